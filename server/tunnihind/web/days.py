@@ -26,7 +26,8 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 class DaySummary:
     """One day of the reader's calendar, with its periods as far as they are known.
 
-    `cheapest` and `dearest` are the first of its cheapest and dearest periods, None on a day of which nothing is known.
+    `cheapest` and `dearest` are the first of its cheapest and dearest periods from the present one on, None where none
+    is known.
     `mean_range` is where the day's mean price likely lies, in the reader's unit; None where no price is a forecast.
     The state is that of its last periods: `partly` where published and forecast prices alternate, `gaps` where some are
     missing between others. `kind` says it in words.
@@ -57,12 +58,21 @@ class DaySummary:
 
 
 def days_from(
-    today: date, days: Mapping[date, Sequence[PricedPeriod]], scenarios: Scenarios | None, display: Display
+    today: date,
+    current_ts: int,
+    days: Mapping[date, Sequence[PricedPeriod]],
+    scenarios: Scenarios | None,
+    display: Display,
 ) -> tuple[DaySummary, ...]:
-    """Summarise today, tomorrow and the days after, as far as anything is known of them."""
+    """Summarise today, tomorrow and the days after, as far as anything is known of them.
+
+    `current_ts` is the start of the present period.
+    """
     tomorrow = today + timedelta(days=1)
     shown = (today, tomorrow, *(day for day in days if day > tomorrow))
-    return tuple(_summary(day_name(day, today), day, days.get(day, ()), scenarios, display) for day in shown)
+    return tuple(
+        _summary(day_name(day, today), day, days.get(day, ()), current_ts, scenarios, display) for day in shown
+    )
 
 
 def day_name(day: date, today: date) -> DayName:
@@ -72,15 +82,21 @@ def day_name(day: date, today: date) -> DayName:
 
 
 def _summary(
-    name: DayName, day: date, periods: Sequence[PricedPeriod], scenarios: Scenarios | None, display: Display
+    name: DayName,
+    day: date,
+    periods: Sequence[PricedPeriod],
+    current_ts: int,
+    scenarios: Scenarios | None,
+    display: Display,
 ) -> DaySummary:
+    ahead = [period for period in periods if period.ts >= current_ts]
     state = _state(periods, display.step_s)
     return DaySummary(
         name=name,
         day=day,
         periods=tuple(periods),
-        cheapest=min(periods, key=display.shown, default=None),
-        dearest=max(periods, key=display.shown, default=None),
+        cheapest=min(ahead, key=display.shown, default=None),
+        dearest=max(ahead, key=display.shown, default=None),
         mean_range=_mean_range(periods, scenarios, display),
         state=state,
         kind=_kind(state, day, periods, display),
@@ -155,6 +171,8 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 _PAST_DAYS: Final = 7
 _TINTS: Final = 6
 _CLOCK_HOURS: Final = 24
+_SHORTEST_DAY_S: Final = 23 * HOUR_S
+"""Of less than that the mean would stand beside those of whole days, and be taken for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +200,7 @@ class GridRow:
     name: DayName
     is_past: bool
     periods: tuple[PricedPeriod, ...]
+    is_whole: bool
     clock_hours: tuple[tuple[GridCell, ...], ...]
 
 
@@ -191,7 +210,14 @@ def grid(days: Mapping[date, Sequence[PricedPeriod]], today: date, display: Disp
     bounds = _bounds([price for periods in shown.values() for price in map(display.shown, periods) if price >= 0])
     order = sorted(shown, key=lambda day: (day < today, abs(day - today)))
     return tuple(
-        GridRow(day, day_name(day, today), day < today, tuple(shown[day]), _clock_hours(shown[day], bounds, display))
+        GridRow(
+            day,
+            day_name(day, today),
+            day < today,
+            tuple(shown[day]),
+            len(shown[day]) * display.step_s >= _SHORTEST_DAY_S,
+            _clock_hours(shown[day], bounds, display),
+        )
         for day in order
     )
 

@@ -11,7 +11,7 @@ from tunnihind.api.periods import ServedPeriods
 from tunnihind.api.served_data import Percentiles
 from tunnihind.market import DAY_S, Market, VatRates, consumer_price, market_price, vat_rate_at
 from tunnihind.web.options import PageOptions, VatChoice
-from tunnihind.web.tariff import NO_SURCHARGE, OwnTariff, Surcharge
+from tunnihind.web.tariff import NO_SURCHARGE, Surcharge
 from tunnihind.web.texts import Texts, texts_in
 
 Level = Literal["very_low", "low", "normal", "high", "very_high"]
@@ -111,6 +111,10 @@ _FAR_S: Final = 180 * DAY_S
 """An instant so far away, half a year, could be taken for one of another year."""
 
 
+def _has_forecast(periods: Iterable[PricedPeriod]) -> bool:
+    return any(period.settled is None for period in periods)
+
+
 @dataclass(frozen=True, slots=True)
 class Display:
     """Writes of a market for one set of options."""
@@ -154,9 +158,8 @@ class Display:
 
     @property
     def has_nights(self) -> bool:
-        """Whether a night rate is known: networks of Estonia have the same nights, elsewhere readers enter a rate."""
-        tariff = self.options.tariff
-        return self.options.has_packages or (isinstance(tariff, OwnTariff) and tariff.day != tariff.night)
+        """Whether the prices shown include a night rate."""
+        return self.options.tariff is not None and self.options.tariff.has_nights
 
     @property
     def basis(self) -> str:
@@ -193,8 +196,12 @@ class Display:
         return self.amount(period.eur_mwh, period.ts)
 
     def price(self, period: PricedPeriod) -> str:
-        """Write a period's price to the last decimal that the API serves."""
-        return self.texts.number(self.shown(period), 2)
+        """Write a period's price: to the last decimal that the API serves, a forecast as a whole number."""
+        return self._written(self.shown(period), [period], 2)
+
+    def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
+        """Write an amount of some periods. Decimals of a forecast would say more than anybody knows."""
+        return self.texts.whole(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
 
     def prices(self, periods: Iterable[PricedPeriod]) -> str:
         """Write the prices of some periods, one after the other."""
@@ -206,14 +213,14 @@ class Display:
 
     def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
         """Write the mean price of some periods, as about that where one of them is a forecast."""
-        return self._told(self.texts.number(self._mean(periods), 2), periods)
+        return self._told(self._written(self._mean(periods), periods, 2), periods)
 
     def _told(self, written: str, periods: Iterable[PricedPeriod]) -> str:
-        return self.texts("about", price=written) if any(period.settled is None for period in periods) else written
+        return self.texts("about", price=written) if _has_forecast(periods) else written
 
-    def brief_mean_price(self, periods: Iterable[PricedPeriod]) -> str:
+    def brief_mean_price(self, periods: Sequence[PricedPeriod]) -> str:
         """Write the mean price of some periods for a small cell."""
-        return self._brief(self._mean(periods))
+        return self._written(self._mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
         """Write the mean price of some periods for a small cell, as about that where one of them is a forecast."""
@@ -221,10 +228,11 @@ class Display:
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
         """Write the prices of some periods for a small place."""
-        return " · ".join(self._brief(self.shown(period)) for period in periods)
+        return " · ".join(self._written(self.shown(period), [period], self._brief_decimals) for period in periods)
 
-    def _brief(self, amount: float) -> str:
-        return self.texts.number(amount, 1 if self.options.unit == "kwh" else 0)
+    @property
+    def _brief_decimals(self) -> int:
+        return 1 if self.options.unit == "kwh" else 0
 
     def _mean(self, periods: Iterable[PricedPeriod]) -> float:
         return fmean(self.shown(period) for period in periods)
@@ -239,8 +247,8 @@ class Display:
         return self.written_range(self.interval(period))
 
     def written_range(self, bounds: tuple[float, float]) -> str:
-        """Write from where to where a price in the reader's unit lies."""
-        return self.texts.number_range(*bounds, 2)
+        """Write from where to where a price in the reader's unit lies, in whole numbers."""
+        return self.texts.whole_range(*bounds)
 
     def day(self, ts: float) -> date:
         """Return the reader's calendar day of an instant."""

@@ -10,7 +10,7 @@ from math import ceil, floor, log10
 from operator import itemgetter
 from typing import Final, Literal
 
-from tunnihind.market import HOUR_S, floor_hour
+from tunnihind.market import HOUR_S
 from tunnihind.web.display import Display, Level, PricedPeriod
 from tunnihind.web.tariff import is_night
 
@@ -23,7 +23,7 @@ _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 _EDGE: Final = 0.1
 """The part of the plot at each side where the name of a mark would reach over its edge, were it in the middle."""
 _MARGIN_S: Final = 2 * HOUR_S
-"""Room after the last period, for the mark of the forecast's end to be seen."""
+"""Room after the last period, so that its end is seen."""
 _NOW_STEP_S: Final = 900
 """How often the mark of the present moves, so that the page doesn't change with every second."""
 
@@ -56,7 +56,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Paths and labels, from the start of the reader's day to the end of the public forecast."""
+    """Paths and labels, from the start of the reader's day to the end of the forecast that is served."""
 
     start: int
     end: int
@@ -65,7 +65,6 @@ class Drawing:
     band: str
     nights: tuple[tuple[float, float], ...]
     now: float
-    limit: float | None
     zero: int
     prices: tuple[Tick, ...]
     hours: tuple[Tick, ...]
@@ -96,9 +95,7 @@ class _Frame:
         return round(_SIZE * (self.high - amount) / (self.high - self.low))
 
 
-def draw(
-    periods: Sequence[PricedPeriod], levels: Mapping[int, Level], free_until: int, now: int, display: Display
-) -> Drawing | None:
+def draw(periods: Sequence[PricedPeriod], levels: Mapping[int, Level], now: int, display: Display) -> Drawing | None:
     """Draw the periods from the start of today on; None where there are none."""
     today = display.day(now)
     shown = [period for period in periods if display.day(period.ts) >= today]
@@ -116,7 +113,6 @@ def draw(
         band=_band(ahead, frame, display),
         nights=tuple(_nights(shown, frame, display)),
         now=frame.x(now // _NOW_STEP_S * _NOW_STEP_S),
-        limit=frame.x(min(floor_hour(free_until) + HOUR_S, frame.end)) if ahead else None,
         zero=frame.y(0),
         prices=tuple(_price_ticks(frame, step, display)),
         hours=tuple(_hour_ticks(shown, frame, display)),

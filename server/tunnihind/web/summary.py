@@ -1,7 +1,7 @@
 """What the dashboard says in words and figures, worked out from the served data: pure, in the reader's time zone."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -58,6 +58,7 @@ class Summary:
     `outlook` says in sentences what stands out in the hours to come; there are none where nothing does.
     `quarters` are those that the present hour is the mean of, and `hour` is the hour that the present quarter is in,
     where quarters are known by themselves: the former where hours are shown, the latter where quarters are.
+    `beyond` are the hours of the forecast past what the API serves of hours, EUR/MWh; there are none on most servers.
     `household` is None where market prices are shown, `score` where no forecast has been scored and in the small view.
     """
 
@@ -72,6 +73,7 @@ class Summary:
     days: tuple[DaySummary, ...]
     tomorrow_is_due: bool
     levels: Mapping[int, Level]
+    beyond: tuple[Mapping[str, float], ...]
     holidays: tuple[str, ...]
     notices: tuple[Notice, ...]
     freshness: tuple[str, ...]
@@ -108,7 +110,7 @@ def summarise(
     days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
     level_of = {ts: level for of_day in days.values() for ts, level in levels(of_day, display.shown).items()}
-    drawing = draw(list(periods.values()), level_of, free_until(data.newest_settled, now), now, display)
+    drawing = draw(list(periods.values()), level_of, now, display)
     return Summary(
         display=display,
         current_ts=current_ts,
@@ -120,9 +122,10 @@ def summarise(
         else None,
         following=periods.get(current_ts + display.step_s),
         outlook=sentences(outlook(days, now, display, surroundings.weather), days, now, display) if is_whole else (),
-        days=days_from(today, days, data.scenarios, display) if is_whole else (),
+        days=days_from(today, current_ts, days, data.scenarios, display) if is_whole else (),
         tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(data.market, now),
         levels=level_of,
+        beyond=tuple(_beyond(periods, data, now, options.step_s)),
         holidays=tuple(_holidays(data.market, now)),
         notices=(
             *of_mode(mode, now, display),
@@ -148,11 +151,18 @@ def summarise(
 
 def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dict[int, PricedPeriod]:
     """Return the hours or quarters of a fortnight and all that is served ahead, as the API serves them."""
-    if step_s == HOUR_S:
-        # The page's script has its hours from `/api/series`, which never serves more than is public.
-        settings = replace(settings, full_horizon=False)
     since = now - now % step_s - DEFAULT_DAYS * DAY_S
     return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
+
+
+def _beyond(
+    periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
+) -> Iterator[Mapping[str, float]]:
+    """Yield the hours of a full horizon, as `/api/series` would: the page's script has its hours from there."""
+    limit = free_until(data.newest_settled, now)
+    for ts, period in periods.items():
+        if step_s == HOUR_S and ts > limit and period.settled is None:
+            yield {"ts": ts, **period.percentiles._asdict()}
 
 
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:

@@ -27,6 +27,7 @@ def test_the_calendar_tells_the_mean_of_each_day_and_of_a_forecast_as_about_that
     summary = summary_of(sample_views.ordinary(), unit="mwh", vat="none")
     told = [summary.display.brief_told_mean(row.periods) for row in summary.grid]
     means = [f"{sum(p.eur_mwh for p in row.periods) / len(row.periods):.0f}" for row in summary.grid]
+    assert [row.is_whole for row in summary.grid] == [True] * 3 + [False] + [True] * 7
     assert told == [f"about {mean}" if i in {2, 3} else mean for i, mean in enumerate(means)]
 
 

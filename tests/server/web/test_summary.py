@@ -64,13 +64,18 @@ def test_the_present_hour_has_the_quarters_that_it_is_the_mean_of_where_they_are
     assert summary.hour is summary_of(by_hour, period="quarter").hour is None
 
 
-def test_only_quarters_go_on_where_the_full_horizon_is_served() -> None:
+def test_all_of_the_forecast_is_shown_where_the_full_horizon_is_served() -> None:
     view, served_whole = sample_views.ordinary(), Settings(full_horizon=True)
-    ends = {
-        period: summarise(view, NOW, served_whole, PageOptions.read({"period": period})).days[-1].periods[-1].ts
-        for period in ("hour", "quarter")
-    }
-    assert ends == {"hour": sample_views.LAST, "quarter": HOUR + 151 * HOUR_S - QUARTER_S}
+    by_hour, by_quarter = (
+        summarise(view, NOW, served_whole, PageOptions.read({"period": period})) for period in ("hour", "quarter")
+    )
+    assert by_hour.days[-1].periods[-1].ts == HOUR + 150 * HOUR_S
+    assert by_quarter.days[-1].periods[-1].ts == HOUR + 151 * HOUR_S - QUARTER_S
+    # `/api/series` has no hours past those that are public, so the page brings them to its script.
+    assert [hour["ts"] for hour in by_hour.beyond] == list(
+        range(sample_views.LAST + HOUR_S, HOUR + 151 * HOUR_S, HOUR_S)
+    )
+    assert by_quarter.beyond == summary_of(view).beyond == ()
 
 
 def test_in_utc_days_begin_at_utc_midnight() -> None:

@@ -194,13 +194,12 @@ def test_what_is_entered_elsewhere_means_nothing_here() -> None:
 
 
 @pytest.mark.parametrize("market", MARKETS.values(), ids=MARKETS)
-def test_nights_are_shaded_only_where_a_night_rate_is_known(market: Market) -> None:
-    summary = summary_in(market, 50.0, DAY)
-    assert summary.drawing is not None
-    assert summary.display.has_nights is bool(summary.drawing.nights) is (market is ESTONIA)
-    household = summary_in(market, 50.0, DAY, **RATES)
-    assert household.drawing is not None
-    assert household.drawing.nights
+def test_nights_are_shaded_only_where_the_prices_include_a_night_rate(market: Market) -> None:
+    flat, rates = ({"package": "vork_1"}, {"package": "vork_4"}) if market is ESTONIA else ({"network": "5"}, RATES)
+    for options, has_nights in (({}, False), (flat, False), (rates, True), ({**rates, "price": "market"}, False)):
+        summary = summary_in(market, 50.0, DAY, **options)
+        assert summary.drawing is not None
+        assert summary.display.has_nights is bool(summary.drawing.nights) is has_nights
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 // The parts of the page that the server renders: replaced from a fresh page, or moved to the next period without one.
 
-import { floorTo, HOUR_S, levelsOf, priceOf } from "./periods.js";
+import { floorTo, HOUR_S, levelsOf, MINUTE_S, priceOf } from "./periods.js";
 
 /**
  * Takes over what differs on a fresh page. What has the keyboard's focus keeps it, what is open stays open, and a part
@@ -78,7 +78,6 @@ function write(card, selector, text) {
   if (place) place.textContent = text;
 }
 
-const MINUTE_S = 60;
 let timer = 0;
 
 /** Says it now and with each minute. @param {import("./scene.js").Scene} scene */

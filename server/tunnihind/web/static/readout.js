@@ -68,7 +68,6 @@ export class Readout {
       ...what.map((text) => ({ name: "what", text })),
       { name: `level ${level}`, text: level ? wording.say(`level.${level}`) : "" },
       { name: "night", text: known && wording.isNightRate(ts) ? wording.say("night") : "" },
-      { name: "limit", text: ts + scene.step >= scene.limit ? wording.say("limit") : "" },
     ];
     return lines.filter(({ text }) => text);
   }
