@@ -203,24 +203,20 @@ class Display:
         """Write an amount of some periods. Decimals of a forecast would say more than anybody knows."""
         return self.texts.whole(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
 
-    def prices(self, periods: Iterable[PricedPeriod]) -> str:
-        """Write the prices of some periods, one after the other."""
-        return " · ".join(self.price(period) for period in periods)
-
     def told(self, period: PricedPeriod) -> str:
         """Write a period's price, a forecast as what it is: about that."""
         return self._told(self.price(period), [period])
 
     def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
         """Write the mean price of some periods, as about that where one of them is a forecast."""
-        return self._told(self._written(self._mean(periods), periods, 2), periods)
+        return self._told(self._written(self.mean(periods), periods, 2), periods)
 
     def _told(self, written: str, periods: Iterable[PricedPeriod]) -> str:
         return self.texts("about", price=written) if _has_forecast(periods) else written
 
     def brief_mean_price(self, periods: Sequence[PricedPeriod]) -> str:
         """Write the mean price of some periods for a small cell."""
-        return self._written(self._mean(periods), periods, self._brief_decimals)
+        return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
         """Write the mean price of some periods for a small cell, as about that where one of them is a forecast."""
@@ -234,7 +230,8 @@ class Display:
     def _brief_decimals(self) -> int:
         return 1 if self.options.unit == "kwh" else 0
 
-    def _mean(self, periods: Iterable[PricedPeriod]) -> float:
+    def mean(self, periods: Iterable[PricedPeriod]) -> float:
+        """Return the mean price of some periods, as it is shown."""
         return fmean(self.shown(period) for period in periods)
 
     def interval(self, period: PricedPeriod) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from tunnihind.api.health import awaits_tomorrow, is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Market, floor_hour, free_until, market_price, vat_rate_at
+from tunnihind.market import DAY_S, HOUR_S, Market, floor_hour, free_until, vat_rate_at
 from tunnihind.public_holidays import is_holiday
 from tunnihind.settings import Settings
 from tunnihind.web.accuracy import Score, score
@@ -18,6 +18,7 @@ from tunnihind.web.days import DaySummary, GridRow, days_from, grid
 from tunnihind.web.display import Display, Level, PricedPeriod, by_day, levels, priced_periods, vat_shown
 from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.household import Household, explain
+from tunnihind.web.next_time import cheapest_next
 from tunnihind.web.notices import (
     Emptiness,
     Notice,
@@ -55,9 +56,8 @@ NO_SURROUNDINGS: Final = Surroundings()
 class Summary:
     """Everything on the dashboard that the server works out; while nothing at all is known, `emptiness` says why.
 
-    `outlook` says in sentences what stands out in the hours to come; there are none where nothing does.
-    `quarters` are those that the present hour is the mean of, and `hour` is the hour that the present quarter is in,
-    where quarters are known by themselves: the former where hours are shown, the latter where quarters are.
+    `cheapest` says when the next cheap time is. `outlook` says in sentences what stands out in the hours to come; there
+    are none where nothing does.
     `beyond` are the hours of the forecast past what the API serves of hours, EUR/MWh; there are none on most servers.
     `household` is None where market prices are shown, `score` where no forecast has been scored and in the small view.
     """
@@ -66,9 +66,8 @@ class Summary:
     current_ts: int
     current_hour: int
     current: PricedPeriod | None
-    quarters: tuple[PricedPeriod, ...]
-    hour: PricedPeriod | None
     following: PricedPeriod | None
+    cheapest: str
     outlook: tuple[str, ...]
     days: tuple[DaySummary, ...]
     tomorrow_is_due: bool
@@ -105,8 +104,6 @@ def summarise(
     vat = vat_shown(options, data.market, vat_rate_at(settings.api_vat_rates, now), now)
     display = Display(options, data.market, vat, _surcharge(options.tariff, periods, now))
     current_ts = now - now % display.step_s
-    hour = floor_hour(now)
-    quarters = _own_quarters(data, hour)
     days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
     level_of = {ts: level for of_day in days.values() for ts, level in levels(of_day, display.shown).items()}
@@ -114,13 +111,10 @@ def summarise(
     return Summary(
         display=display,
         current_ts=current_ts,
-        current_hour=hour,
+        current_hour=floor_hour(now),
         current=periods.get(current_ts),
-        quarters=quarters if display.step_s == HOUR_S else (),
-        hour=PricedPeriod(hour, market_price(data.hours.settled[hour]), None)
-        if quarters and display.step_s == QUARTER_S
-        else None,
         following=periods.get(current_ts + display.step_s),
+        cheapest=cheapest_next(periods, current_ts, display) if is_whole else "",
         outlook=sentences(outlook(days, now, display, surroundings.weather), days, now, display) if is_whole else (),
         days=days_from(today, current_ts, days, data.scenarios, display) if is_whole else (),
         tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(data.market, now),
@@ -170,15 +164,6 @@ def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: 
     if tariff is None:
         return NO_SURCHARGE
     return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)
-
-
-def _own_quarters(data: ServedData, hour: int) -> tuple[PricedPeriod, ...]:
-    """Return the four quarters of an hour with prices of their own, none where only the hour's price is known."""
-    starts = range(hour, hour + HOUR_S, QUARTER_S)
-    quarters = data.of(QUARTER_S)
-    if hour in quarters.known_by_hour or not all(ts in quarters.settled for ts in starts):
-        return ()
-    return tuple(PricedPeriod(ts, market_price(quarters.settled[ts]), None) for ts in starts)
 
 
 def _holidays(market: Market, now: int) -> Iterator[str]:

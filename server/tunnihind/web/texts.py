@@ -18,6 +18,7 @@ _SHARED: Final = (
     "about",
     "days.today",
     "days.tomorrow",
+    "now.level",
     "level.very_low",
     "level.low",
     "level.normal",

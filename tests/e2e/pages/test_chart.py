@@ -41,7 +41,7 @@ async def test_the_tip_stays_in_the_plot_of_a_phone_and_clear_of_the_finger(
                 assert max(at["beside"], at["above"]) >= FINGER_PX
         assert await findings(page) == []
         # Another touch lets go of what was pointed at.
-        await page.locator("h1").tap()
+        await page.locator(".now .when").tap()
         await expect(page.locator("[data-readout]")).to_be_hidden()
 
 
@@ -49,7 +49,7 @@ async def test_on_a_phone_the_legend_names_every_mark_in_view_in_two_lines(
     browser: Browser, server: RunningServer
 ) -> None:
     async with open_page(browser, address_of(server), **PHONE) as seen:
-        page = await seen.show("/?package=vork_4")
+        page = await seen.show("/?package=vork_4&span=ahead")
         legend = page.locator(".chart .legend")
         for name in ("Forecast", "Night rate", "Cheapest", "Most expensive"):
             await expect(legend.get_by_text(name)).to_be_visible()

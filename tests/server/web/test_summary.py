@@ -1,10 +1,8 @@
-from dataclasses import replace
 from datetime import date
-from statistics import fmean
 
 import pytest
 
-from tests.support.api.api_server import HOUR, make_run, make_view, with_series
+from tests.support.api.api_server import HOUR, make_run, make_view
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tests.support.pages.summaries import NOW, summary_of
@@ -46,22 +44,6 @@ def test_a_day_has_as_many_hours_as_the_estonian_clock(day: date, hours: int) ->
     summary = summary_of(sample_views.ordinary(now), now)
     assert len(summary.days[0].periods) == hours
     assert sum(len(cells) for cells in summary.grid[0].clock_hours) == hours
-
-
-def test_the_present_hour_has_the_quarters_that_it_is_the_mean_of_where_they_are_known_by_themselves() -> None:
-    view = sample_views.ordinary()
-    summary = summary_of(view)
-    assert summary.current is not None
-    assert [period.eur_mwh for period in summary.quarters] == [
-        sample_views.shaped(HOUR + i * QUARTER_S, sample_views.price(HOUR)) for i in range(4)
-    ]
-    assert fmean(period.eur_mwh for period in summary.quarters) == pytest.approx(summary.current.eur_mwh)
-    by_hour = with_series(view, QUARTER_S, known_by_hour=frozenset(HOUR + i * QUARTER_S for i in range(4)))
-    assert summary_of(by_hour).quarters == summary_of(sample_views.stale()).quarters == ()
-    by_quarter = summary_of(view, period="quarter")
-    assert by_quarter.quarters == ()
-    assert by_quarter.hour == replace(summary.current, forecast=None)
-    assert summary.hour is summary_of(by_hour, period="quarter").hour is None
 
 
 def test_all_of_the_forecast_is_shown_where_the_full_horizon_is_served() -> None:

@@ -59,11 +59,12 @@ export function showPeriod(ts, scene) {
   write(card, "[data-next-price]", written(priceOf(next), forecast !== null));
   write(card, "[data-next-band]", forecast ? `(${wording.band(forecast)})` : "");
   card.querySelector("[data-next-start]")?.setAttribute("data-next-start", String(ts + step));
-  write(card, "[data-now-level]", level ? wording.say(`level.${level}`) : "");
+  const said = level ? wording.say("now.level", { level: wording.say(`level.${level}`).toLowerCase() }) : "";
+  write(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
   card.querySelector("[data-now-level]")?.removeAttribute("title");
   write(card, "[data-now-kind]", wording.say(kind));
-  // The quarters of the hour that has gone: only the server knows those of the next.
-  write(card, "[data-now-quarters]", "");
+  // It compares with the price that was.
+  write(card, "#next-cheap", "");
 }
 
 /** The row of a period in the table of all hours, by its day and time. @param {number} ts @param {import("./wording.js").Wording} wording */
