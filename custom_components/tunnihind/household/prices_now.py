@@ -82,7 +82,8 @@ class PricesNow:
     `timeline` has the periods by which the household is billed, `levels` those that are compared with their day: the
     same or, to keep devices from being switched every quarter of an hour, hours. `unknown_parts` are those for which
     today has no rate in the table: the prices have the last one. The average ahead is of `hours_ahead` hours from the
-    current period on. The prices at which a household sells have the same form.
+    current period on. The prices at which a household sells have the same form. `scale` are the market's prices,
+    EUR/MWh, between the colours from cheap to expensive.
     """
 
     now: int
@@ -93,6 +94,7 @@ class PricesNow:
     outcomes: Mapping[str, Outcome]
     unknown_parts: tuple[Part, ...] = ()
     hours_ahead: int = DEFAULT_HOURS_AHEAD
+    scale: tuple[float, ...] = ()
 
     @cached_property
     def current(self) -> Period | None:

@@ -67,7 +67,8 @@ class About:
 
     It answers there for `zone`. `zones` are all that it has, each with its path below that of the first one, which is
     empty for the first one itself. `vat_rate` is a fraction; `vat_rate_is_chosen` tells whether the operator chose it.
-    `full_horizon` tells whether the quarters reach past `freeUntil`.
+    `full_horizon` tells whether the quarters reach past `freeUntil`. `price_scale` are the four prices, EUR/MWh,
+    between the colours from cheap to expensive; a server of another make has none.
     """
 
     version: str
@@ -79,6 +80,7 @@ class About:
     vat_rate_is_chosen: bool = False
     mode: Mode = Mode.LIVE
     full_horizon: bool = False
+    price_scale: tuple[float, ...] = ()
 
     @property
     def chosen_vat_rate(self) -> float | None:

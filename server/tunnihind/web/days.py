@@ -1,12 +1,11 @@
 """The days: what each costs from today on and how certain that is, and the calendar of hours tinted by their prices."""
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby, pairwise
-from statistics import fmean, quantiles
+from statistics import fmean
 from typing import Final, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from tunnihind.forecast.run import Scenarios
 from tunnihind.market import HOUR_S, floor_hour, market_price
 from tunnihind.web.display import Display, PricedPeriod
+from tunnihind.web.scale import Tint, tint
 
 _LIKELY: Final = (0.1, 0.9)
 """The percentiles of a likely range."""
@@ -169,7 +169,6 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 
 
 _PAST_DAYS: Final = 7
-_TINTS: Final = 6
 _CLOCK_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
 """Of less than that the mean would stand beside those of whole days, and be taken for one."""
@@ -179,12 +178,12 @@ _SHORTEST_DAY_S: Final = 23 * HOUR_S
 class GridCell:
     """One hour with its periods: itself, or its quarters.
 
-    The tint of each goes from 0 (cheapest) to 5 (most expensive), and is None for a price below zero.
+    Each has its colour.
     """
 
     ts: int
     periods: tuple[PricedPeriod, ...]
-    tints: tuple[int | None, ...]
+    tints: tuple[Tint, ...]
 
     @property
     def is_settled(self) -> bool:
@@ -204,10 +203,11 @@ class GridRow:
     clock_hours: tuple[tuple[GridCell, ...], ...]
 
 
-def grid(days: Mapping[date, Sequence[PricedPeriod]], today: date, display: Display) -> tuple[GridRow, ...]:
+def grid(
+    days: Mapping[date, Sequence[PricedPeriod]], today: date, scale: Sequence[float], display: Display
+) -> tuple[GridRow, ...]:
     """Lay out today and the days after it, then the past week, the latest day first."""
     shown = {day: periods for day, periods in days.items() if day >= today - timedelta(days=_PAST_DAYS)}
-    bounds = _bounds([price for periods in shown.values() for price in map(display.shown, periods) if price >= 0])
     order = sorted(shown, key=lambda day: (day < today, abs(day - today)))
     return tuple(
         GridRow(
@@ -216,31 +216,22 @@ def grid(days: Mapping[date, Sequence[PricedPeriod]], today: date, display: Disp
             day < today,
             tuple(shown[day]),
             len(shown[day]) * display.step_s >= _SHORTEST_DAY_S,
-            _clock_hours(shown[day], bounds, display),
+            _clock_hours(shown[day], scale, display),
         )
         for day in order
     )
 
 
 def _clock_hours(
-    periods: Sequence[PricedPeriod], bounds: Sequence[float], display: Display
+    periods: Sequence[PricedPeriod], scale: Sequence[float], display: Display
 ) -> tuple[tuple[GridCell, ...], ...]:
     clock_hours: list[list[GridCell]] = [[] for _ in range(_CLOCK_HOURS)]
-    for cell in _cells(periods, bounds, display):
+    for cell in _cells(periods, scale, display):
         clock_hours[datetime.fromtimestamp(cell.ts, display.zone).hour].append(cell)
     return tuple(tuple(same) for same in clock_hours)
 
 
-def _cells(periods: Sequence[PricedPeriod], bounds: Sequence[float], display: Display) -> Iterator[GridCell]:
+def _cells(periods: Sequence[PricedPeriod], scale: Sequence[float], display: Display) -> Iterator[GridCell]:
     for hour, group in groupby(periods, key=lambda period: floor_hour(period.ts)):
         of_hour = tuple(group)
-        yield GridCell(hour, of_hour, tuple(_tint(display.shown(period), bounds) for period in of_hour))
-
-
-def _bounds(prices: Sequence[float]) -> list[float]:
-    """Return the prices between the tints, so that each tint has the same number of periods."""
-    return quantiles(prices, n=_TINTS) if len(prices) > 1 else []
-
-
-def _tint(price: float, bounds: Sequence[float]) -> int | None:
-    return None if price < 0 else bisect_right(bounds, price)
+        yield GridCell(hour, of_hour, tuple(tint(display.shown(period), scale) for period in of_hour))

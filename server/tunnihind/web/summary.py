@@ -33,6 +33,7 @@ from tunnihind.web.notices import (
 )
 from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import outlook, sentences
+from tunnihind.web.scale import Tint, as_shown, tint
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
 from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
 
@@ -58,6 +59,7 @@ class Summary:
 
     `cheapest` says when the next cheap time is. `outlook` says in sentences what stands out in the hours to come; there
     are none where nothing does.
+    `scale` are the prices between the colours, in the reader's unit, and `tint` is the present price's colour.
     `beyond` are the hours of the forecast past what the API serves of hours, EUR/MWh; there are none on most servers.
     `household` is None where market prices are shown, `score` where no forecast has been scored and in the small view.
     """
@@ -72,6 +74,8 @@ class Summary:
     days: tuple[DaySummary, ...]
     tomorrow_is_due: bool
     levels: Mapping[int, Level]
+    scale: tuple[float, ...]
+    tint: Tint | None
     beyond: tuple[Mapping[str, float], ...]
     holidays: tuple[str, ...]
     notices: tuple[Notice, ...]
@@ -107,7 +111,8 @@ def summarise(
     days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
     level_of = {ts: level for of_day in days.values() for ts, level in levels(of_day, display.shown).items()}
-    drawing = draw(list(periods.values()), level_of, now, display)
+    scale = as_shown(data.price_scale, (ts for ts in periods if ts % HOUR_S == 0), display)
+    drawing = draw(list(periods.values()), scale, now, display)
     return Summary(
         display=display,
         current_ts=current_ts,
@@ -119,6 +124,8 @@ def summarise(
         days=days_from(today, current_ts, days, data.scenarios, display) if is_whole else (),
         tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(data.market, now),
         levels=level_of,
+        scale=scale,
+        tint=tint(display.shown(periods[current_ts]), scale) if current_ts in periods else None,
         beyond=tuple(_beyond(periods, data, now, options.step_s)),
         holidays=tuple(_holidays(data.market, now)),
         notices=(
@@ -131,7 +138,7 @@ def summarise(
             ),
         ),
         freshness=tuple(freshness(data, now, display)),
-        grid=grid(days, today, display) if is_whole else (),
+        grid=grid(days, today, scale, display) if is_whole else (),
         score=score(data, now, options) if is_whole else None,
         drawing=drawing,
         weather=weather_strip(surroundings.weather, drawing, display),

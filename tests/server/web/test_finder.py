@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.support.machine.node import STATIC, run_module
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.web.options import Language
+from tunnihind.web.scale import tint
 from tunnihind.web.texts import texts_in
 
 ESTONIA = ZoneInfo("Europe/Tallinn")
@@ -83,6 +84,13 @@ def test_the_time_to_avoid_is_the_dearest_of_all_and_shares_nothing_with_the_che
         worst = min((-total, starts) for starts, total in sums.items())[1]
         is_apart = not set(worst) & set(cheapest) and sums[worst] > sums[tuple(cheapest)]
         assert dearest == (list(worst) if is_apart else None)
+
+
+async def test_scripts_give_a_price_the_same_colour_as_the_server() -> None:
+    scale = [2.5, 5.0, 7.5, 10.0]
+    asked = [-0.01, 0.0, 2.49, 2.5, 7.6, 10.0, 99.0]
+    found = await answers(f"wording.scale = {scale}; return wording.tint(asked);", asked)
+    assert found == [tint(price, scale) for price in asked] == ["negative", "t0", "t0", "t1", "t3", "t4", "t4"]
 
 
 COSTS = """

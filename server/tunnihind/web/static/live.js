@@ -46,14 +46,14 @@ export function showPeriod(ts, scene) {
   const hour = document.querySelector(`[data-hour="${floorTo(ts, HOUR_S)}"]`);
   for (const present of [hour, rowOf(ts, wording)]) present?.setAttribute("aria-current", "time");
   const level = levelsOf(scene).get(ts);
-  card.classList.remove("very_low", "low", "normal", "high", "very_high");
-  if (level) card.classList.add(level);
   const period = periods.get(ts);
+  const price = priceOf(period);
+  card.className = `card now ${price === null ? "" : wording.tint(price)}`.trim();
   const written = (/** @type {number | null} */ price, isForecast = false) => (price === null ? "–" : wording.told(price, isForecast));
-  const kind = priceOf(period) === null ? "unknown" : period?.settled === null ? "forecast" : "settled";
+  const kind = price === null ? "unknown" : period?.settled === null ? "forecast" : "settled";
   write(card, "[data-now-span]", wording.span({ from: ts, to: ts + step }));
   write(card, "[data-now-about]", kind === "forecast" ? wording.say("about", { price: "" }).trim() : "");
-  write(card, "[data-now-price]", written(priceOf(period)));
+  write(card, "[data-now-price]", written(price));
   const next = periods.get(ts + step);
   const forecast = next?.settled === null ? next.forecast : null;
   write(card, "[data-next-price]", written(priceOf(next), forecast !== null));
@@ -61,7 +61,6 @@ export function showPeriod(ts, scene) {
   card.querySelector("[data-next-start]")?.setAttribute("data-next-start", String(ts + step));
   const said = level ? wording.say("now.level", { level: wording.say(`level.${level}`).toLowerCase() }) : "";
   write(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
-  card.querySelector("[data-now-level]")?.removeAttribute("title");
   write(card, "[data-now-kind]", wording.say(kind));
   // It compares with the price that was.
   write(card, "#next-cheap", "");

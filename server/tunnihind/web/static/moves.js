@@ -50,7 +50,7 @@ export class Moves {
     const start = this.name === "all" ? first - 1 : this.name === "week" ? today - 7 * DAY_S : today;
     // A day is an hour longer or shorter where clocks are changed.
     const near = this.startOfDay(today + 2 * DAY_S + 2 * HOUR_S);
-    const { min, max } = this.chosen ?? { min: start, max: this.name === "near" ? near : end };
+    const { min, max } = this.chosen ?? { min: start, max: this.name === "near" ? Math.min(near, end) : end };
     const isBefore = min < first && this.awaitsPast();
     const length = Math.min(Math.max(max - min, NEAREST_S), end - first);
     const from = Math.min(Math.max(min, first), end - length);

@@ -1,6 +1,6 @@
 // What stands behind and before the chart's lines: nights, settled prices, the window found, the present.
 
-import { HOUR_S, hoursOf, LEVELS, levelsOf } from "./periods.js";
+import { HOUR_S, hoursOf } from "./periods.js";
 
 /** The least distance between two words, in CSS pixels. */
 const GAP_PX = 8;
@@ -157,21 +157,23 @@ function line(ctx, x1, y1, x2, y2, style, width = 1) {
   ctx.stroke();
 }
 
-const LINE_PX = 2.5;
-const AREA_OPACITY = 0.3;
+const LINE_PX = 2;
+const AREA_OPACITY = 0.75;
 
 /** @param {any} plot @param {Scene} scene */
 export function drawSettled(plot, scene) {
   const { ctx } = plot;
   const { min, max } = plot.scales.x;
-  const levels = levelsOf(scene);
-  const paths = new Map(LEVELS.map((level) => [level, { area: new Path2D(), line: new Path2D() }]));
+  /** @type {Map<string, {area: Path2D, line: Path2D}>} */
+  const paths = new Map();
   const x = (/** @type {number} */ ts) => plot.valToPos(ts, "x", true);
   const y = (/** @type {number} */ amount) => plot.valToPos(amount, "y", true);
   const zero = y(0);
   for (const { ts, settled } of scene.periods.values()) {
-    const path = paths.get(levels.get(ts) ?? "");
-    if (settled === null || !path || ts + scene.step < min || ts > max) continue;
+    if (settled === null || ts + scene.step < min || ts > max) continue;
+    const tint = scene.wording.tint(settled);
+    const path = paths.get(tint) ?? { area: new Path2D(), line: new Path2D() };
+    paths.set(tint, path);
     const [left, right, top] = [x(ts), x(ts + scene.step), y(settled)];
     path.area.rect(left, zero, right - left, top - zero);
     // At the plot's edge nothing is seen of the step from the price before.
@@ -184,8 +186,9 @@ export function drawSettled(plot, scene) {
   clip(plot);
   ctx.lineWidth = LINE_PX * devicePixelRatio;
   ctx.lineJoin = "round";
-  for (const [level, { area, line }] of paths) {
-    ctx.fillStyle = ctx.strokeStyle = colour(`level-${level.replace("_", "-")}`);
+  for (const [tint, { area, line }] of paths) {
+    ctx.fillStyle = colour(tint);
+    ctx.strokeStyle = colour(`edge-${tint}`);
     ctx.globalAlpha = AREA_OPACITY;
     ctx.fill(area);
     ctx.globalAlpha = 1;

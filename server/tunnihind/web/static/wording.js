@@ -29,7 +29,7 @@ function rounded(value, decimals) {
 }
 
 /**
- * @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, beyond: import("./periods.js").Forecast[], tz: string, clock: string, address: string | null, hasNights: boolean, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Record<string, string>}} PageData
+ * @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, beyond: import("./periods.js").Forecast[], scale: number[], tz: string, clock: string, address: string | null, hasNights: boolean, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Record<string, string>}} PageData
  *   `tz` is the reader's time zone and `clock` that of the market, by which nights and holidays go
  */
 
@@ -40,6 +40,7 @@ export class Wording {
     this.unitNamed = data.unitNamed;
     this.eurosPerKwh = EUROS_PER_KWH[data.unit];
     this.amount = amountsIn(data.unit, data.vat, data.surcharge);
+    this.scale = data.scale;
     this.texts = data.texts;
     this.dates = data.dates;
     // The Swedish way of writing is ISO 8601's.
@@ -73,6 +74,11 @@ export class Wording {
   /** A sum in euros. @param {number} value @param {boolean} isForecast */
   euros(value, isForecast) {
     return isForecast ? this.say("about", { price: this.price(value) }) : this.price(value);
+  }
+
+  /** The colour of a price, against the last 30 days; one below zero has its own. @param {number} value */
+  tint(value) {
+    return value < 0 ? "negative" : `t${this.scale.filter((bound) => bound <= value).length}`;
   }
 
   /** A number without the zeros at its end. @param {number} value */
