@@ -58,7 +58,7 @@ async def test_the_prices_at_a_glance_are_the_apis(watched_page: WatchedPage, se
     await expect(page.locator("[data-now-price]")).to_have_text(cents(series["current"]["eurKwh"]))
     today = [hour for hour in series["actuals"] if HOUR - 12 * HOUR_S <= hour["ts"] < HOUR + 12 * HOUR_S]
     cheapest = min((hour for hour in today if hour["ts"] >= HOUR), key=lambda hour: hour["eurMwh"])
-    await expect(page.locator("#days .low").first).to_contain_text(cents(cheapest["eurKwh"]))
+    await expect(page.locator("#days tbody td:nth-of-type(2)").first).to_contain_text(cents(cheapest["eurKwh"]))
 
 
 async def test_hovering_an_hour_tells_the_exact_values_that_the_api_serves(
