@@ -239,9 +239,15 @@ class Pipeline:
         )
 
     def _under_way(self) -> set[Task]:
-        """Return the tasks that are not to be begun now; a covariate source is asked one question at a time."""
+        """Return the tasks that are not to be begun now.
+
+        A covariate source is asked one question at a time. One zone is scored at a time: each needs a model of its own,
+        which has to learn anew once that of another zone has taken its place.
+        """
         asked = {Task(job, task.source) for task in self._beside if task.source for job in Job}
-        return asked | self._beside.keys()
+        is_scoring = any(task.job is Job.SCORES for task in self._beside)
+        scored = {Task(Job.SCORES, zone=zone) for zone in self._markets} if is_scoring else set[Task]()
+        return asked | scored | self._beside.keys()
 
     async def _try(self, task: Task, situation: Situation, now: int) -> None:
         before = self._tries.get(task, Tries())
