@@ -132,7 +132,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the hours before `now` (UTC seconds), by their start, that finished windows lack prices of."""
+        """Return the hours before `now` (UTC seconds), by their start, whose prices finished windows still lack."""
         return {
             hour
             for run in self._runs
