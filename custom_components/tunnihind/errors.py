@@ -1,4 +1,4 @@
-"""What can go wrong with a server or an action, in words that Home Assistant translates."""
+"""The errors of servers and actions, with texts that Home Assistant translates."""
 
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
@@ -15,8 +15,8 @@ class Refusal(ServiceValidationError):
 class TunnihindError(HomeAssistantError):
     """A server that doesn't answer as it should.
 
-    Its text has the `url`, without a password. What no text of ours says is the `reason`, in whatever words it came.
-    `retry_after` is after how many seconds the server asks to be asked again, if it does.
+    Its text has the `url`, without a password. `reason` is the original message where no text of ours fits.
+    `retry_after` is the pause that the server asks for, in seconds, if it does.
     """
 
     key: str
@@ -31,7 +31,7 @@ class TunnihindError(HomeAssistantError):
 
 
 class CannotConnect(TunnihindError):
-    """The server can't be reached, or answers that it can't serve now."""
+    """The server can't be reached, or can't serve now."""
 
     key = "cannot_connect"
 
@@ -55,13 +55,13 @@ class UnknownHost(CannotConnect):
 
 
 class BrokenAnswer(CannotConnect):
-    """The answer breaks off, can't be unpacked or is no proper HTTP."""
+    """The answer breaks off, can't be unpacked or isn't valid HTTP."""
 
     key = "broken_answer"
 
 
 class RateLimited(CannotConnect):
-    """The server asks to be asked less often."""
+    """The server asks for fewer requests."""
 
     key = "rate_limited"
 
@@ -85,7 +85,7 @@ class ForeignAnswer(NotTunnihind):
 
 
 class NoPastPrices(TunnihindError):
-    """The server doesn't give out past prices: the specification has none."""
+    """The server has no endpoint for past prices; the specification doesn't ask for one."""
 
     key = "no_past_prices"
 
@@ -115,12 +115,12 @@ class UnknownPriceZone(InvalidResponse):
 
 
 class OtherZone(TunnihindError):
-    """The server has become, or is, that of another zone than the entry's."""
+    """The server is, or has become, one of another zone than the entry's."""
 
     key = "other_zone"
 
 
 class LongAnswer(InvalidResponse):
-    """The answer is longer than any of the API."""
+    """The answer is longer than any answer of the API."""
 
     key = "long_answer"
