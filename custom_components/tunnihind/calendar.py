@@ -1,4 +1,4 @@
-"""The plans' windows in one calendar, so that a household sees when what runs."""
+"""The plans' windows in one calendar, so that a household sees what runs when."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

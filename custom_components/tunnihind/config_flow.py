@@ -253,7 +253,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         ]
 
     def _likely_zones(self, zones: Iterable[Zone]) -> list[Zone]:
-        """Return the zones, with the one of Home Assistant's country first."""
+        """Return the zones, with the one of Home Assistant's country first if it is among them."""
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:

@@ -140,9 +140,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         return self._needs_quarters or (self.about is not None and self.about.full_horizon)
 
     async def async_start(self) -> None:
-        """Start with the stored state, however old, then ask the server. So problems are reported even if it is gone.
+        """Start with the stored state, however old, then ask the server.
 
-        Raises ConfigEntryNotReady where the server doesn't answer and nothing is stored.
+        An entry that starts without its server can report the problem. Raises ConfigEntryNotReady where the server
+        doesn't answer and nothing is stored.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
         kept = (await self._storage.load()).for_server(self._server)

@@ -280,8 +280,8 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
     """Change plans, each given by its coordinator and its subentry, all or none.
 
-    It is stored before returning, so that no restart loses it. Raises Refusal, before any is changed,
-    that names the plan, the field and what it may be.
+    The changes are stored before this returns, so that no restart loses them. Raises Refusal before any plan is
+    changed. Its text names the plan, the field and the allowed values.
     """
     changed: dict[TunnihindCoordinator, dict[str, SteeredPlan]] = {}
     for coordinator, plan_id in plans:

@@ -59,7 +59,7 @@ async def async_setup_entry(
 
 
 class PlanNumber(SteeringEntity, NumberEntity):
-    """A figure of a plan, in the unit in which its form keeps it."""
+    """A figure of a plan, in the unit of its form's data."""
 
     @property
     @override

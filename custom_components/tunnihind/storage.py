@@ -94,7 +94,7 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
 
 
 def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
-    """Return a part of each plan. Plans whose part can't be read are left out."""
+    """Return one stored part for each plan. Plans whose part can't be read are left out."""
     plans = part_of(document, name, dict) or {}
     found = {plan: part_of(plans, plan, read) for plan in plans}
     return {plan: kept for plan, kept in found.items() if kept is not None}

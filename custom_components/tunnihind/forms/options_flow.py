@@ -47,7 +47,7 @@ UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice(Unit, CONF_UNIT)}
 
 
 def selling_form(unit: Unit) -> vol.Schema:
-    """Return the form."""
+    """Return the form for selling electricity."""
     deduction = price(unit, -_MOST_CENTS, _MOST_CENTS)
     return vol.Schema(
         {
@@ -90,7 +90,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         self._chosen: str | None = None
 
     async def async_step_init(self, _: None = None) -> ConfigFlowResult:
-        """Offer what can be changed."""
+        """Show the menu of options."""
         removal = ["remove_row"] if self._rows else []
         return self.async_show_menu(
             step_id="init", menu_options=["prices", "add_row", *removal, "billing", "selling", "cheap", "unit"]
@@ -185,7 +185,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         )
 
     def _choice(self, *, default: str | None = None) -> vol.Schema:
-        """Return a choice of the rows."""
+        """Return the form for choosing a row."""
         names = [SelectOptionDict(value=name_of(row), label=name_of(row)) for row in self._rows]
         marker = vol.Required(ROW, default=default) if default else vol.Required(ROW)
         listed = SelectSelectorConfig(options=names, mode=SelectSelectorMode.LIST, translation_key=ROW)

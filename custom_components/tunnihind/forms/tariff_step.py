@@ -106,7 +106,7 @@ class OpenForm:
     period: Callable[[], CurrentPeriod]
 
     def charges(self, user_input: Mapping[str, Any], period: CurrentPeriod) -> Charges:
-        """Return what the typed figures add to the market's price in this period."""
+        """Return the charges that the typed figures add to the market's price in this period."""
         figures = self.form.typed(_readable(user_input))
         contract = {**self.contract, **contract_of(figures)}
         form = self.form.for_package(figures)
@@ -123,7 +123,7 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 @callback
 def async_show(hass: HomeAssistant, flow_id: str, shown: OpenForm) -> None:
-    """Let the flow's form have a preview."""
+    """Give the flow's form a preview."""
     hass.data.setdefault(_OPEN, {})[flow_id] = shown
 
 
