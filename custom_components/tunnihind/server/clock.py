@@ -56,7 +56,7 @@ class EntryClock:
             self.server_ahead_s = ahead_s
 
     def has_restarted(self, before: int, server_now: int) -> bool:
-        """Return whether a rehearsal began again since its clock showed `before`; a live server's may be set back."""
+        """Return whether a rehearsal began again since its clock showed `before`. A live server never does."""
         return self.is_rehearsal and server_now < before - _CACHED_S
 
     @property
