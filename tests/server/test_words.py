@@ -44,7 +44,7 @@ RUSSIAN: Final = {
     r"электроэнерг": "электричество",
     r"четверт": "15 минут",
     r"кВт[*.]?ч|цент/|цент за": "ц/кВт·ч",
-    r"сенсор": "датчик, as most of Home Assistant's own texts say",
+    r"сенсор": "датчик; Home Assistant's own texts have both",
     r"дашборд|приборн": "панель",
     r"сущност": "объект",
     r"поставщик": "продавец",
@@ -124,7 +124,7 @@ def test_the_percent_sign_stands_next_to_its_number(language: str) -> None:
 def test_the_guide_names_things_as_the_integration_does(language: str) -> None:
     """In bold or italics; a path through Home Assistant's menus (→) is Home Assistant's own."""
     known = set(leaves(json.loads((INTEGRATION / f"{language}.json").read_text()))) | NAMED[language]
-    guide = prose(documents.guide("docs/home-assistant", language))
-    emphasised = re.findall(r"(?<!\*)\*{1,2}([^*]+)\*{1,2}(?!\*)", guide)
+    guides = "\n".join(prose(documents.guide(name, language)) for name in documents.HOME_ASSISTANT)
+    emphasised = re.findall(r"(?<!\*)\*{1,2}([^*]+)\*{1,2}(?!\*)", guides)
     named = {" ".join(name.split()) for name in emphasised if "→" not in name}
     assert {name for name in named if not name.startswith(("In English", "Eesti keeles"))} - known == set()
