@@ -74,7 +74,7 @@ def prose(document: str) -> str:
 
 def texts(language: str) -> dict[str, str]:
     """Return what is read in a language, by where it is."""
-    found = {}
+    found: dict[str, str] = {}
     if language in documents.LANGUAGES:
         found |= {f"guide {name}": prose(documents.guide(name, language)) for name in documents.GUIDES}
     if language == "en":
