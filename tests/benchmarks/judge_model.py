@@ -29,10 +29,11 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from tests.benchmarks import judged_forecasts
 from tests.benchmarks.judged_forecasts import columns_of, result_of
@@ -49,6 +50,8 @@ CLEAR_LOSS: Final = 1.5
 """A half-year that loses by a larger t rejects a change."""
 CLAIMED: Final = 0.5
 """Part of the mean gain that is claimed: who looks often finds luck too."""
+JANUARIES: Final = "Januaries"
+"""The coldest months are shown apart, for they are when a forecast matters most, and are not judged."""
 LOOKS: Final = Path(__file__).with_name("looks.csv")
 
 
@@ -105,7 +108,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class HalfYear:
-    """One half-year of a bed with both models; `t` is negative where the new one's pinball loss is less."""
+    """One half-year of a bed, or its Januaries, with both models; `t` is negative where the new one's loss is less."""
 
     bed: Bed
     label: str
@@ -130,7 +133,8 @@ class Verdict:
 
     @classmethod
     def of(cls, half_years: Sequence[HalfYear]) -> Self:
-        """Judge. A t that is not known, of too few days, rejects nothing."""
+        """Judge all but Januaries. A t that is not known, of too few days, rejects nothing."""
+        half_years = [one for one in half_years if one.label != JANUARIES]
         return cls(
             losses=tuple(one for one in half_years if one.t > CLEAR_LOSS),
             gaining=sum(one.gain > 0 for one in half_years),
@@ -164,20 +168,23 @@ def _issue_and_target(issued: IssuedForecasts) -> Instants:
     return pairs
 
 
-def _picked(result: BacktestResult, rows: Instants | Sequence[bool]) -> BacktestResult:
+def _picked(result: BacktestResult, rows: NDArray[Any]) -> BacktestResult:
     return result_of({name: column[rows] for name, column in columns_of(result).items()})
 
 
 def half_years(bed: Bed, before: BacktestResult, after: BacktestResult) -> Iterator[HalfYear]:
-    """Compare two models on a bed, half-year of delivery by half-year."""
+    """Compare two models on a bed: half-year of delivery by half-year, then on all its Januaries."""
     before, after = paired(before, after)
     days = [delivery_day(int(ts)) for ts in before.forecasts.target_ts]
-    labels = np.array([f"{day.year}H{1 + (day.month > 6)}" for day in days])
-    for label in np.unique(labels).tolist():
-        old, new = (_picked(result, labels == label) for result in (before, after))
-        numbers = np.array([day.toordinal() for day in days])[labels == label]
-        t = diebold_mariano(pinball_losses(new), pinball_losses(old), numbers).t
-        yield HalfYear(bed, label, Figures.of(old, bed.zone), Figures.of(new, bed.zone), t)
+    numbers = np.array([day.toordinal() for day in days])
+    of_half_year = np.array([f"{day.year}H{1 + (day.month > 6)}" for day in days])
+    spans = {label: of_half_year == label for label in np.unique(of_half_year).tolist()}
+    spans[JANUARIES] = np.array([day.month == 1 for day in days])
+    for label, rows in spans.items():
+        if rows.any():
+            old, new = (_picked(result, rows) for result in (before, after))
+            t = diebold_mariano(pinball_losses(new), pinball_losses(old), numbers[rows]).t
+            yield HalfYear(bed, label, Figures.of(old, bed.zone), Figures.of(new, bed.zone), t)
 
 
 def pinball_losses(result: BacktestResult) -> Floats:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.benchmarks.judge_model import (
     BEDS,
+    JANUARIES,
     LOOKS,
     Figures,
     HalfYear,
@@ -112,6 +113,13 @@ def test_an_unchanged_model_moves_nothing_and_gains_nothing() -> None:
 )
 def test_a_change_stays_if_none_loses_clearly_and_most_gain(judged: Sequence[HalfYear], stays: bool) -> None:
     assert Verdict.of(judged).stays is stays
+
+
+def test_januaries_are_shown_and_not_judged() -> None:
+    gaining = half_year(9.8, -2.0)
+    verdict = Verdict.of([gaining, replace(half_year(12, 5.0), label=JANUARIES)])
+    assert verdict == Verdict.of([gaining])
+    assert verdict.stays
 
 
 def test_half_of_the_mean_gain_is_claimed() -> None:
