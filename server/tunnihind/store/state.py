@@ -68,7 +68,7 @@ class StateBook:
         """Say, within the transaction of a change, that what is served has changed."""
         self._count_up(connection, _VERSION)
         _write(connection, _CHANGE, uuid.uuid4().hex)
-        self._database.announce(connection)
+        self._database.system.announce(connection)
 
     def version(self) -> int:
         """Return a number that grows with every change to what is served. Raises StoreError."""
@@ -92,7 +92,7 @@ class StateBook:
         """Note that the pipeline has just taken in an answer about prices. Raises StoreError."""
         with self._database.writing() as connection:
             _write(connection, _LAST_REFRESH, at)
-            self._database.announce(connection)
+            self._database.system.announce(connection)
 
     def has_price_sources(self, names: Sequence[str]) -> None:
         """Note which sources are asked for prices. Raises StoreError."""
