@@ -94,9 +94,9 @@ def learnt_folder(store: Store, zone: Zone) -> Path | None:
 
     None for a database in memory, which no other process sees.
     """
-    if store.database.path is not None:
-        return Path(f"{store.database.path}-learnt") / zone
-    return None if store.database.is_private else data_folder() / "learnt" / zone
+    if store.database.system.path is not None:
+        return Path(f"{store.database.system.path}-learnt") / zone
+    return None if store.database.system.is_private else data_folder() / "learnt" / zone
 
 
 def make_runs(store: Store, as_of: int, market: Market) -> Runs:

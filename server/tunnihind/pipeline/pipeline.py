@@ -146,7 +146,7 @@ class Pipeline:
         now = self._now()
         try:
             situation = await self._situation(now)
-            if self._copies != self._store.database.copies:
+            if self._copies != self._store.database.system.copies:
                 self._ask_anew()
                 situation = await self._situation(now)
         except TunnihindError as error:
@@ -163,7 +163,7 @@ class Pipeline:
 
     def _ask_anew(self) -> None:
         """Forget what has been asked for once a copy is in the database's place: it may be older than the answers."""
-        self._copies = self._store.database.copies
+        self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()
         _LOG.info("asking the sources again for what the copy of the database may lack")

@@ -105,7 +105,7 @@ class SnapshotUpdater:
             return
         self._is_failing = False
         self.troubles.tell("store", None)
-        self._warn("damage", self._store.database.unreadable)
+        self._warn("damage", self._store.database.system.damage)
         self._warn("old copy", _OLD_COPY if self._old_copy_since is not None else "")
         self._shown, self.surroundings = seen, surroundings
         for snapshot in self._snapshots:
@@ -126,7 +126,7 @@ class SnapshotUpdater:
 
     def _pause_s(self) -> float:
         """Return how long to wait before looking again, unless a change is announced."""
-        if not self._store.database.tells_of_changes:
+        if not self._store.database.system.tells_of_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
             return uniform(*_RETRIES_S)  # noqa: S311  to spread, not to hide
@@ -134,9 +134,9 @@ class SnapshotUpdater:
 
     async def _listen(self) -> None:
         """Look at the store whenever the database announces a change."""
-        while self._store.database.tells_of_changes:
+        while self._store.database.system.tells_of_changes:
             try:
-                async with aclosing(self._store.database.changes()) as changes:
+                async with aclosing(self._store.database.system.changes()) as changes:
                     is_listening = False
                     async for _ in changes:
                         # The first announcement says that we listen. A later one proves that changes reach us.
@@ -182,7 +182,7 @@ class SnapshotUpdater:
         state = self._store.state
         with self._store.database.reading() as connection:
             covariates = state.covariate_changes(connection)
-        refreshed, copies = state.last_refresh() or 0, self._store.database.copies
+        refreshed, copies = state.last_refresh() or 0, self._store.database.system.copies
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
     def _warn(self, about: str, warning: str) -> None:
