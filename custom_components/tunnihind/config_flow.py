@@ -159,14 +159,11 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         """Take a new address of the same server."""
         entry = self._get_reconfigure_entry()
         server = await self._server_at(user_input)
-        if server is None:
-            return self._address_form("reconfigure", _ADDRESS, user_input or dict(entry.data))
-        if server.is_rehearsal is not entry.data.get(CONF_REHEARSAL, False):
-            error = ServerIsRehearsal if server.is_rehearsal else RehearsalOver
-            self._errors[CONF_URL] = error.key
-            return self._address_form("reconfigure", _ADDRESS, user_input or dict(entry.data))
-        if server.zone is not zone_of(entry.data):
+        if server is not None and server.is_rehearsal is not entry.data.get(CONF_REHEARSAL, False):
+            self._errors[CONF_URL] = (ServerIsRehearsal if server.is_rehearsal else RehearsalOver).key
+        elif server is not None and server.zone is not zone_of(entry.data):
             self._refuse_zone(CONF_URL, server, zone_of(entry.data), await language_of_reader(self.hass))
+        if server is None or self._errors:
             return self._address_form("reconfigure", _ADDRESS, user_input or dict(entry.data))
         holder = await self.async_set_unique_id(server.unique_id, raise_on_progress=False)
         if holder not in {None, entry}:
@@ -193,8 +190,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     async def async_step_zeroconf_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether to add the server that was found."""
         name = self._found.name(self.hass.config.language)
-        placeholders = {"name": name, "url": self._found.url}
-        return await self._confirm("zeroconf_confirm", self._questions_on_found(), user_input, placeholders)
+        return await self._confirm("zeroconf_confirm", user_input, {"name": name, "url": self._found.url})
 
     @override
     async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
@@ -205,7 +201,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     async def async_step_hassio_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether to add the app's server."""
-        return await self._confirm("hassio_confirm", self._questions_on_found(), user_input, {"app": self._app})
+        return await self._confirm("hassio_confirm", user_input, {"app": self._app})
 
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
         """Ask the server at that address and remember it. Ends the flow if there is nothing to add.
@@ -261,15 +257,14 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
 
-    def _questions_on_found(self) -> vol.Schema:
-        return self._questions(self._likely_zones(self._zones_to_add(self._found) or [self._found.zone]))
-
     async def _confirm(
-        self, step_id: str, questions: vol.Schema, user_input: dict[str, Any] | None, placeholders: dict[str, str]
+        self, step_id: str, user_input: dict[str, Any] | None, placeholders: dict[str, str]
     ) -> ConfigFlowResult:
+        """Ask about the bill, and whether to add the server that was found."""
         if user_input is not None:
             self._note_answers(user_input)
             return await self._continue_with_server()
+        questions = self._questions(self._likely_zones(self._zones_to_add(self._found) or [self._found.zone]))
         return self._confirm_form(step_id, questions, placeholders)
 
     def _confirm_form(self, step_id: str, questions: vol.Schema, placeholders: dict[str, str]) -> ConfigFlowResult:

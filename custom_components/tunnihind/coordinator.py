@@ -218,7 +218,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.selling_prices = replace(self.prices, timeline=lines.sold, levels=lines.sold)
         self.ledger.keep_only(self.config_entry.subentries)
-        self.ledger.update(self.planner.all_settings, self.prices.outcomes, lines.paid, now)
+        self.ledger.update(self.planner.settings, self.prices.outcomes, lines.paid, now)
         self._completion.async_look(now)
         self._shown_problems = problems(self.prices, self.contact)
         self._save_what_changed()

@@ -1,5 +1,7 @@
 """The errors of servers and actions, with texts that Home Assistant translates."""
 
+from typing import ClassVar
+
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
 from .const import DOMAIN
@@ -19,7 +21,12 @@ class TunnihindError(HomeAssistantError):
     `retry_after` is the pause that the server asks for, in seconds, if it does.
     """
 
-    key: str
+    key: ClassVar[str]
+    """That of its text among the translations."""
+
+    def __init_subclass__(cls, *, key: str) -> None:
+        super().__init_subclass__()
+        cls.key = key
 
     def __init__(self, url: str, reason: str = "", *, retry_after: float | None = None) -> None:
         super().__init__(
@@ -30,97 +37,65 @@ class TunnihindError(HomeAssistantError):
         self.retry_after = retry_after
 
 
-class CannotConnect(TunnihindError):
+class CannotConnect(TunnihindError, key="cannot_connect"):
     """The server can't be reached, or can't serve now."""
 
-    key = "cannot_connect"
 
-
-class NoAnswer(CannotConnect):
+class NoAnswer(CannotConnect, key="no_answer"):
     """The server takes too long."""
 
-    key = "no_answer"
 
-
-class ConnectionRefused(CannotConnect):
+class ConnectionRefused(CannotConnect, key="connection_refused"):
     """The computer is there, but no server answers at the port."""
 
-    key = "connection_refused"
 
-
-class UnknownHost(CannotConnect):
+class UnknownHost(CannotConnect, key="unknown_host"):
     """No computer has that name."""
 
-    key = "unknown_host"
 
-
-class BrokenAnswer(CannotConnect):
+class BrokenAnswer(CannotConnect, key="broken_answer"):
     """The answer breaks off, can't be unpacked or isn't valid HTTP."""
 
-    key = "broken_answer"
 
-
-class RateLimited(CannotConnect):
+class RateLimited(CannotConnect, key="rate_limited"):
     """The server asks for fewer requests."""
 
-    key = "rate_limited"
 
-
-class RedirectLoop(CannotConnect):
+class RedirectLoop(CannotConnect, key="redirect_loop"):
     """The address leads in a circle."""
 
-    key = "redirect_loop"
 
-
-class NotTunnihind(TunnihindError):
+class NotTunnihind(TunnihindError, key="not_tunnihind"):
     """Something answers at the address, but it isn't this API."""
 
-    key = "not_tunnihind"
 
-
-class ForeignAnswer(NotTunnihind):
+class ForeignAnswer(NotTunnihind, key="foreign_answer"):
     """The answer has no prices: it is a page, or a document of something else."""
 
-    key = "foreign_answer"
 
-
-class NoPastPrices(TunnihindError):
+class NoPastPrices(TunnihindError, key="no_past_prices"):
     """The server has no endpoint for past prices; the specification doesn't ask for one."""
 
-    key = "no_past_prices"
 
-
-class ServerIsRehearsal(TunnihindError):
+class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
     """A live server has become a rehearsal of a past day."""
 
-    key = "server_is_rehearsal"
 
-
-class RehearsalOver(TunnihindError):
+class RehearsalOver(TunnihindError, key="rehearsal_over"):
     """A server that rehearsed a past day no longer does."""
 
-    key = "rehearsal_over"
 
-
-class InvalidResponse(TunnihindError):
+class InvalidResponse(TunnihindError, key="invalid_response"):
     """The answer isn't what the API's specification says."""
 
-    key = "invalid_response"
 
-
-class UnknownPriceZone(InvalidResponse):
+class UnknownPriceZone(InvalidResponse, key="unknown_zone"):
     """The prices are of a zone that the integration does not know."""
 
-    key = "unknown_zone"
 
-
-class OtherZone(TunnihindError):
+class OtherZone(TunnihindError, key="other_zone"):
     """The server is, or has become, one of another zone than the entry's."""
 
-    key = "other_zone"
 
-
-class LongAnswer(InvalidResponse):
+class LongAnswer(InvalidResponse, key="long_answer"):
     """The answer is longer than any answer of the API."""
-
-    key = "long_answer"

@@ -19,7 +19,7 @@ from ..entity import (
 )
 from ..household.prices_now import DayPrices, PricesNow, points, rates
 from ..prices.billing import Billing, Resolution
-from ..prices.days import iso_bounds
+from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
 # Four days of quarters, 20 kB: HAEO plans less far, and the list of rates still fits into 100 kB with it.
@@ -87,10 +87,10 @@ def _lists(prices: PricesNow) -> Attributes:
     return {
         "settled": _settled(prices.current),
         "tomorrow_valid": prices.tomorrow_prices is not None,
-        "raw_yesterday": prices.raw_yesterday,
-        "raw_today": prices.raw_today,
-        "raw_tomorrow": prices.raw_tomorrow,
-        "raw_forecast": prices.raw_forecast,
+        "raw_yesterday": rates(prices.settled_on(day_at(prices.now, days_later=-1))),
+        "raw_today": rates(prices.settled_on(prices.today)),
+        "raw_tomorrow": rates(prices.settled_on(prices.tomorrow)),
+        "raw_forecast": rates(prices.predicted),
         "forecast": prices.bands,
     }
 

@@ -44,7 +44,7 @@ _FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
 # The plan is named once, in the language of the installation. From then on the name belongs to the household.
-_FIRST_NAMES: Final = {"et": "3 odavaimat tundi"}
+_FIRST_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_NAME: Final = "Cheapest 3 hours"
 
 

@@ -121,24 +121,6 @@ class OpenForm:
 _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
-@callback
-def async_show(hass: HomeAssistant, flow_id: str, shown: OpenForm) -> None:
-    """Give the flow's form a preview."""
-    hass.data.setdefault(_OPEN, {})[flow_id] = shown
-
-
-@callback
-def async_close(hass: HomeAssistant, flow_id: str) -> None:
-    """Forget the form of a flow that is over."""
-    hass.data.get(_OPEN, {}).pop(flow_id, None)
-
-
-@callback
-def async_register_preview(hass: HomeAssistant) -> None:
-    """Register the command by which forms ask for their preview."""
-    async_register_command(hass, _start_preview)
-
-
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
     """Return the parts of a price, EUR/kWh, which add up to it. Zero parts are left out."""
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
@@ -219,14 +201,14 @@ class TariffStep(ConfigEntryBaseFlow):
     @staticmethod
     @override
     async def async_setup_preview(hass: HomeAssistant) -> None:
-        """Let the form show the current price while somebody types."""
-        async_register_preview(hass)
+        """Let forms ask for their preview, which shows the current price while somebody types."""
+        async_register_command(hass, _start_preview)
 
     @callback
     @override
     def async_remove(self) -> None:
         """Forget the form that was open."""
-        async_close(self.hass, self.flow_id)
+        self.hass.data.get(_OPEN, {}).pop(self.flow_id, None)
 
     async def _open_form(
         self,
@@ -285,7 +267,8 @@ class TariffStep(ConfigEntryBaseFlow):
     def _show_form(
         self, step_id: str, values: dict[str, Any], errors: dict[str, str] | None = None
     ) -> ConfigFlowResult:
-        async_show(self.hass, self.flow_id, OpenForm(self._form, self._contract, self._period))
+        open_form = OpenForm(self._form, self._contract, self._period)
+        self.hass.data.setdefault(_OPEN, {})[self.flow_id] = open_form
         return self.async_show_form(
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(self._form.schema, values),

@@ -184,26 +184,6 @@ class PricesNow:
         return Band(*average_band(self.outlook)) if self.outlook else None
 
     @cached_property
-    def raw_yesterday(self) -> list[dict[str, Any]]:
-        """Yesterday's published prices, in the shape that other integrations and cards read."""
-        return rates(self._settled(day_at(self.now, days_later=-1)))
-
-    @cached_property
-    def raw_today(self) -> list[dict[str, Any]]:
-        """Today's published prices, in the same shape."""
-        return rates(self._settled(self.today))
-
-    @cached_property
-    def raw_tomorrow(self) -> list[dict[str, Any]]:
-        """Tomorrow's published prices, in the same shape."""
-        return rates(self._settled(self.tomorrow))
-
-    @cached_property
-    def raw_forecast(self) -> list[dict[str, Any]]:
-        """The medians of the predicted periods, in the same shape."""
-        return rates(self.predicted)
-
-    @cached_property
     def bands(self) -> list[dict[str, Any]]:
         """The predicted periods with all three percentiles."""
         return bands(self.predicted)
@@ -214,11 +194,12 @@ class PricesNow:
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 
-    def _settled(self, day: Day) -> tuple[Period, ...]:
+    def settled_on(self, day: Day) -> tuple[Period, ...]:
+        """Return the day's published periods."""
         return tuple(period for period in self.timeline.between(day.start, day.end) if period.settled)
 
     def _published(self, day: Day) -> DayPrices | None:
-        periods = self._settled(day)
+        periods = self.settled_on(day)
         if not is_whole(day, periods):
             return None
         return DayPrices(

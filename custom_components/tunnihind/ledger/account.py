@@ -174,7 +174,8 @@ class Account:
         """Add a window that has begun, and follow the one that was added."""
         window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         self._end_dropped(window, now)
-        if settings.kind.is_dear or _is_switched_off(outcome):
+        is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
+        if settings.kind.is_dear or is_switched_off:
             self._ready_since = self._opened = None
         else:
             self._ready_since = now if self._ready_since is None else min(self._ready_since, now)
@@ -257,10 +258,6 @@ class Account:
 
     def _days_of(self, run: Run) -> dict[date, Total]:
         return self._worked_out[run.start][1] if run.start in self._worked_out else {}
-
-
-def _is_switched_off(outcome: Outcome) -> bool:
-    return isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
 
 
 _OPENED: Final[BasicDecoder[_Opened | None]] = BasicDecoder(_Opened | None)

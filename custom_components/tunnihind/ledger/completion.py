@@ -169,15 +169,12 @@ class Completion:
         for meter, slices in ledger.unread(now).items():
             at_home = {(start - ahead_s, end - ahead_s): (start, end) for start, end in slices}
             since, until = min(start for start, _ in at_home), max(end for _, end in at_home)
-            stretches = await self._async_stretches(meter, since - _SILENT_S, until + _SILENT_S)
+            sums, means = await meter_rows(self._hass, meter, since - _SILENT_S - FIVE_MIN_S, until + _SILENT_S)
+            stretches = of_counter(sums) if sums else of_power(means)
             readings = {at_home[one]: kwh for one, kwh in energy_in(stretches, at_home).items()}
             ledger.note_readings(meter, readings)
             came |= bool(readings)
         return came
-
-    async def _async_stretches(self, meter: str, start: int, end: int) -> list[Stretch]:
-        sums, means = await meter_rows(self._hass, meter, start - FIVE_MIN_S, end)
-        return of_counter(sums) if sums else of_power(means)
 
     async def _async_fetch_prices(self, now: int) -> bool:
         """Ask the server for the prices that the newest answer no longer has, and return whether it had any."""

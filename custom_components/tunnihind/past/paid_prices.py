@@ -132,7 +132,7 @@ class PaidPrices:
         A month in which no hour has all its rates is not asked for. Raises TunnihindError.
         """
         found: dict[int, HourPrice | LeftOut] = {}
-        for month, of_month in groupby(hours, key=_month_of):
+        for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):
             found |= await self._prices_of_month(month, tuple(of_month))
         return found
 
@@ -153,10 +153,6 @@ class PaidPrices:
                     raise
                 await asyncio.sleep(min(error.retry_after, _LONGEST_WAIT_S))
         return await self.settled_in(month)
-
-
-def _month_of(instant: int) -> date:
-    return local(instant).date().replace(day=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ _HISTORY_DAYS_AGO: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What one source said to one question: how far its data reach, and what is not as expected.
+    """One source's answer to one question: how far its data reach, and what is not as expected.
 
     `has_answered` is False where the source can't be reached or says that it can't serve now.
     """
@@ -56,7 +56,7 @@ class _UnpacedClock(SystemClock):
 async def check_sources(
     settings: Settings, record: Callable[[RecordedAnswer], None] | None = None, *, clock: Clock | None = None
 ) -> list[Checked]:
-    """Ask all sources side by side; `record` is called with every answer. What a source does wrong is in its result."""
+    """Ask all sources side by side; `record` is called with every answer. The results name the sources' faults."""
     clock = clock or _UnpacedClock()
     now = int(clock.now())
     async with open_session(settings.contact) as session:

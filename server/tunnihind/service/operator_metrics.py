@@ -78,7 +78,7 @@ class Connections(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Count the connections in the pool; nothing for a database in memory, which has none."""
-        pool = self._database.engine.pool
+        pool = self._database.system.engine.pool
         if not isinstance(pool, QueuePool):
             return
         connections = GaugeMetricFamily(

@@ -136,7 +136,7 @@ def _require_stopped(source: Store) -> None:
     """Make sure that no server runs the pipeline, which would go on writing. Raises StoreError."""
     holder = source.lease().holder()
     with source.database.reading() as connection:
-        now = source.database.now(connection)
+        now = source.database.system.now(connection)
     if holder is not None and abs(now - holder.beat_ts) < _ALIVE_S:
         raise StoreError(f"process {holder.pid} on {holder.host} runs the pipeline on {source.database}: stop it first")
 

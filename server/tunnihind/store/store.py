@@ -147,4 +147,4 @@ class Store:
             if not is_readable(connection) or self.state.instance_id_in(connection) != instance_id:
                 raise StoreError(f"{self.database} is another database now", reason="the new one is another server's")
 
-        self.database.go_on_only_if(recognise)
+        self.database.system.go_on_only_if(recognise)
