@@ -22,7 +22,7 @@ class TunnihindError(HomeAssistantError):
     """
 
     key: ClassVar[str]
-    """That of its text among the translations."""
+    """The translation key of its text."""
 
     def __init_subclass__(cls, *, key: str) -> None:
         super().__init_subclass__()

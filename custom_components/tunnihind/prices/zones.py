@@ -45,7 +45,7 @@ _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _VatLaw:
-    """The VAT rate from the day `since` on, a fraction. `on_network` is the rate on network and state fees if other."""
+    """The VAT rate from `since` on, a fraction. `on_network` is that on network and state fees if it differs."""
 
     since: date
     rate: float
