@@ -80,7 +80,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.ledger = Ledger()
         self.client = Client(async_get_clientsession(hass), self.url)
         self._polling: Final = Polling(
-            self.client, self.clock, self.zone, told_identity=lambda: entry.data[CONF_INSTANCE_ID] is not None
+            self.client, self.clock, self.zone, had_identity=lambda: entry.data[CONF_INSTANCE_ID] is not None
         )
         self._storage = Storage(hass, entry.entry_id)
         self._timer = QuarterTimer(hass, self.clock, self.async_update_listeners)

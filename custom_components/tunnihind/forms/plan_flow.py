@@ -44,7 +44,7 @@ _FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
 # Named once, in the language of the installation; from then on the name is the household's own.
-_FIRST_NAMES: Final = {"et": "3 odavaimat tundi"}
+_FIRST_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_NAME: Final = "Cheapest 3 hours"
 
 

@@ -35,8 +35,12 @@ _ENGLISH: Final = "en"
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
 # How the statistics of an entry are called. Home Assistant does not translate names of statistics.
-_PRICE_PAID: Final = {"en": "{title}: price paid", "et": "{title}: makstud hind"}
-_COST: Final = {"en": "{title}: cost of {energy}", "et": "{title}: kulu, {energy}"}
+_PRICE_PAID: Final = {"en": "{title}: price paid", "et": "{title}: makstud hind", "ru": "{title}: уплаченная цена"}
+_COST: Final = {
+    "en": "{title}: cost of {energy}",
+    "et": "{title}: kulu, {energy}",
+    "ru": "{title}: затраты, {energy}",
+}
 
 
 @callback

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
-from ..const import EUR_PER_KWH
+from ..const import CENTS_PER_KWH, EUR_PER_KWH
 
 CONF_UNIT: Final = "unit"
 _CENTS: Final = 100
-_ESTONIAN: Final = "et"
+_CENTS_PER_KWH: Final = {"et": "s/kWh", "ru": "ц/кВт·ч"}
 # Home Assistant's languages that write 0.5; all others write 0,5.
 _WITH_DECIMAL_POINT: Final = frozenset(
     ("bn", "cy", "en", "es-419", "ga", "gsw", "he", "hi", "ja", "ko", "ml", "ta", "te", "th", "ur", "zh")
@@ -40,7 +40,7 @@ class Unit(StrEnum):
 
     def text(self, eur_kwh: float, language: str) -> str:
         """Write a price to a hundredth of a cent with its unit, as in that language."""
-        cents = "s/kWh" if language == _ESTONIAN else "c/kWh"
+        cents = _CENTS_PER_KWH.get(language, CENTS_PER_KWH)
         return f"{self._figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
 
     def part(self, eur_kwh: float, language: str) -> str:

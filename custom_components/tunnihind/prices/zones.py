@@ -39,6 +39,7 @@ _ENGLISH: Final = "en"
 _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
     "en": {Zone.EE: "Estonia", Zone.LV: "Latvia", Zone.LT: "Lithuania", Zone.FI: "Finland"},
     "et": {Zone.EE: "Eesti", Zone.LV: "Läti", Zone.LT: "Leedu", Zone.FI: "Soome"},
+    "ru": {Zone.EE: "Эстония", Zone.LV: "Латвия", Zone.LT: "Литва", Zone.FI: "Финляндия"},
 }
 
 

@@ -153,10 +153,12 @@ def _mean(prices: Iterable[float]) -> float:
 _WORDS: Final = {
     "en": {Mode.DEMO: "demo", Mode.REHEARSAL: "rehearsal"},
     "et": {Mode.DEMO: "demo", Mode.REHEARSAL: "proov"},
+    "ru": {Mode.DEMO: "демо", Mode.REHEARSAL: "репетиция"},
 }
 _CREDITS: Final = {
     "en": {Mode.DEMO: "Demo, simulated prices", Mode.REHEARSAL: "Rehearsal, prices of a past day"},
     "et": {Mode.DEMO: "Demo, väljamõeldud hinnad", Mode.REHEARSAL: "Proov, möödunud päeva hinnad"},
+    "ru": {Mode.DEMO: "Демо, вымышленные цены", Mode.REHEARSAL: "Репетиция, цены прошедшего дня"},
 }
 
 

@@ -20,11 +20,11 @@ from tunnihind.store.store import Store
 YEARS_FILLED: Final = "years of prices filled"
 
 FILLED_UP: Final = "covariates filled up"
-"""When enough of a source's days had come for another forecast to be worth making."""
+"""The instant at which enough of a source's days had come to make another forecast worthwhile."""
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after so long: the ordinary fetches reach back no further, so a
-longer stop of the server leaves a gap."""
+"""A year that was filled before its end is filled again after this time. The ordinary fetches reach no further back, so
+a longer stop of the server leaves a gap."""
 
 MONTH_LASTS_S: Final = DAY_S
 """The same for a month of covariates. It is short because an hour's forecast that was missed can't be fetched later."""

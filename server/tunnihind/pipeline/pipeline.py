@@ -59,18 +59,18 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 WAIT_FOR_MODEL_S: Final = 1.0
-"""Other tasks wait so long for a forecast, or for a part of the scores: most are made by then."""
+"""Other tasks wait this long for a forecast, or for a part of the scores: most are made by then."""
 
 LONGEST_NAP_S: Final = 10.0
-"""The schedule is looked at again after at most so long: the clock may jump, and `import` may bring prices."""
+"""The schedule is read again at least this often: the clock may jump, and `import` may bring prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
-"""Other tasks wait so long for a covariate source, because the forecast is better with its answer."""
+"""Other tasks wait this long for a covariate source, because the forecast is better with its answer."""
 
 
 _MOST_BAD_ANSWERS: Final = 3
 _FIRST_PUT_OFF_S: Final = 15 * 60
-"""A day of a history that could not be had is left alone for so long, and four times as long each time, up to a day."""
+"""The first pause after a day of a history failed. Each further failure makes it four times as long, up to a day."""
 
 
 class Pipeline:
@@ -269,8 +269,7 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # What asks a source, and what opens the database, have logged their failures already; who runs the pipeline
-        # notices itself that it is another's.
+        # Failures of a source or of the database are in the log already. The runner itself notices a lost lease.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s: %s; it will be tried again", task, error)
@@ -317,7 +316,7 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # It is no failure: the next prices bring the next try.
+            # This counts as done: the next prices bring the next try.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)

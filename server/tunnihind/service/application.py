@@ -60,10 +60,10 @@ def create_app(
 ) -> web.Application:
     """Build the application that answers for `zones`, the first one at the root and each further one under its name.
 
-    Without an `instance_id` there is no `/api/about` yet.
+    `/api/about` is there only with an `instance_id`.
 
     Run it with `tunnihind.api.server.Runner`, which turns errors into problem answers and counts requests.
-    `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server. `mode` is in
+    `pipeline_expected` says whether `/readyz` holds a missing refresh of the data against the server. `mode` is in
     `/api/about`, and marked on the pages. Once `stopping` is set, `/readyz` says no, and answers end their connections.
     """
     metrics = metrics or Metrics()

@@ -1,4 +1,4 @@
-"""Keeps the served data, and what only pages show, up to date with the store."""
+"""Keeps the served data, and the data of the pages alone, up to date with the store."""
 
 import asyncio
 import logging
@@ -66,7 +66,7 @@ class SnapshotUpdater:
         self._changed = asyncio.Event()
         self._shown: _StoreState | None = None
         self.surroundings = {snapshot.market.zone: Surroundings() for snapshot in snapshots}
-        """What the dashboards show besides the snapshots, by zone."""
+        """The dashboards' content beside the snapshots, by zone."""
         self._is_failing = False
         self._is_told = False
         self._caught_up_at: float | None = None
@@ -79,7 +79,7 @@ class SnapshotUpdater:
 
     @property
     def troubles(self) -> Troubles:
-        """What keeps the server from its work."""
+        """The troubles that keep the server from its work."""
         return self._snapshots[0].troubles
 
     def store_changed(self) -> None:
@@ -125,7 +125,7 @@ class SnapshotUpdater:
                         await self._changed.wait()
 
     def _pause_s(self) -> float:
-        """Return how long to wait before looking again, unless a change is told of."""
+        """Return how long to wait before looking again, unless a change is announced."""
         if not self._store.database.system.tells_of_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
@@ -149,11 +149,9 @@ class SnapshotUpdater:
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread, not to hide
 
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
-        """Return the state of the store, and by zone the data to serve and what pages show besides.
+        """Return the state of the store, and by zone the data to serve and the pages' surroundings.
 
-        There are no data where they are served already.
-
-        Sources are asked far more often than anything comes of it: the rest need not be read again for that.
+        The data are None where they are served already: sources are asked far more often than their answers change.
         """
         # In one view: wherever the version is the same, the data are.
         with self._store.database.one_view():

@@ -72,12 +72,12 @@ class Acknowledgement:
 
     @property
     def no_data(self) -> bool:
-        """Whether there is no data for the asked range."""
+        """Whether the platform has nothing for the asked range."""
         return "no matching data found" in self.reason.lower()
 
     @property
     def too_much(self) -> bool:
-        """Whether a shorter range has to be asked for."""
+        """Whether the range has to be shorter."""
         return "exceeds" in self.reason.lower() and "allowed" in self.reason.lower()
 
 

@@ -39,7 +39,7 @@ RUNS_SINCE: Final = date(2024, 3, 14)
 
 RUN_EVERY_S: Final = 6 * HOUR_S
 KNOWN_AFTER_S: Final = 6 * HOUR_S
-"""A run counts as known so long after its initialisation. The service documents 4 to 6 hours for global models."""
+"""From its initialisation until a run counts as known. The service documents 4 to 6 hours for global models."""
 
 FORECAST_DAYS: Final = 10
 """The price forecast reaches the end of the eighth day from today. A mean of the past hour is given an hour later."""
@@ -51,9 +51,9 @@ _SHORT_RUN_S: Final = 144 * HOUR_S
 _NEARLY_S: Final = 6 * HOUR_S
 """The last steps of a run are 6 hours apart: it is whole if it lacks no more than this at its end."""
 _PARTS_UNTIL_S: Final = 12 * HOUR_S
-"""The service publishes the first days of a run before the rest. So long after its initialisation it is what it is."""
+"""The service publishes the first days of a run before the rest. After this time nothing more comes."""
 _CANDIDATES: Final = 4
-"""So many runs, a day of them, are looked for from the newest on."""
+"""The number of runs, a day of them, that are looked for from the newest on."""
 _STITCHED_EVERY_S: Final = 3 * HOUR_S
 """How often the forecast API is asked while no run can be had."""
 
@@ -65,7 +65,7 @@ _POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0,
 
 _NO_RUN: Final = re.compile(r"\brun\b|not available|unavailable|no data|not found|allowed range", re.IGNORECASE)
 _BROKEN_OFF: Final = b"modelRunUnavailable"
-"""Stands in an answer of status 200 that breaks off because there is no such run."""
+"""An answer of status 200 that breaks off for lack of the run has this in it."""
 
 
 class Location(Struct):

@@ -133,7 +133,7 @@ class CovariateBook:
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
         """Return by name when the newest forecast was issued, at `as_of` or earlier. Raises StoreError."""
-        # What is no number lies outside of any span.
+        # A value that is not a number lies outside of any span.
         query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts.between(EARLIEST, as_of))
         with self._database.reading() as connection:
             found = connection.execute(query.group_by(table.c.name)).all()

@@ -23,7 +23,7 @@ class Count(Protocol):
     """Takes note of a transaction that has ended, in any thread."""
 
     def __call__(self, verb: Verb, seconds: float, /, *, failed: bool) -> None:
-        """Count a transaction that was open for so long; `failed` if the database is to blame."""
+        """Count a transaction that was open for `seconds`; `failed` if the database is to blame."""
 
 
 def _not_counted(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
@@ -33,16 +33,16 @@ def _not_counted(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
 class Database:
     """An SQL database; every access is one transaction of `reading` or `writing`.
 
-    One that goes away while it is in use, or that another takes the place of, is noticed at the next access.
+    The next access notices a database that has gone away, and one that another has replaced.
     """
 
     def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
-        """Prepare to connect. Raises SettingsError for an address that is none, StoreError."""
+        """Prepare to connect. Raises SettingsError for a malformed address, StoreError."""
         self.url = parsed(url)
         self.read_only = read_only
         self.damage = damage or DamageLog()
         self.system = _system(self.url, read_only=read_only)
-        """What differs from one database system to another. It is another object after `replace_by`."""
+        """The part that differs between database systems. It is another object after `replace_by`."""
         self._count: Count = _not_counted
         self._is_to_be_kept: Callable[[Connection], None] | None = None
         self._view = threading.local()

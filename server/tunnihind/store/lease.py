@@ -1,4 +1,4 @@
-"""Makes sure that of several servers on one database only one runs the pipeline.
+"""Makes sure that only one of several servers on a database runs the pipeline.
 
 The lease is a row with the token of its holder, who beats every few seconds, by the database's clock. Whoever takes it
 over writes another token. Every write of the pipeline is kept only if the row still has its token (`Lease.require`). So
@@ -33,7 +33,7 @@ EXPIRES_AFTER_S: Final = 10
 """A holder that has been silent for longer counts as dead: it has missed three beats."""
 
 CONFIRMED_AFTER_S: Final = 5.0
-"""Whoever takes the lease over has itself seen no beat for so long: a clock that was set forward kills nobody."""
+"""Whoever takes the lease over has itself seen no beat for this long: a clock that was set forward kills nobody."""
 
 _INSERT_NEW: Final = text(
     "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"

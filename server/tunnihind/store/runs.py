@@ -100,7 +100,7 @@ class RunArchive:
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
         """Delete runs made at instants that are `superfluous` among all; return how many. Raises StoreError.
 
-        What they say is handed on to those that stay and repeat them.
+        Runs that stay and repeat a deleted one take its content over.
         """
         with self._database.writing() as connection:
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
@@ -257,7 +257,7 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Select the runs of a series made in a span of time; one whose instant is no number is in none."""
+    """Select the runs of a series made in a span of time; an instant that is not a number lies in none."""
     made = table.c.made_at.between(since_ts, LATEST if as_of is None else as_of)
     return table.c.zone == of.zone, table.c.step_s == of.step_s, made
 

@@ -78,7 +78,7 @@ class StateBook:
     def change_id(self) -> str:
         """Return a random id of the last change to what is served, empty where it has none. Raises StoreError.
 
-        It tells changes apart that have the same version: a backup that is restored counts on from where it was.
+        Two changes may have the same version, as a restored backup counts on from where it was; their ids differ.
         """
         found: str | None = self.read(_CHANGE, _Identity)
         return found or ""

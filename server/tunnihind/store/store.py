@@ -32,9 +32,9 @@ class Store:
     ) -> None:
         """Open the database at `url`, creating or upgrading its tables unless `read_only`.
 
-        A reader that `is_replica` of a server goes on beside a newer version that has upgraded them, as long as it can
+        A reader that `is_replica` of a server goes on beside a newer version that has upgraded the tables, while it can
         read them. Damaged rows that `damage` has met are not named again.
-        Raises SettingsError for an address that is none, StoreError and SchemaError.
+        Raises SettingsError for a malformed address, StoreError and SchemaError.
         """
         self._url = url
         self.database = Database(url, read_only=read_only, damage=damage)

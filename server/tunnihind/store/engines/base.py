@@ -1,4 +1,4 @@
-"""What the store asks of a database system, and what all of them share."""
+"""The interface of a database system to the store, and the part that all of them share."""
 
 import logging
 import threading
@@ -26,13 +26,13 @@ class System:
     engine: Engine
 
     path: Path | None = None
-    """The file that it is, None where it is none."""
+    """Its file; None for a database without one."""
 
     is_private = False
     """Whether no other process sees it, as one in memory."""
 
     tells_of_changes = False
-    """Whether `changes` tells of what other processes announce."""
+    """Whether `changes` yields what other processes announce."""
 
     def __init__(self, name: str) -> None:
         """Take the database's address without its password."""
@@ -40,7 +40,7 @@ class System:
         self.copies = 0
         """How often a copy, maybe an older one, has taken its place since it was opened."""
         self.damage = ""
-        """What an operator can do about parts of it that were found unreadable, nothing where none were."""
+        """Advice to the operator about parts that were found unreadable, empty where none were."""
         self._recognise: Recognise | None = None
 
     def require(self) -> None:

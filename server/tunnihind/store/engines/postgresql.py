@@ -56,7 +56,7 @@ _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_
 _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
 
 _SILENT_AFTER_S: Final = 5.0
-"""A writer that has neither sent nor taken anything for so long in the middle of a batch is frozen or cut off."""
+"""A writer is frozen or cut off if it neither sends nor takes anything for this long in the middle of a batch."""
 # Between two statements of a batch a transaction isn't idle for PostgreSQL, so its own time limit doesn't end one.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
@@ -97,13 +97,13 @@ _PLAIN: Final = {
     "55P03": "another process has been writing for too long",
     "57014": "it takes too long",
 }
-"""What is said, by SQLSTATE, before the server's own words."""
+"""Our words by SQLSTATE; the server's own words follow them."""
 _MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
-"""SQLSTATEs: there is no room on the disk, or another process has been writing for too long."""
+"""SQLSTATEs: the disk is full, another process has been writing for too long, or a statement took too long."""
 _DAMAGED: Final = frozenset({"XX001", "XX002"})
 """SQLSTATEs: a table or an index is damaged."""
 
-# What psycopg says before the server's own words.
+# psycopg puts this before the server's own words.
 _PREAMBLE: Final = re.compile(
     r"connection (?:failed|is bad): (?:connection to server .*? failed: )?(?:FATAL: +|fe_sendauth: )?"
 )
@@ -297,7 +297,8 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # As SQLite gives them: a day that is none, such as PostgreSQL's infinity, would end the reading of all rows.
+    # As text, like SQLite's: a day that Python can't hold, such as PostgreSQL's infinity, would end the reading of all
+    # rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

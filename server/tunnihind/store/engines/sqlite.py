@@ -34,7 +34,7 @@ _WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 _PRIMARY_CODE: Final = 0xFF
 """SQLite's extended result codes have the primary one in their last byte (https://www.sqlite.org/rescode.html)."""
 _MAY_PASS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
-"""Another program holds the file, or there is no room on the disk."""
+"""Another program holds the file, or the disk is full."""
 _DAMAGED: Final = (
     "the database file is damaged ({}): stop the server, and restore a backup, or save what can be read with "
     "`sqlite3 tunnihind.db .recover`"
@@ -211,7 +211,7 @@ def file_mode(path: Path | None) -> int:
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Return what tells a file from another that takes its place, None where there is none."""
+    """Return the file's identity, by which a replacement is noticed; None without a file."""
     try:
         found = None if path is None else path.stat()
     except OSError:
@@ -223,9 +223,9 @@ def _make(path: Path) -> None:
     """Make an empty file unless there is one. Raises StoreError.
 
     SQLite would let everybody read it. Its group may where the folder hands its own group on to its files (setgid).
-    What SQLite makes beside the file, and only then, gets the file's owner and mode.
+    Files that SQLite makes beside an existing one get its owner and mode.
     """
-    file = path.resolve()  # a link may point to where there is no file yet
+    file = path.resolve()  # a link may point to a file that is not made yet
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         # Only then: closing any descriptor of a file gives up the locks that SQLite holds on it.
