@@ -1,9 +1,8 @@
 """From the market's price to the household's price per kilowatt-hour, part by part, with the legal VAT by date."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime, time
-from operator import attrgetter
 from typing import Any, Final
 
 from .days import local
@@ -25,23 +24,8 @@ _CENTS: Final = 100
 _PERCENT: Final = 100
 # A fortnight of quarters, more than is ever shown at once. An import of past prices goes through years of them.
 _CHARGES_KEPT: Final = 14 * 96
-_TYPED: Final[Mapping[Part, attrgetter[Any]]] = {
-    part: attrgetter(part.value) for part in Part if part is not Part.NETWORK
-}
 # The parts that the supplier bills with the electricity. The network company bills the others.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
-# The figures of a row, as the options name them; older rows have some of them.
-FIGURES: Final = (
-    "margin",
-    "balancing",
-    "network_day",
-    "network_night",
-    "network_peak",
-    "network_rest_day_peak",
-    "renewable",
-    "security",
-    "excise",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +55,12 @@ class TariffRow:
 
     def typed(self, part: Part) -> float:
         """Return the household's own figure of a part that has the same rate at all times."""
-        figure: float = _TYPED[part](self)
+        figure: float = getattr(self, part)
         return figure
+
+
+# The options name the figures of a row as it does; older rows have some of them.
+_FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +259,7 @@ def _row_from(row: Mapping[str, Any]) -> TariffRow:
         package=Package(row.get("package", Package.OWN)),
         from_table=frozenset(Part(part) for part in row.get("from_table", ())),
         compared_on=_date_from(row, "compared_on"),
-        **{figure: row.get(figure, 0.0) / _CENTS for figure in FIGURES},
+        **{figure: row.get(figure, 0.0) / _CENTS for figure in _FIGURES},
     )
 
 

@@ -161,12 +161,8 @@ class Metrics:
         self._requests_of(route, status).inc()
         self._durations_of(route).observe(seconds)
 
-    def watch(self, snapshots: Sequence[Snapshot], clock: Clock) -> None:
-        """Show what these snapshots serve, each of a zone, and how old it is."""
-        self.show(Served(snapshots, clock))
-
     def show(self, *collectors: Collector) -> None:
-        """Show what these collect, too."""
+        """Show what these collect."""
         for collector in collectors:
             self.registry.register(collector)
 

@@ -26,12 +26,11 @@ from tunnihind.market import DAY_S, Market, SeriesKey, Zone, delivery_day, iso_u
 from tunnihind.pipeline.back_fill import (
     FILLED_UP,
     YEARS_FILLED,
-    days_filled,
     first_part,
-    months_filled,
     note_filled,
     note_lacking,
     note_progress,
+    parts_filled,
     parts_of_year,
     refill_damaged,
 )
@@ -363,7 +362,7 @@ class Pipeline:
             await asyncio.to_thread(self._note_day, source, part, now, there=there)
             total = (today - first_part(source, self._history_start)).days + 1
         else:
-            await asyncio.to_thread(note_filled, self._store.state, months_filled(source.name), str(part), now)
+            await asyncio.to_thread(note_filled, self._store.state, parts_filled(source), str(part), now)
             first = first_part(source, self._history_start)
             total = (today.year - first.year) * 12 + today.month - first.month + 1
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
@@ -372,7 +371,7 @@ class Pipeline:
         """Note that a day was asked for, and whether enough has come for another forecast."""
         state = self._store.state
         if there:
-            note_filled(state, days_filled(source.name), str(day), now)
+            note_filled(state, parts_filled(source), str(day), now)
         else:
             note_lacking(state, source.name, day, now)
         progress = note_progress(state, source, self._history_start, now)

@@ -13,6 +13,7 @@ import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from http import HTTPStatus
 from typing import Final
@@ -27,7 +28,7 @@ from tunnihind.errors import BadAnswer, RateLimited, RunMissing, SourceError, So
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, iso_utc, utc_midnight
 from tunnihind.sources.base import BackFill, Cadence, days
-from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
+from tunnihind.sources.upstream import RequestPolicy, Upstream
 from tunnihind.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
 _LOG: Final = logging.getLogger(__name__)
@@ -195,7 +196,7 @@ class OpenMeteo:
             if is_missing and _NO_RUN.search(error.problem):
                 raise RunMissing(_SOURCE, f"the run of {iso_utc(run_ts)} can't be had: {error.problem}") from None
             raise
-        return {name: _with_run(issue, run_ts) for name, issue in found.items()}
+        return {name: replace(issue, run_ts=run_ts) for name, issue in found.items()}
 
     async def _ask(self, url: str, span: Mapping[str, str], start_ts: int) -> _Series:
         params = {
@@ -208,12 +209,8 @@ class OpenMeteo:
             "timezone": "GMT",
             **span,
         }
-
-        def read(answer: Answer) -> _Series:
-            return self._read(answer.body, start_ts)
-
         try:
-            return await self._upstream.get(url, params, read)
+            return await self._upstream.get(url, params, lambda answer: self._read(answer.body, start_ts))
         except RateLimited as error:
             wait_s = max(error.retry_after_s, _limit_lasts_s(error.problem, self._clock.now()))
             limited = RateLimited(_SOURCE, error.problem, status=error.status, retry_after_s=wait_s)
@@ -289,15 +286,8 @@ def _is_whole(found: Mapping[str, IssuedSeries], run_ts: int) -> bool:
     return min(ends, default=0) >= run_ts + reach_s - _NEARLY_S
 
 
-def _with_run(issue: IssuedSeries, run_ts: int) -> IssuedSeries:
-    return IssuedSeries(run_ts, issue.start_ts, issue.values, run_ts=run_ts)
-
-
 def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
-    return {
-        name: IssuedSeries(issued_ts, issue.start_ts, issue.values, run_ts=issue.run_ts)
-        for name, issue in found.items()
-    }
+    return {name: replace(issue, issued_ts=issued_ts) for name, issue in found.items()}
 
 
 def _limit_lasts_s(problem: str, now: float) -> float:
