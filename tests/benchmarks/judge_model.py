@@ -7,9 +7,9 @@ BEFORE and AFTER are trees (a folder, changed or not) or git revisions. The data
 change stays if no half-year of either zone loses with |t| > 1.5, and most of those that it moves gain; half of the mean
 gain is what may be claimed. Pinball loss decides, paired by hour, with one mean a day.
 
-Each look is noted in `looks.csv`, for the more often one looks, the less a gain says. `--every 3` judges a third of the
-issues, for exploring, and `--only temperature` the half-years with that input. Forecasts are kept by what they were
-made from, so the next look costs one tree only.
+Each look is noted in `looks.csv`, those by other means by hand, for the more often one looks, the less a gain says.
+`--every 3` judges a third of the issues, for exploring, and `--only temperature` the half-years with that input.
+Forecasts are kept by what they were made from, so the next look costs one tree only.
 """
 
 import csv
