@@ -1,4 +1,6 @@
-"""What can go wrong with a server or an action, in words that Home Assistant translates."""
+"""The errors of servers and actions, with texts that Home Assistant translates."""
+
+from typing import ClassVar
 
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
@@ -15,11 +17,16 @@ class Refusal(ServiceValidationError):
 class TunnihindError(HomeAssistantError):
     """A server that doesn't answer as it should.
 
-    Its text has the `url`, without a password. What no text of ours says is the `reason`, in whatever words it came.
-    `retry_after` is after how many seconds the server asks to be asked again, if it does.
+    Its text has the `url`, without a password. `reason` is the original message where no text of ours fits.
+    `retry_after` is the pause that the server asks for, in seconds, if it does.
     """
 
-    key: str
+    key: ClassVar[str]
+    """The translation key of its text."""
+
+    def __init_subclass__(cls, *, key: str) -> None:
+        super().__init_subclass__()
+        cls.key = key
 
     def __init__(self, url: str, reason: str = "", *, retry_after: float | None = None) -> None:
         super().__init__(
@@ -30,97 +37,65 @@ class TunnihindError(HomeAssistantError):
         self.retry_after = retry_after
 
 
-class CannotConnect(TunnihindError):
-    """The server can't be reached, or answers that it can't serve now."""
-
-    key = "cannot_connect"
+class CannotConnect(TunnihindError, key="cannot_connect"):
+    """The server can't be reached, or can't serve now."""
 
 
-class NoAnswer(CannotConnect):
+class NoAnswer(CannotConnect, key="no_answer"):
     """The server takes too long."""
 
-    key = "no_answer"
 
-
-class ConnectionRefused(CannotConnect):
+class ConnectionRefused(CannotConnect, key="connection_refused"):
     """The computer is there, but no server answers at the port."""
 
-    key = "connection_refused"
 
-
-class UnknownHost(CannotConnect):
+class UnknownHost(CannotConnect, key="unknown_host"):
     """No computer has that name."""
 
-    key = "unknown_host"
+
+class BrokenAnswer(CannotConnect, key="broken_answer"):
+    """The answer breaks off, can't be unpacked or isn't valid HTTP."""
 
 
-class BrokenAnswer(CannotConnect):
-    """The answer breaks off, can't be unpacked or is no proper HTTP."""
-
-    key = "broken_answer"
+class RateLimited(CannotConnect, key="rate_limited"):
+    """The server asks for fewer requests."""
 
 
-class RateLimited(CannotConnect):
-    """The server asks to be asked less often."""
-
-    key = "rate_limited"
-
-
-class RedirectLoop(CannotConnect):
+class RedirectLoop(CannotConnect, key="redirect_loop"):
     """The address leads in a circle."""
 
-    key = "redirect_loop"
 
-
-class NotTunnihind(TunnihindError):
+class NotTunnihind(TunnihindError, key="not_tunnihind"):
     """Something answers at the address, but it isn't this API."""
 
-    key = "not_tunnihind"
 
-
-class ForeignAnswer(NotTunnihind):
+class ForeignAnswer(NotTunnihind, key="foreign_answer"):
     """The answer has no prices: it is a page, or a document of something else."""
 
-    key = "foreign_answer"
+
+class NoPastPrices(TunnihindError, key="no_past_prices"):
+    """The server has no endpoint for past prices; the specification doesn't ask for one."""
 
 
-class NoPastPrices(TunnihindError):
-    """The server doesn't give out past prices: the specification has none."""
-
-    key = "no_past_prices"
-
-
-class ServerIsRehearsal(TunnihindError):
+class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
     """A live server has become a rehearsal of a past day."""
 
-    key = "server_is_rehearsal"
 
-
-class RehearsalOver(TunnihindError):
+class RehearsalOver(TunnihindError, key="rehearsal_over"):
     """A server that rehearsed a past day no longer does."""
 
-    key = "rehearsal_over"
 
-
-class InvalidResponse(TunnihindError):
+class InvalidResponse(TunnihindError, key="invalid_response"):
     """The answer isn't what the API's specification says."""
 
-    key = "invalid_response"
 
-
-class UnknownPriceZone(InvalidResponse):
+class UnknownPriceZone(InvalidResponse, key="unknown_zone"):
     """The prices are of a zone that the integration does not know."""
 
-    key = "unknown_zone"
+
+class OtherZone(TunnihindError, key="other_zone"):
+    """The server is, or has become, one of another zone than the entry's."""
 
 
-class OtherZone(TunnihindError):
-    """The server has become, or is, that of another zone than the entry's."""
-
-    key = "other_zone"
-
-
-class LongAnswer(InvalidResponse):
-    """The answer is longer than any of the API."""
-
-    key = "long_answer"
+class LongAnswer(InvalidResponse, key="long_answer"):
+    """The answer is longer than any answer of the API."""

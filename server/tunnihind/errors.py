@@ -103,7 +103,7 @@ class ImportFileError(TunnihindError):
 
 
 class SourceError(TunnihindError):
-    """An upstream source gave no usable answer; what it said is told on one line of at most 300 characters.
+    """An upstream source gave no usable answer; the text has its message on one line of at most 300 characters.
 
     `fault` is the kind of the failure, and `status` that of HTTP where there is one: these two are for everybody, while
     the text may name machines of the operator's network.

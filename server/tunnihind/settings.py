@@ -1,4 +1,4 @@
-"""What an operator can set; the command line's options and the environment fill it (see `cli.options`)."""
+"""The operator's settings; the command line's options and the environment fill it (see `cli.options`)."""
 
 import os
 from dataclasses import dataclass, field, replace

@@ -19,7 +19,7 @@ import numpy as np
 import uvloop
 from aiohttp import ClientSession, web
 
-from tunnihind.api.history import MOST_READERS
+from tunnihind.api.routes import MOST_READERS
 from tunnihind.api.served_data import read_served_data
 from tunnihind.api.server import Runner
 from tunnihind.api.snapshot import Snapshot

@@ -133,7 +133,7 @@ def _let_two_weeks_have_run(coordinator: TunnihindCoordinator) -> None:
     """Let each plan have run on each of the last 14 days as it now plans to."""
     for plan_id, outcome in coordinator.prices.outcomes.items():
         if isinstance(outcome, Decision):
-            coordinator.planner._ran[plan_id] = [_days_earlier(outcome, days) for days in TWO_WEEKS]
+            coordinator.planner.ran[plan_id] = [_days_earlier(outcome, days) for days in TWO_WEEKS]
 
 
 def _days_earlier(window: Decision, days: int) -> Decision:

@@ -88,9 +88,9 @@ def test_every_example_is_tried_here() -> None:
     assert AUTOMATIONS.keys() == tried
     assert [block.get("type", "script") for block in others] == [
         "custom:tunnihind-card",
+        "custom:apexcharts-card",
         "script",
         "iframe",
-        "custom:apexcharts-card",
     ]
 
 

@@ -28,10 +28,10 @@ from custom_components.tunnihind.prices.timeline import Level
 from custom_components.tunnihind.server.polling import Problem
 from tests.support import documents
 from tests.support.household.home import DEFAULT_PLAN, PLAN_ID, MakeHome
-from tests.support.household.translations import INTEGRATION, LANGUAGES, Texts, leaves, texts
+from tests.support.household.translations import INTEGRATION, Texts, leaves, texts
 
 pytestmark = pytest.mark.usefixtures("enable_custom_integrations")
-both_languages = pytest.mark.parametrize("language", LANGUAGES)
+both_languages = pytest.mark.parametrize("language", documents.LANGUAGES)
 
 DISABLED: Final = {"en": "*Disabled at first*", "et": "*Alguses keelatud*"}
 BY_ENERGY: Final = {"energy": 10, "power": 4}

@@ -23,7 +23,6 @@ from tests.support.household.price_readers import (
     emhass_steps,
     ev_smart_charging_prices,
 )
-from tests.support.household.translations import LANGUAGES
 from tunnihind.market import HOUR_S, QUARTER_S
 
 MIDNIGHT: Final = instant("2026-01-14T00:00:00+02:00")
@@ -137,6 +136,6 @@ async def test_ev_smart_charging_gets_what_is_published_of_today_and_tomorrow(
 async def test_the_estonian_guide_has_the_same_settings() -> None:
     both = [
         {re.sub(r"\W+", "", code) for code in documents.codes(documents.section("For other programs", language))}
-        for language in LANGUAGES
+        for language in documents.LANGUAGES
     ]
     assert both[0] == both[1]

@@ -52,8 +52,14 @@ OWN_ATTRIBUTES: Final = {
     "all_day", "attribution", "description", "device_class", "end_time", "friendly_name", "icon", "last_reset",
     "location", "max", "message", "min", "mode", "options", "start_time", "state_class", "step", "unit_of_measurement",
 }  # fmt: skip
-# Words that both languages share.
-SAME_IN_BOTH: Final = {"Tunnihind", "Server", "EUR/kWh", "Võrk 1", "Võrk 2", "Võrk 4", "Võrk 5"}
+translated_language: Final = pytest.mark.parametrize("language", sorted({*LANGUAGES} - {"en"}))
+# Words that several languages share.
+SHARED: Final = {"Tunnihind", "Server", "EUR/kWh", "Võrk 1", "Võrk 2", "Võrk 4", "Võrk 5"}
+# What may stand in Latin letters in a Russian text, besides what is filled in and what stands in backticks.
+LATIN_IN_RUSSIAN: Final = {
+    "API", "EMHASS", "EUR", "Elektrilevi", "Home Assistant", "IP", "NTP", "Predbat", "Tunnihind", "Võrk", "W", "Wh",
+    "buy", "evcc", "kW", "kWh", "recorder",
+}  # fmt: skip
 # The form of prices for each network package and in each unit.
 FORMS_OF_PRICES: Final = [
     RowForm(day=date(2026, 11, 20), vat_percent=24, package=package, unit=unit) for package in Package for unit in Unit
@@ -81,29 +87,62 @@ def words_of_the_code() -> set[str]:
     }
 
 
-def test_both_languages_have_the_same_texts() -> None:
-    places = [[place for place, _ in leaves(texts(language))] for language in LANGUAGES]
-    assert places[0] == places[1]
+def test_every_language_of_the_integration_is_tested() -> None:
+    assert {path.stem for path in (INTEGRATION / "translations").iterdir()} == {*LANGUAGES}
 
 
-def test_both_languages_fill_in_the_same() -> None:
-    estonian = dict(leaves(texts("et")))
+@translated_language
+def test_each_language_has_the_same_texts(language: str) -> None:
+    assert [place for place, _ in leaves(texts(language))] == [place for place, _ in leaves(EN)]
+
+
+@translated_language
+def test_each_language_fills_in_and_marks_up_the_same(language: str) -> None:
+    translated = dict(leaves(texts(language)))
     for place, text in leaves(EN):
-        assert placeholders(text) == placeholders(estonian[place]), place
+        assert placeholders(text) == placeholders(translated[place]), place
+        assert re.findall("`[^`]+`", text) == re.findall("`[^`]+`", translated[place]), place
+        assert ("**" in text) == ("**" in translated[place]), place
 
 
-def test_no_text_is_empty_or_left_in_english() -> None:
-    estonian = dict(leaves(texts("et")))
+@translated_language
+def test_no_text_is_empty_or_left_in_english(language: str) -> None:
+    translated = dict(leaves(texts(language)))
     for place, text in leaves(EN):
         assert text.strip()
-        assert estonian[place].strip()
-        assert estonian[place] != text or text in SAME_IN_BOTH or text.startswith("{"), place
+        assert translated[place].strip()
+        assert translated[place] != text or text in SHARED or text.startswith("{"), place
+
+
+def test_russian_texts_have_no_other_latin_letters_than_those_of_names() -> None:
+    names = re.compile("|".join(rf"\b{name}\b" for name in sorted(LATIN_IN_RUSSIAN, key=len, reverse=True)))
+    for place, text in leaves(texts("ru")):
+        rest = names.sub("", re.sub(r"`[^`]*`|{\w+}", "", text))
+        assert not re.search("[A-Za-z]", rest), place
+
+
+def test_russian_texts_are_quoted_and_dashed_as_russian_is() -> None:
+    for place, text in leaves(texts("ru")):
+        assert not re.search("[\"'“”„]| [-–] |[^ ]—|—[^ ]", text), place
+        assert text.count("«") == text.count("»"), place
 
 
 def test_estonian_texts_are_quoted_and_dashed_as_estonian_is() -> None:
     for place, text in leaves(texts("et")):
         assert not re.search(r"[\"'“]\w", text), place
         assert text.count("„") == text.count("“"), place
+
+
+def test_every_table_of_texts_in_the_code_has_all_languages() -> None:
+    keys = [
+        {ast.literal_eval(key) for key in node.keys if isinstance(key, ast.Constant)}
+        for module in sources()
+        for node in ast.walk(module)
+        if isinstance(node, ast.Dict)
+    ]
+    tables = [languages for languages in keys if languages & {*LANGUAGES}]
+    assert len(tables) > 5
+    assert all(languages | {"en"} == {*LANGUAGES} for languages in tables)
 
 
 @pytest.mark.parametrize("flow", FLOWS)

@@ -20,7 +20,7 @@ SERVER_FROM_BELOW = (
 
 KEPT_APART = {
     "sources": {"forecast.known", "forecast.known_days"},
-    "store": {"forecast"},
+    "store": {"forecast.known", "forecast.run", "forecast.scoring"},
     "files": {"forecast.known", "store.prices"},
     "settling": {"forecast", "sources", "store"},
     "api": {"forecast", "store"},

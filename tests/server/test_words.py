@@ -39,6 +39,22 @@ ENGLISH: Final = {
     r"market's price": "market price",
     r"\bsettled\b": "published, or market price",
 }
+RUSSIAN: Final = {
+    r"НДС|НСО": "налог с оборота",
+    r"электроэнерг": "электричество",
+    r"четверт": "15 минут",
+    r"кВт[*.]?ч|цент/|цент за": "ц/кВт·ч",
+    r"сенсор": "датчик; Home Assistant's own texts have both",
+    r"дашборд|приборн": "панель",
+    r"сущност": "объект",
+    r"поставщик": "продавец",
+    r"сетево[йе] (сбор|тариф|оператор)": "сетевая плата, сетевое предприятие",
+    r"дедлайн|конечный срок": "крайний срок",
+    r"длительност": "продолжительность",
+    r"симуляци": "репетиция",
+    r"[^.!?\s] (?-i:В)(ы|ас|ам|ами|аш\w*)\b": "вы, in small letters",
+    r"\b(еще|ее|идет|дешев(?!ле)\w*|надежн\w*|(ра)?с?чет(ы|чик\w*)?|\w*(?<!вы)ключен)\b": "with its ё",
+}
 # What the integration's guide names that the integration itself does not: Home Assistant's words, plans of the reader's
 # own, and what it explains as it goes.
 NAMED: Final = {
@@ -47,8 +63,6 @@ NAMED: Final = {
     "et": {"Lisa kaart", "Muutus", "Seadista", "Kustuta", "Seadista kasutajaliidest", "Statistika",
            "Auto", "3 odavaimat tundi", "Alguses keelatud", "Kohe alustamine", "Päeva keskmine"},
 }  # fmt: skip
-# The reference tells of the API in the API's own words.
-REFERENCE: Final = "reference.et.json"
 
 
 def prose(document: str) -> str:
@@ -60,27 +74,26 @@ def prose(document: str) -> str:
 
 def texts(language: str) -> dict[str, str]:
     """Return what is read in a language, by where it is."""
-    found = {f"guide {name}": prose(documents.guide(name, language)) for name in documents.GUIDES}
-    catalogues = [PAGE / f"{language}.json", INTEGRATION / f"{language}.json"]
-    if language == "et":
-        catalogues.append(PAGE / REFERENCE)
-    else:
+    found: dict[str, str] = {}
+    if language in documents.LANGUAGES:
+        found |= {f"guide {name}": prose(documents.guide(name, language)) for name in documents.GUIDES}
+    if language == "en":
         found["changelog"] = prose((PROJECT / "CHANGELOG.md").read_text())
         found |= {f"{name} --help": command.get_help(click.Context(command)) for name, command in COMMANDS.items()}
-    for path in catalogues:
+    for path in (*PAGE.glob(f"*{language}.json"), *INTEGRATION.glob(f"{language}.json")):
         found[path.relative_to(PROJECT).as_posix()] = "\n".join(leaves(json.loads(path.read_text())))
-    app = APP / f"{language}.yaml"
-    found[app.relative_to(PROJECT).as_posix()] = "\n".join(leaves(yaml.safe_load(app.read_text())))
+    for path in APP.glob(f"{language}.yaml"):
+        found[path.relative_to(PROJECT).as_posix()] = "\n".join(leaves(yaml.safe_load(path.read_text())))
     return found | {path.name: named(path) for path in BLUEPRINTS.glob("*.yaml")}
 
 
 def named(blueprint: Path) -> str:
-    """Return a blueprint's name and description and those of its inputs; its description is in both languages."""
+    """Return a blueprint's name and description and those of its inputs; its description is in all languages."""
     head = blueprint.read_text().partition("\nvariables:")[0].partition("\ntriggers:")[0]
     return "\n".join(leaves([head.partition("\n  domain:")[0], re.findall(r"(?:name|description): (.*)", head)]))
 
 
-@pytest.mark.parametrize(("language", "refused"), [("en", ENGLISH), ("et", ESTONIAN)])
+@pytest.mark.parametrize(("language", "refused"), [("en", ENGLISH), ("et", ESTONIAN), ("ru", RUSSIAN)])
 def test_one_term_is_used_for_one_thing(language: str, refused: dict[str, str]) -> None:
     found = [
         f"{place}: {hit[0]!r}, better: {better}"
@@ -91,7 +104,13 @@ def test_one_term_is_used_for_one_thing(language: str, refused: dict[str, str]) 
     assert found == []
 
 
-@pytest.mark.parametrize("language", documents.LANGUAGES)
+def test_no_russian_word_is_written_both_with_its_two_dots_and_without() -> None:
+    words = {word.lower() for text in texts("ru").values() for word in re.findall("[А-Яа-яЁё]+", text)}
+    # "Все" and "всё" are two words.
+    assert {word for word in words if "ё" in word and word.replace("ё", "е") in words} - {"всё"} == set()
+
+
+@pytest.mark.parametrize("language", [*documents.LANGUAGES, "ru"])
 def test_the_percent_sign_stands_next_to_its_number(language: str) -> None:
     found = [
         f"{place}: {hit[0]!r}"
@@ -105,7 +124,7 @@ def test_the_percent_sign_stands_next_to_its_number(language: str) -> None:
 def test_the_guide_names_things_as_the_integration_does(language: str) -> None:
     """In bold or italics; a path through Home Assistant's menus (→) is Home Assistant's own."""
     known = set(leaves(json.loads((INTEGRATION / f"{language}.json").read_text()))) | NAMED[language]
-    guide = prose(documents.guide("docs/home-assistant", language))
-    emphasised = re.findall(r"(?<!\*)\*{1,2}([^*]+)\*{1,2}(?!\*)", guide)
+    guides = "\n".join(prose(documents.guide(name, language)) for name in documents.HOME_ASSISTANT)
+    emphasised = re.findall(r"(?<!\*)\*{1,2}([^*]+)\*{1,2}(?!\*)", guides)
     named = {" ".join(name.split()) for name in emphasised if "→" not in name}
     assert {name for name in named if not name.startswith(("In English", "Eesti keeles"))} - known == set()

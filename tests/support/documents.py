@@ -7,12 +7,18 @@ from pathlib import Path
 from typing import Any, Final
 
 PROJECT: Final = Path(__file__).parents[2]
-GUIDES: Final = ("README", "docs/home-assistant", "docs/api", "docs/commands", "docs/data", "docs/troubleshooting")
+HOME_ASSISTANT: Final = tuple(
+    f"docs/home-assistant/{page}"
+    for page in ("install", "price", "card", "plans", "automations", "costs", "entities", "programs")
+)
+"""The guides of the integration, in the order in which the README names them."""
+GUIDES: Final = ("README", *HOME_ASSISTANT, "docs/api", "docs/commands", "docs/data", "docs/troubleshooting")
 """What users read. Both languages have the same sections in the same order, as `test_documents.py` makes sure."""
 LANGUAGES: Final = {"en": ".md", "et": ".et.md"}
 """How the names of each language's files end."""
 
 _FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_OTHER_LANGUAGE: Final = re.compile(r"^\*.*\]\([\w.]+\.md\)\*$\n", re.MULTILINE)
 _HEADING: Final = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 
 type Table = list[list[str]]
@@ -55,7 +61,7 @@ def section(english_title: str, language: str = "en") -> str:
     titles = [title for _, title in headings(text())]
     assert titles.count(english_title) == 1, english_title
     place = titles.index(english_title)
-    return re.split(_HEADING, prose(text(language)))[3 * (place + 1)]
+    return _OTHER_LANGUAGE.sub("", re.split(_HEADING, prose(text(language)))[3 * (place + 1)])
 
 
 def tables(document: str) -> list[Table]:

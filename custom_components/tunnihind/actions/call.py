@@ -1,4 +1,4 @@
-"""What all actions read from a call and how they answer: the server that is meant, times and windows."""
+"""Parts that all actions share: reading the server and times from a call, and answering with windows."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ ATTR_DIRECTION: Final = "direction"
 
 
 class Direction(StrEnum):
-    """Whose prices are meant."""
+    """The prices of buying or of selling."""
 
     BUY = "buy"
     SELL = "sell"
@@ -37,7 +37,7 @@ SERVER_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"in
 
 
 def length(given: object) -> timedelta:
-    """Return a length of time. Raises vol.Invalid, also for one that no length can be, like infinity."""
+    """Return a length of time. Raises vol.Invalid, also for infinity and the like."""
     try:
         return cv.positive_time_period(given)
     except OverflowError as error:
@@ -45,14 +45,14 @@ def length(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the server that is meant. Raises Refusal."""
+    """Return the coordinator of the server that the call means. Raises Refusal."""
     return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass))
 
 
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
     """Return the coordinator of an entry. Raises Refusal where it is not loaded.
 
-    A start or a reload that is under way is waited for: its first states already set off automations, which call.
+    Waits for a start or a reload that is under way: its first states already set off automations, which call actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:
@@ -62,9 +62,9 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
 
 
 def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
-    """Return what the household pays, or gets where the call says so.
+    """Return the prices that the household pays or, where the call says so, gets.
 
-    Raises Refusal where it sells nothing.
+    Raises Refusal if the household sells nothing.
     """
     if call.data[ATTR_DIRECTION] != Direction.SELL:
         return coordinator.prices
@@ -79,7 +79,7 @@ def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
 
 
 def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
-    """Return the instants asked for, by default from now to the end of all that is known.
+    """Return the start and the end that the call asks for, by default from now to the end of the known prices.
 
     Raises Refusal.
     """
@@ -92,7 +92,7 @@ def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNo
 
 
 def instant(moment: datetime) -> int:
-    """Return UTC seconds; a time that was given without a zone is Home Assistant's own, as everywhere in actions."""
+    """Return UTC seconds. A time without a zone is in Home Assistant's own, as everywhere in actions."""
     return int(dt_util.as_utc(moment).timestamp())
 
 
@@ -102,7 +102,7 @@ def times(start: int, end: int) -> JsonObjectType:
 
 
 def _only_server(hass: HomeAssistant) -> str:
-    """Return the id of the only entry. Rehearsals count only where there is no live server."""
+    """Return the id of the only entry. Rehearsals count only if no entry is live."""
     added = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
     entries = [entry for entry in added if not entry.data.get(CONF_REHEARSAL)] or added
     if not entries:
@@ -113,7 +113,7 @@ def _only_server(hass: HomeAssistant) -> str:
 
 
 def window_answer(outcome: Outcome) -> JsonObjectType:
-    """Return a window with what it costs and saves, or why there is none."""
+    """Return a window with its cost and saving, or why there is none."""
     if isinstance(outcome, NoWindow):
         return {"found": False, "reason": outcome.reason}
     return {

@@ -1,4 +1,4 @@
-"""`find_cheapest_hours`: the cheapest, or the dearest, time for a job that is no plan."""
+"""`find_cheapest_hours`: the cheapest or the most expensive time for a job, without a plan."""
 
 import math
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ SCHEMA: Final = vol.Schema(
 
 
 async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
-    """Return the cheapest or dearest time for a job, or why there is none."""
+    """Return the cheapest or the most expensive time for a job, or why there is none."""
     coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)
     span = Span(*range_asked(call.data, "earliest", "deadline", prices))
@@ -69,7 +69,7 @@ async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
 
 
 def _job(data: Mapping[str, Any]) -> PlanSettings:
-    """Read the job as a plan for once."""
+    """Read the job as the settings of a plan."""
     fields = ("split", "horizon", "price_cap", "kind", "tolerance", "prefer")
     duration = _minutes(data, "duration", LONGEST_DURATION_MIN)
     wanted = {"duration": duration, **{field: data.get(field) for field in fields}}

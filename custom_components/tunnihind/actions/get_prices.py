@@ -1,4 +1,4 @@
-"""`get_prices`: the household's prices of any time that is known."""
+"""`get_prices`: the household's prices of any known time."""
 
 from enum import StrEnum
 from typing import Final
@@ -22,14 +22,14 @@ RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
 
 
 class Shape(StrEnum):
-    """How the prices are given."""
+    """The shape of the answer."""
 
     LIST = "list"
-    """With all that is known of each."""
+    """A list with all fields of each price."""
     MAPPING = "mapping"
-    """By the time at which each begins."""
+    """A mapping from the start of each period to its price."""
     RATES = "rates"
-    """From when until when, and how much."""
+    """A list of start, end and price."""
 
 
 SCHEMA: Final = vol.Schema(

@@ -1,4 +1,4 @@
-"""`import_prices` and `import_costs`: what past hours and their energy cost, as statistics."""
+"""`import_prices` and `import_costs`: write prices and costs of past hours as statistics."""
 
 import asyncio
 from collections.abc import Mapping
@@ -47,12 +47,12 @@ _LOCK: Final[HassKey[asyncio.Lock]] = HassKey(f"{DOMAIN}_import")
 
 
 def import_lock(hass: HomeAssistant) -> asyncio.Lock:
-    """Return the lock that lets one import after the other read and write."""
+    """Return the lock that keeps imports from reading and writing at the same time."""
     return hass.data.setdefault(_LOCK, asyncio.Lock())
 
 
 def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
-    """Return the local midnight, UTC seconds, from which on hours count, that of `earliest` at the earliest.
+    """Return the local midnight, UTC seconds, at which the import begins, at the earliest that of `earliest`.
 
     Raises Refusal.
     """
@@ -64,7 +64,7 @@ def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
 
 
 def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOut]) -> JsonObjectType:
-    """Return what was done: the hours that have a value now, how many of them were written, and the hours left out."""
+    """Return the result: the hours that have a value now, how many of them were written, and the hours left out."""
     bounds = times(min(hours), max(hours) + HOUR_S) if hours else {}
     return {
         **bounds,
@@ -83,7 +83,7 @@ def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, 
 
 
 async def import_prices(call: ServiceCall) -> ServiceResponse:
-    """Write the prices of past hours over what is stored of them, and return what was done."""
+    """Write the prices of past hours over the stored ones, and return the result."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
@@ -107,7 +107,7 @@ def _row(price: HourPrice) -> tuple[float, float, float]:
 
 
 async def import_costs(call: ServiceCall) -> ServiceResponse:
-    """Write what past hours cost over what is stored of it, and return what was done."""
+    """Write the costs of past hours over the stored ones, and return the result."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices

@@ -27,7 +27,7 @@ ATTR_REPLAN: Final = "replan"
 
 
 def _number(given: object) -> float:
-    """Read a number, also as a template writes it. True and false, which Python counts as 1 and 0, are none."""
+    """Read a number, also as a template writes it. Refuse True and False, which Python counts as 1 and 0."""
     number = math.nan if isinstance(given, bool) else vol.Coerce(float)(given)
     if not math.isfinite(number):
         raise vol.Invalid("expected a number")
@@ -71,7 +71,7 @@ SCHEMA: Final = cv.make_entity_service_schema(
 
 
 async def update_plan(call: ServiceCall) -> ServiceResponse:
-    """Change the plans that are meant, all or none, and return what each now does."""
+    """Change the plans that the call means, all or none, and return what each does now."""
     plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _plans_meant(call)]
     change = Change(
         values={name: call.data[name] for name in FIELDS if name in call.data},
@@ -98,7 +98,7 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
     """Return the entry and the subentry of each plan that the call means, once. Raises Refusal.
 
-    An entity or a device that is named has to be a plan's. Of an area, a floor or a label, its plans are meant.
+    A named entity or device has to be a plan's. An area, a floor or a label means all plans in it.
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)
@@ -121,7 +121,7 @@ def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
 
 
 def _plans_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
-    """Return the entry and the subentry of each plan that there is, by its device."""
+    """Return the entry and the subentry of every plan, by its device."""
     registry = dr.async_get(hass)
     return {
         device.id: (entry.entry_id, plan_id)

@@ -1,7 +1,7 @@
-"""Prices of many periods in a small space: one list for each quantity, aligned with one another.
+"""Prices of many periods in a compact form: one list for each quantity.
 
 All lists of a table are equally long. Place `i` stands for the period [start + i * step, start + (i + 1) * step), UTC
-seconds; None stands where nothing is known.
+seconds; unknown values are None.
 """
 
 from bisect import bisect_right
@@ -36,16 +36,16 @@ class Columns(TypedDict):
 
 
 class PriceColumns(Columns):
-    """What the household pays for a kilowatt-hour, with VAT, by the hour or quarter as it is billed.
+    """The household's price of a kilowatt-hour, with VAT, by the hour or quarter as it is billed.
 
     - `level`: the place of the period's level in very_low, low, normal, high, very_high: 0 to 4. With levels by the
-      hour all quarters of an hour have the hour's. None on days that are not known as a whole.
+      hour, all quarters of an hour have the hour's level. None on days that are not known as a whole.
     - `tint`: the place of the price on the scale of colours: 0 to 4 from cheap to expensive, 5 below zero. The scale is
       the server's, of its last 30 days; without one, that of the prices that are here.
     - `market`: the market's price, EUR/kWh without VAT: settled, or the median of the forecast.
-    - `charged`: the place in `charges` of what comes on top in this period.
+    - `charged`: the place in `charges` of this period's fees.
     - `charges`: the fees by part (margin, balancing, network, renewable, security, excise), EUR/kWh as the contract
-      gives them; those that are nothing are left out. What `price` has beyond `market` and the fees is VAT.
+      gives them, without those that are zero. VAT is the rest: `price` minus `market` and the fees.
     """
 
     level: list[int | None]
@@ -56,7 +56,7 @@ class PriceColumns(Columns):
 
 
 def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> PriceColumns | None:
-    """Return what the household pays in [start, end), UTC seconds, as far as it is known; None where nothing is."""
+    """Return the household's prices in [start, end), UTC seconds, as far as they are known; None where none is."""
     paid = columns_of(prices.timeline, start, end)
     if paid is None:
         return None
@@ -105,7 +105,7 @@ def _days(periods: Sequence[Period]) -> Iterator[Day]:
 
 
 def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
-    """Return what gives the level's place at an instant; None on days that are not known as a whole."""
+    """Return a function that gives the level's place at an instant; None on days that are not known as a whole."""
     places: dict[int, int] = {}
     for day in _days(timeline.between(start, end)):
         periods = timeline.between(day.start, day.end)

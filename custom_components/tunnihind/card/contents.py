@@ -1,7 +1,7 @@
-"""What the card shows, as it goes over Home Assistant's websocket: the contract between the integration and the card.
+"""The card's contents on Home Assistant's websocket: the contract between the integration and the card.
 
-The types below say all of it. Instants are whole UTC seconds by the entry's clock. Prices are EUR/kWh as the household
-pays or gets them, to 4 decimals, in whatever unit people read them (`unit`). Examples of every state are in
+The types below describe all of it. Instants are whole UTC seconds by the entry's clock. Prices are EUR/kWh as the
+household pays or gets them, to 4 decimals, even if people read them in another `unit`. Examples of every state are in
 tests/integration/card/examples, which a test makes from this code.
 """
 
@@ -31,11 +31,11 @@ class State(StrEnum):
 
     READY = "ready"
     NO_PRICE = "no_price"
-    """The price of now is not known: nothing has come yet, or what was known has run out. There may be other prices."""
+    """The current price is not known: none has come yet, or the known ones have run out. There may be other prices."""
     STARTING = "starting"
-    """The integration starts, or starts again: for a moment, and what was shown before still holds."""
+    """The integration starts or restarts. This lasts a moment, and the earlier contents still hold."""
     RETRYING = "retrying"
-    """The server doesn't answer, and nothing was kept from before. The integration goes on trying."""
+    """The server doesn't answer, and nothing is stored from before. The integration goes on trying."""
     STOPPED = "stopped"
     """The integration is disabled or could not start."""
     REMOVED = "removed"
@@ -51,9 +51,9 @@ class CardNow(TypedDict):
 class CardPlan(TypedDict):
     """A plan with its windows, each of one or more pieces, [start, end) in the order of time.
 
-    There are those that ran in the last two weeks, the one that runs or comes and, where the price limit decides, all
-    that are known ahead. `id` is the subentry's, `entity_id` that of the plan's binary sensor "Window", None where it
-    was deleted. `name` is what people called the plan.
+    The windows are those that ran in the last two weeks, the one that runs or comes and, for a plan by its price limit,
+    all that are known ahead. `id` is the subentry's, `entity_id` that of the plan's binary sensor "Window", None where
+    it was deleted. `name` is the plan's name.
     """
 
     id: str
@@ -63,27 +63,28 @@ class CardPlan(TypedDict):
 
 
 class CardBeginning(TypedDict):
-    """What goes to the card while the integration has nothing to show."""
+    """The contents while the integration has nothing to show."""
 
     state: State
 
 
 class CardContents(CardBeginning):
-    """All that a card shows. An event has those fields that changed, the first one after a subscription has all.
+    """The contents of a loaded entry.
 
-    While `state` is neither `ready` nor `no_price`, events have no other field; what came before stays as it was.
+    The first event after a subscription has all fields, later ones those that changed. While `state` is neither `ready`
+    nor `no_price`, events have no other field; the earlier ones still hold.
 
     - `mode`: whether prices are live, made up or of a past day.
-    - `clock_ahead_s`: add it to Home Assistant's time for the entry's. It is 0 except in a rehearsal.
-    - `problems`: what is wrong, as the attribute of the sensor "Data problem" says it.
-    - `lost_since`: since when nothing has come from the server; None unless `problems` has `server_unreachable`.
-    - `stale_since`: since when the forecast is too old; None unless `problems` has `forecast_stale`.
-    - `unit`: in which unit people read prices: `cents` or `euros` per kWh. `currency` is that of all prices.
-    - `prices`: what the household pays from today on, see `PriceColumns`. None where nothing is known.
-    - `selling`: what it gets for what it sells, without VAT, by the hour or quarter as it is paid; below zero it pays.
-      None where it sells nothing, or nothing is known.
+    - `clock_ahead_s`: add it to Home Assistant's time to get the entry's. It is 0 except in a rehearsal.
+    - `problems`: the present problems, as in the attribute of the sensor "Data problem".
+    - `lost_since`: the time of the server's last fresh answer; None unless `problems` has `server_unreachable`.
+    - `stale_since`: the time at which the forecast became too old; None unless `problems` has `forecast_stale`.
+    - `unit`: the unit in which people read prices: `cents` or `euros` per kWh. `currency` is that of all prices.
+    - `prices`: the prices that the household pays from today on, see `PriceColumns`. None where none is known.
+    - `selling`: the prices that it gets, without VAT, by the hour or quarter as it is paid; below zero it pays. None
+      where it sells nothing, or no price is known.
     - `now`: the current period. None where its price is not known.
-    - `plans`: those with their windows. Whoever may not read a plan's sensor doesn't get the plan.
+    - `plans`: the plans with their windows. Users who may not read a plan's sensor don't get the plan.
     """
 
     mode: Mode
@@ -107,7 +108,7 @@ _STATES: Final[Mapping[ConfigEntryState, State]] = {
 
 
 def beginning(entry: TunnihindConfigEntry, *, removed: bool = False) -> CardBeginning:
-    """Return what a card shows of an entry that is not loaded."""
+    """Return the card's contents for an entry that is not loaded."""
     if removed:
         return CardBeginning(state=State.REMOVED)
     if entry.state is ConfigEntryState.NOT_LOADED and entry.disabled_by is None:
@@ -116,7 +117,7 @@ def beginning(entry: TunnihindConfigEntry, *, removed: bool = False) -> CardBegi
 
 
 class Contents:
-    """What a card shows of a loaded entry. What is long is made again only where it has changed."""
+    """Makes the card's contents of a loaded entry. Makes the long lists again only where they have changed."""
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
         self._coordinator = coordinator
@@ -125,7 +126,7 @@ class Contents:
         self._selling: Columns | None = None
 
     def as_of_now(self) -> CardContents:
-        """Return all of it."""
+        """Return the contents as of now."""
         coordinator = self._coordinator
         prices, contact = coordinator.prices, coordinator.contact
         self._make_columns(prices)

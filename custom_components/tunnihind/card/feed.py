@@ -1,6 +1,6 @@
-"""Sends to the open cards of an entry what they show, whenever it changes and for as long as one is open.
+"""Sends the open cards of an entry their contents, at first and on every change.
 
-Cards ask by the websocket commands `tunnihind/card/…`, also for the days before today.
+Cards subscribe by the websocket commands `tunnihind/card/…`, and also ask for the days before today.
 """
 
 from dataclasses import replace
@@ -31,9 +31,9 @@ from .contents import CardBeginning, CardContents, Contents, beginning
 
 CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
-# What only the contents of a loaded entry have.
+# Only the contents of a loaded entry have this field.
 _PRICES: Final = "prices"
-# As far back as the server's history goes.
+# The server's history goes back this far.
 _DAYS: Final = 14
 _ENTRY: Final = "entry_id"
 _ENTITY: Final = "entity_id"
@@ -44,7 +44,10 @@ _WHICH: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, vol.Opt
 def async_subscribe(
     hass: HomeAssistant, entry: TunnihindConfigEntry, connection: ActiveConnection, message: int
 ) -> CALLBACK_TYPE:
-    """Send the entry's contents to a card, now and on every change; return what ends that. `message` is its request."""
+    """Send the entry's contents to a card, now and on every change. Return a function that ends this.
+
+    `message` is the id of the card's request.
+    """
     feeds = hass.data.setdefault(FEEDS, {})
     if entry.entry_id not in feeds:
         feeds[entry.entry_id] = _Feed(hass, entry)
@@ -63,7 +66,7 @@ def async_subscribe(
 
 
 class _Feed:
-    """Follows one entry, also while it is loaded again. Its contents are made once for all cards."""
+    """Follows one entry, also through reloads. It makes the contents once for all cards."""
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
         self.cards: Final[list[_Card]] = []
@@ -77,13 +80,13 @@ class _Feed:
 
     @callback
     def close(self) -> None:
-        """Follow the entry no longer."""
+        """Stop following the entry."""
         self._unfollow_entry()
         if self._unfollow_prices:
             self._unfollow_prices()
 
     def contents(self) -> CardContents | CardBeginning:
-        """Return what a card shows now."""
+        """Return the present contents."""
         if self._contents:
             return self._contents.as_of_now()
         return beginning(self._entry, removed=self._is_removed)
@@ -116,7 +119,7 @@ class _Feed:
 
 
 class _Card:
-    """An open card, what it shows, and who looks at it."""
+    """An open card: its contents, and the user who looks at it."""
 
     def __init__(self, hass: HomeAssistant, entry_id: str, connection: ActiveConnection, message: int) -> None:
         self._hass = hass
@@ -127,7 +130,7 @@ class _Card:
 
     @callback
     def show(self, contents: CardContents | CardBeginning) -> None:
-        """Send what the card doesn't show yet. Rights may have changed since it was opened."""
+        """Send the fields that the card doesn't show yet. Check rights each time, because they may have changed."""
         readable = self._readable(contents)
         changed = {name: value for name, value in readable.items() if self._shown.get(name, _NEVER) != value}
         if changed:
@@ -135,7 +138,7 @@ class _Card:
             self._connection.send_event(self._message, changed)
 
     def _readable(self, contents: CardContents | CardBeginning) -> dict[str, Any]:
-        """Return the contents without what the user may not read as entities."""
+        """Return the contents without the parts that the user may not read as entities."""
         readable: dict[str, Any] = {**contents}
         if _PRICES not in readable:
             return readable
@@ -153,7 +156,7 @@ class _Card:
 
 
 def may_read(hass: HomeAssistant, user: User, platform: Platform, unique_id: str) -> bool:
-    """Tell whether a user may read one of the integration's entities."""
+    """Return whether a user may read one of the integration's entities."""
     if user.permissions.access_all_entities(POLICY_READ):
         return True
     entity_id = er.async_get(hass).async_get_entity_id(platform, DOMAIN, unique_id)
@@ -166,7 +169,7 @@ FEEDS: Final[HassKey[dict[str, _Feed]]] = HassKey(f"{DOMAIN}_card_feeds")
 class CardPast(TypedDict):
     """Settled prices of the days before today, as far as they are known: at most two weeks.
 
-    The two fields are those of `CardContents`. What the household pays is by the rates of each date.
+    The two fields are those of `CardContents`. The household's prices use the rates of each date.
     """
 
     prices: PriceColumns | None
@@ -174,7 +177,7 @@ class CardPast(TypedDict):
 
 
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
-    """Ask the server for the past days, and price them as the household is billed and paid now."""
+    """Ask the server for the past days, and price them by the periods in which the household is billed and paid now."""
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()
     lines.update(answer, coordinator.tariff, coordinator.billing, coordinator.selling)
@@ -198,10 +201,10 @@ def async_register(hass: HomeAssistant) -> None:
 def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Subscribe to the contents of an entry, named by its id or by any of its entities: see `contents.CardContents`.
 
-    Where none is named, it is the entry that was added first, one with today's prices before a rehearsal. The result is
-    null, then events follow: one at once, with everything, and one on each change, with the fields that changed. The
-    subscription goes on while the entry is loaded again. Errors: `not_found` where there is no such entry, and
-    `unauthorized` where the user may not read its current price.
+    By default it is the entry that was added first, one with today's prices before a rehearsal. The result is null,
+    then events follow: one at once, with all fields, and one on each change, with the fields that changed. The
+    subscription lasts through reloads of the entry. Errors: `not_found` if the entry does not exist, and `unauthorized`
+    if the user may not read its current price.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry:
@@ -212,9 +215,9 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/past", **_WHICH})
 @async_response
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send the days before today of an entry, named as for `_subscribe`: see `past.CardPast`.
+    """Send an entry's days before today, see `CardPast`. The entry is named as for `_subscribe`.
 
-    Its errors are the same; an entry that is not loaded is `not_found` too.
+    The errors are the same; an entry that is not loaded is `not_found` too.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:
@@ -231,7 +234,7 @@ async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str
 def _readable_entry(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> TunnihindConfigEntry | None:
-    """Return the entry that is meant; None where that is refused. Raises Unauthorized."""
+    """Return the entry that the message means, or refuse it and return None. Raises Unauthorized."""
     entry = _entry(hass, msg)
     if entry is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, _not_found(msg))

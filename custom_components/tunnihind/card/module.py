@@ -1,4 +1,4 @@
-"""The card's own file: served by Home Assistant's web server, and loaded by its frontend with every page."""
+"""Serves the card's JavaScript file from Home Assistant's web server, and has its frontend load it with every page."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Final
 
 from homeassistant.components import frontend
 
-# Meant for integrations, but not exported to type checkers.
+# Home Assistant means this for integrations, but does not export it to type checkers.
 from homeassistant.components.http import StaticPathConfig  # type: ignore[attr-defined]
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.util.hass_dict import HassKey
@@ -20,10 +20,10 @@ _DIGITS: Final = 12
 
 
 async def async_serve(hass: HomeAssistant) -> None:
-    """Serve the file, at an address without a host: it is the same over https, from afar and behind a proxy.
+    """Serve the file at an address without a host, so that it works over https, from outside and behind a proxy.
 
-    Caches may keep it for a month. Another content has another address. It differs only in its query, so that a page
-    from a cache, which still has the old one, gets a card too.
+    Caches may keep it for a month. New contents get a new query in the address. The path stays, so that a cached page,
+    which still has the old address, gets a card too.
     """
     if frontend.DOMAIN not in hass.config.components:
         return
@@ -34,20 +34,20 @@ async def async_serve(hass: HomeAssistant) -> None:
 
 @callback
 def async_offer(hass: HomeAssistant) -> None:
-    """Let pages load the card from now on. For several entries, it is loaded once."""
+    """Let pages load the card from now on. Several entries load it once."""
     if address := module_address(hass):
         frontend.add_extra_js_url(hass, address)
 
 
 @callback
 def async_withdraw(hass: HomeAssistant) -> None:
-    """Let pages load it no longer."""
+    """Stop pages from loading the card."""
     if address := module_address(hass):
         frontend.remove_extra_js_url(hass, address)
 
 
 def module_address(hass: HomeAssistant) -> str | None:
-    """Return where the card's module is served; None where there is no frontend."""
+    """Return the address of the card's module; None without a frontend."""
     return hass.data.get(_ADDRESS)
 
 

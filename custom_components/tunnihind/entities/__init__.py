@@ -1,1 +1,1 @@
-"""What entities, triggers and conditions are made of."""
+"""The parts of entities, triggers and conditions."""

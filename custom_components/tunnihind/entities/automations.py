@@ -1,8 +1,9 @@
-"""Triggers and conditions: what happens to prices and plans and how they stand, for automations.
+"""Triggers and conditions for automations: changes of prices and plans, and their present state.
 
-As everywhere in Home Assistant a trigger is a change that was seen: an entity that comes back from `unavailable` or
-`unknown`, after a restart or a reload, sets nothing off, and no dishwasher runs twice. What has to follow a window
-through a restart asks the condition `window_running` when Home Assistant has started, as the blueprints do.
+As everywhere in Home Assistant, a trigger fires on a change that was seen. An entity that comes back from `unavailable`
+or `unknown`, after a restart or a reload, sets nothing off, so no dishwasher runs twice. An automation that has to
+follow a window through a restart checks the condition `window_running` when Home Assistant has started, as the
+blueprints do.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ from ..entity import DEAR, NEGATIVE_SELLING_PRICE, WINDOW
 from ..prices.timeline import QUARTER_S
 from ..server.clock import EntryClock
 
-# A device that is switched on for a negative price runs at least that long, in seconds.
+# A device that is switched on for a negative price runs at least this long, in seconds.
 WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
@@ -51,7 +52,7 @@ class TunnihindTrigger(EntityTriggerBase):
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _translation_key: ClassVar[str]
     _kind_if_named: ClassVar[str | None] = None
-    """A kind that counts only where the entity itself is named, and not with all of a device or an area."""
+    """A kind that counts only if the entity itself is named, not if a whole device or area is."""
 
     @override
     @classmethod
@@ -76,9 +77,9 @@ class TunnihindTrigger(EntityTriggerBase):
     async def async_attach_runner(
         self, run_action: TriggerActionRunner, did_not_trigger: TriggerNotTriggeredReporter | None = None
     ) -> CALLBACK_TYPE:
-        """Attach an automation, which runs once all entities have the states that go with the trigger's.
+        """Attach an automation so that it runs when all entities have been updated.
 
-        States are written one after another. An automation that ran at once would read old states of some entities.
+        States are written one after another. An automation that ran at once would read some old ones.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
@@ -95,7 +96,7 @@ class TunnihindTrigger(EntityTriggerBase):
 
 
 class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A window, or a piece of one, starts; also where the window before ends at the same moment."""
+    """A window, or a piece of one, starts, even if the window before ends at the same moment."""
 
     _translation_key = WINDOW
     _to_states = _ON
@@ -108,7 +109,7 @@ class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 def _start_of(window: State) -> str | None:
-    """Return when the window starts: pieces may be added to one that runs, and it is the same one."""
+    """Return the start of the window. It identifies the window, because a running one may get more pieces."""
     pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
     return pieces[0]["start"] if pieces else None
 
@@ -121,7 +122,7 @@ class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """The price falls below zero for at least half an hour: no device is worth switching on for a quarter of one."""
+    """The price falls below zero for at least half an hour: switching a device on for 15 minutes is not worth it."""
 
     _translation_key = "negative_price"
     _kind_if_named = NEGATIVE_SELLING_PRICE
@@ -144,9 +145,9 @@ class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
-    """The current price comes into the range that is asked for: above, below, between or outside.
+    """The current price enters the chosen range: above, below, between or outside.
 
-    Numbers are in EUR/kWh, as the sensor, or in c/kWh where the trigger says so.
+    Numbers are in EUR/kWh, like the sensor's, or in c/kWh where the trigger says so.
     """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.SENSOR: DomainSpec()}
@@ -160,7 +161,7 @@ class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTrigger
 
 
 def _in_euros(value: object) -> object:
-    """Return a bound of a threshold in EUR/kWh; all else as it is."""
+    """Return a bound of a threshold in EUR/kWh, and any other value unchanged."""
     if isinstance(value, dict) and value.get("unit_of_measurement") == CENTS_PER_KWH and "number" in value:
         return {"number": round(value["number"] / _CENTS, _DECIMALS)}
     return value
@@ -179,7 +180,7 @@ class TunnihindCondition(EntityStateConditionBase):
     """Whether entities of one kind are on. Other entities among the condition's targets do not count."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
-    _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as Home Assistant's own class has it
+    _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class
     _translation_key: ClassVar[str]
 
     @override
@@ -195,7 +196,7 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # Home Assistant's own answer for "all" of no entities is yes, and a heater would run at any price.
+        # Home Assistant's own check is true for "all" of no entities, and a heater would run at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 
@@ -212,7 +213,7 @@ CONDITIONS: Final = {
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return those of `entity_ids` that are this integration's, of the kind that `translation_key` names."""
+    """Return the `entity_ids` that belong to this integration and are of the kind `translation_key`."""
     registry = er.async_get(hass)
     return {
         entity_id
@@ -224,7 +225,7 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 
 
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
-    """Raise vol.Invalid where a device or an entity of ours is named that is of none of these kinds: it never counts.
+    """Raise vol.Invalid if a device or an entity of ours is named that has none of these kinds: it would never count.
 
     Areas, floors and labels may hold anything.
     """
@@ -243,7 +244,7 @@ def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collecti
 
 
 def clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:
-    """Return the clock that the integration's entity goes by; None while its entry is not loaded."""
+    """Return the clock of the integration's entity; None while its entry is not loaded."""
     registered = er.async_get(hass).async_get(entity_id)
     entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
     for entry in entries:

@@ -1,4 +1,4 @@
-"""How old and how good the data is."""
+"""Sensors for the age and the quality of the data."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -94,9 +94,9 @@ FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
 
 
 class SavingSensor(DataEntity, ValueSensor[PlanScore]):
-    """Which share of the possible saving plans by the forecast have caught, per cent, as the server has scored it.
+    """The share of the possible saving that plans by the forecast have caught, per cent, as scored by the server.
 
-    It asks the server itself, once an hour and only while it is enabled: nothing else needs the answer.
+    It asks the server itself, once an hour and only while it is enabled, because nothing else needs the answer.
     """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
@@ -116,7 +116,7 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
     @override
     async def async_added_to_hass(self) -> None:
         await super().async_added_to_hass()
-        # In the background: a slow server must not hold up the start.
+        # In the background, so that a slow server does not hold up the start.
         self.async_schedule_update_ha_state(force_refresh=True)
 
     @override
@@ -124,5 +124,5 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
         try:
             self._score = await self.coordinator.client.plan_score()
         except TunnihindError as error:
-            # What was known stays, for it changes once a day; the coordinator tells of a server that is gone.
+            # The last score stays, because it changes once a day. The coordinator reports a server that is gone.
             LOGGER.debug("the server did not answer /api/v1/accuracy: %s", error)

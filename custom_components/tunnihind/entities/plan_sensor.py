@@ -1,4 +1,4 @@
-"""A plan's window as instants, lengths of time and amounts."""
+"""Sensors for a plan's window: instants, lengths of time and amounts."""
 
 from collections.abc import Callable
 from typing import Final, override
@@ -29,7 +29,7 @@ def _cost_band(decision: Decision) -> Attributes:
     return {"p10": cost.low, "p90": cost.high, "energy": cost.energy} if cost else {}
 
 
-# None has long-term statistics: what is expected of one window adds up to nothing, and what came of it has its own.
+# None has long-term statistics: expectations of single windows don't add up, and their results have other sensors.
 PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
     ValueDescription(
         key="window_start",
@@ -79,7 +79,7 @@ PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
 
 
 class PlanSensor(PlanEntity, ValueSensor[Decision]):
-    """What a plan's window is like; unknown while it has none."""
+    """A figure of a plan's window; unknown while the plan has none."""
 
     @property
     @override
@@ -96,7 +96,7 @@ PLAN_STATUS: Final = ValueDescription[Status](
 
 
 class PlanStatusSensor(PlanEntity, ValueSensor[Status]):
-    """How a plan stands. It is available also while no price is known."""
+    """The status of a plan. It is available even while no price is known."""
 
     @property
     @override
@@ -114,13 +114,13 @@ type _WindowAt = tuple[Decision, int]
 
 
 def _until_it_runs(at: _WindowAt) -> int:
-    """Return the minutes until the window, or its next piece, begins; nothing while one runs."""
+    """Return the minutes until the window, or its next piece, begins; 0 while one runs."""
     window, now = at
     return max(0, min((start for start, end in window.pieces if now < end), default=now) - now) // _MINUTE_S
 
 
 def _left(at: _WindowAt) -> int:
-    """Return for how many minutes the window still runs, pauses between its pieces not counted."""
+    """Return the minutes that the window still runs, without the pauses between its pieces."""
     window, now = at
     return sum(end - max(start, now) for start, end in window.pieces if now < end) // _MINUTE_S
 
@@ -141,8 +141,8 @@ WINDOW_TIMES: Final = tuple(
 class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
     """Minutes to or in a plan's window; unknown while it has none.
 
-    Windows begin and end on quarters of an hour, and that is how often it changes: what counts down by the second in a
-    dashboard are the sensors of the window's start and end.
+    It changes every quarter of an hour, because windows begin and end then. Dashboards that count down by the second
+    use the sensors of the window's start and end.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""What electricity costs the household, and what it gets for it."""
+"""The prices at which the household buys electricity, and those at which it sells."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ from ..entity import (
 )
 from ..household.prices_now import DayPrices, PricesNow, points, rates
 from ..prices.billing import Billing, Resolution
-from ..prices.days import iso_bounds
+from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# Four days of quarters, 20 kB: farther than HAEO plans, and with the list of rates less than 100 kB.
+# Four days of quarters, 20 kB: HAEO plans less far, and the list of rates still fits into 100 kB with it.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
 
 
 def _times(first: Period | None, last: Period | None) -> Attributes:
-    """Return when `first` starts and `last` ends, on the Tallinn clock."""
+    """Return the start of `first` and the end of `last` as Tallinn times."""
     if first is None or last is None:
         return {}
     return iso_bounds(first.start, last.end)
@@ -37,9 +37,9 @@ def _times(first: Period | None, last: Period | None) -> Attributes:
 
 @dataclass(frozen=True, kw_only=True)
 class PriceDescription(ValueDescription[PricesNow]):
-    """A price per kilowatt-hour, without a device class, since Home Assistant has none for it.
+    """A price per kilowatt-hour. It has no device class, because Home Assistant has none for it.
 
-    The price of now has long-term statistics, whose means, lowest and highest are those of past days. Others have none.
+    Only the current price has long-term statistics. Their means, minima and maxima are those of past days.
     """
 
     native_unit_of_measurement: str | None = EUR_PER_KWH
@@ -68,7 +68,7 @@ class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
 
 
 class SellingSensor(SellingEntity, PriceSensor):
-    """The same of what the household sells."""
+    """A price at which the household sells."""
 
 
 def _price(period: Period | None) -> float | None:
@@ -87,10 +87,10 @@ def _lists(prices: PricesNow) -> Attributes:
     return {
         "settled": _settled(prices.current),
         "tomorrow_valid": prices.tomorrow_prices is not None,
-        "raw_yesterday": prices.raw_yesterday,
-        "raw_today": prices.raw_today,
-        "raw_tomorrow": prices.raw_tomorrow,
-        "raw_forecast": prices.raw_forecast,
+        "raw_yesterday": rates(prices.settled_on(day_at(prices.now, days_later=-1))),
+        "raw_today": rates(prices.settled_on(prices.today)),
+        "raw_tomorrow": rates(prices.settled_on(prices.tomorrow)),
+        "raw_forecast": rates(prices.predicted),
         "forecast": prices.bands,
     }
 
@@ -137,7 +137,7 @@ def _list(prices: PricesNow) -> Attributes:
 
 
 def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
-    """Describe a day's average, lowest and highest price, which stay unknown until all of the day is published."""
+    """Describe a day's average, lowest and highest price, which are unknown until the whole day is published."""
 
     def of_day[Value](figure: Callable[[DayPrices], Value]) -> Callable[[PricesNow], Value | None]:
         return lambda prices: figure(day) if (day := day_of(prices)) else None
@@ -186,7 +186,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     _current_sensor("current_price"),
     PriceDescription(
         key="current_price_cents",
-        # Off at first: the Energy dashboard would read cents as euros.
+        # Disabled at first, because the Energy dashboard would read cents as euros.
         native_unit_of_measurement=CENTS_PER_KWH,
         suggested_display_precision=2,
         entity_registry_enabled_default=False,
@@ -207,7 +207,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
     PriceDescription(
         key="spread_today",
-        # What a battery or a plan could gain, day by day.
+        # It shows how much a battery or a plan could gain, day by day.
         state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
         value_fn=_spread_today,

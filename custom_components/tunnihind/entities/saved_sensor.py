@@ -1,9 +1,9 @@
-"""What a plan's windows cost and saved, and what was expected of them.
+"""The cost and the saving of a plan's windows, and the saving that was expected of them.
 
-Saved money may become less: a window can turn out dearer than starting at once, and a corrected price changes what
-was counted. So the sums for ever are totals, and not ones that only increase. They have the long-term statistics, from
-which dashboards make days, months and years; a sum that began again each month would lose what comes late for the one
-before.
+Saved money may become less: a window can turn out more expensive than starting at once, and a corrected price changes
+sums that were already counted. So the all-time sums have the state class "total", not "total increasing". Dashboards
+make days, months and years from their long-term statistics. A sum that began again each month would lose late readings
+of the month before.
 """
 
 from collections.abc import Callable
@@ -37,12 +37,12 @@ class AccountAt:
 
     @property
     def today(self) -> Total:
-        """The windows of the day."""
+        """The sum of today's windows."""
         return self.account.total_of([local(self.now).date()])
 
     @property
     def this_month(self) -> Total:
-        """Those of the month."""
+        """The sum of this month's windows."""
         today = local(self.now).date()
         return self.account.total_of(today - days * _DAY for days in range(today.day))
 
@@ -66,7 +66,7 @@ def _last_saving(at: AccountAt) -> float | None:
 
 
 def _last_attributes(at: AccountAt) -> Attributes:
-    """Return what came true beside what was expected, EUR/kWh, and what the energy came to where it is known."""
+    """Return the actual saving and the expected one, EUR/kWh, and the amounts of the energy where it is known."""
     means = {
         "today": _saved_per_kwh(at.today),
         "this_month": _saved_per_kwh(at.this_month),
@@ -176,7 +176,7 @@ SAVED_SENSORS: Final = (
 
 
 class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
-    """A figure of what a plan's windows came to. It is there also while no price is known."""
+    """A figure of a plan's past windows. It is available even while no price is known."""
 
     @property
     @override
@@ -192,7 +192,7 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     @property
     @override
     def last_reset(self) -> datetime | None:
-        """When counting began: a sum that was lost and begins again at zero is then no loss of money."""
+        """The time at which counting began, so that a sum that starts again at zero doesn't look like lost money."""
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None
         return moment(self.subject.account.since)

@@ -1349,7 +1349,7 @@ const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (wi
   type: "tunnihind-card",
   name: say("name"),
   description: say("description"),
-  documentationURL: "https://github.com/tunnihind/tunnihind/blob/main/docs/home-assistant.md#the-card",
+  documentationURL: "https://github.com/tunnihind/tunnihind/blob/main/docs/home-assistant/card.md",
   preview: true,
   getEntitySuggestion: (/** @type {any} */ { entities, devices }, /** @type {string} */ id) => {
     const { platform, device_id: device } = entities[id] ?? {};

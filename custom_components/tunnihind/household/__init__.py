@@ -1,1 +1,1 @@
-"""What a household pays and plans, as it stands now."""
+"""The prices and the plans of a household, as of now."""

@@ -1,4 +1,4 @@
-"""The plans of one config entry and what they have decided."""
+"""The plans of one config entry and their decisions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,89 +14,88 @@ from ..plans.steering import SteeredPlan
 from ..prices.timeline import HOUR_S, Timeline
 from ..storage import StoredState
 
-# For how long the windows that ran are kept.
+# How long windows are kept after they ran.
 KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
-    """Decides for every plan. It remembers its decisions, so that a window that has begun does not move."""
+    """Decides for every plan. It remembers its decisions, so that a window that has begun does not move.
+
+    `settings` has the plans that can be used, `outcomes` their decisions, and `ran` their windows of the last two weeks
+    that ran or run, each by the plan's id.
+    """
 
     def __init__(self) -> None:
         self._plans: dict[str, SteeredPlan] = {}
-        self._settings: dict[str, PlanSettings] = {}
-        self._outcomes: dict[str, Outcome] = {}
-        self._ran: dict[str, list[Decision]] = {}
+        self.settings: dict[str, PlanSettings] = {}
+        self.outcomes: dict[str, Outcome] = {}
+        self.ran: dict[str, list[Decision]] = {}
         self._after: dict[str, tuple[Decision, ...]] = {}
 
     def restore(self, subentries: Iterable[ConfigSubentry], kept: StoredState) -> None:
-        """Read the plans, how they were changed and decided before Home Assistant stopped, and what ran."""
+        """Read the plans, with the changes, decisions and past windows stored before Home Assistant stopped."""
         self._plans = dict(kept.steered)
         self.update(subentries)
-        self._ran = {plan: list(kept.ran.get(plan, ())) for plan in self._settings}
-        self._outcomes = {plan: kept.outcomes[plan] for plan in self._settings if plan in kept.outcomes}
+        self.ran = {plan: list(kept.ran.get(plan, ())) for plan in self.settings}
+        self.outcomes = {plan: kept.outcomes[plan] for plan in self.settings if plan in kept.outcomes}
 
     def update(self, subentries: Iterable[ConfigSubentry]) -> None:
         """Read new and changed plans. A window that has begun is finished as it was planned."""
         plans = [subentry for subentry in subentries if subentry.subentry_type == SUBENTRY_PLAN]
         titles = {plan.subentry_id: plan.title for plan in plans}
-        self._plans = {plan.subentry_id: self._as_in_form(plan) for plan in plans}
-        self._settings = {}
+        self._plans = {plan.subentry_id: self._with_current_form(plan) for plan in plans}
+        self.settings = {}
         for plan_id, plan in self._plans.items():
             try:
-                self._settings[plan_id] = plan.settings()
+                self.settings[plan_id] = plan.settings()
             except ValueError as error:
                 LOGGER.error("the plan %r can't be used, set it up again: %s", titles[plan_id], error)
 
     def plan(self, plan_id: str) -> SteeredPlan | None:
-        """Return the plan as it holds; None where it is not there or can't be used."""
-        return self._plans[plan_id] if plan_id in self._settings else None
+        """Return the plan in force; None where it does not exist or can't be used."""
+        return self._plans[plan_id] if plan_id in self.settings else None
 
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
-        """Let these plans hold from `now` (UTC seconds) on. Raises ValueError before any of them does.
+        """Put these plans into force from `now` (UTC seconds) on. Raises ValueError before any of them changes.
 
-        With `replan`, windows that have begun end now, and what ran in their span is planned as if nothing had.
+        With `replan`, windows that have begun end now, and their span is planned again as if nothing had run in it.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans
-        self._settings |= settings
+        self.settings |= settings
         if replan:
             for plan_id in plans:
-                self._outcomes.pop(plan_id, None)
-                ended = (until(window, now) for window in self._ran.get(plan_id, ()))
-                self._ran[plan_id] = [window for window in ended if window]
+                self.outcomes.pop(plan_id, None)
+                ended = (until(window, now) for window in self.ran.get(plan_id, ()))
+                self.ran[plan_id] = [window for window in ended if window]
 
     def forget(self) -> None:
-        """Forget what was decided, as if nothing had run."""
-        self._outcomes = {}
+        """Forget all decisions, as if nothing had run."""
+        self.outcomes = {}
 
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
         """Return every plan's window as of `now` (UTC seconds), or why it has none."""
-        self._outcomes = {plan: self._decide_one(plan, timeline, now) for plan in self._settings}
-        self._ran = {plan: self._ran_by(plan, outcome, now) for plan, outcome in self._outcomes.items()}
+        self.outcomes = {plan: self._decide_one(plan, timeline, now) for plan in self.settings}
+        self.ran = {plan: self._windows_run(plan, outcome, now) for plan, outcome in self.outcomes.items()}
         self._after = {
-            plan: windows_after(self._settings[plan], timeline, outcome, now)
-            for plan, outcome in self._outcomes.items()
+            plan: windows_after(self.settings[plan], timeline, outcome, now)
+            for plan, outcome in self.outcomes.items()
             if isinstance(outcome, Decision)
         }
-        return self._outcomes
-
-    @property
-    def all_settings(self) -> Mapping[str, PlanSettings]:
-        """What is asked of every plan that can be used."""
-        return self._settings
+        return self.outcomes
 
     def windows(self, plan: str) -> list[Decision]:
-        """Return the windows of the last two weeks that ran or run, and the one that is ahead.
+        """Return the windows of the last two weeks that ran or run, and the one ahead.
 
-        Of a plan by its price limit, all that is known ahead.
+        A plan by its price limit has all the windows ahead that are known.
         """
-        outcome, ran = self._outcomes.get(plan), self._ran.get(plan, [])
+        outcome, ran = self.outcomes.get(plan), self.ran.get(plan, [])
         ahead = [outcome] if isinstance(outcome, Decision) and not outcome.locked else []
         return [*ran, *ahead, *self._after.get(plan, ())]
 
     def status(self, plan: str, now: int) -> Status | None:
         """Return how the plan stands at `now` (UTC seconds); None where it can't be used."""
-        settings, outcome = self._settings.get(plan), self._outcomes.get(plan)
+        settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         return status_of(settings, outcome, now) if settings and outcome else None
 
     @property
@@ -104,18 +103,8 @@ class Planner:
         """The plans that are changed beside their forms or switched off."""
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
-    @property
-    def outcomes(self) -> Mapping[str, Outcome]:
-        """What is decided."""
-        return self._outcomes
-
-    @property
-    def ran(self) -> Mapping[str, list[Decision]]:
-        """The windows of the last two weeks that ran or run."""
-        return self._ran
-
-    def _as_in_form(self, subentry: ConfigSubentry) -> SteeredPlan:
-        """Return the plan with the form that it has now. Changes that no longer go with it are given up."""
+    def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
+        """Return the plan with its form as it is now. Changes that no longer fit the form are dropped."""
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
         try:
@@ -127,18 +116,18 @@ class Planner:
         return plan
 
     def _decide_one(self, plan_id: str, timeline: Timeline, now: int) -> Outcome:
-        last = self._outcomes.get(plan_id)
+        last = self.outcomes.get(plan_id)
         if self._plans[plan_id].enabled:
-            return decide(self._settings[plan_id], timeline, now, last)
+            return decide(self.settings[plan_id], timeline, now, last)
         return switched_off(timeline, now, last)
 
-    def _ran_by(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
+    def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
         """Return the plan's windows that have begun; the newest may have got more pieces.
 
-        One that began this very second and was called off in it has not run.
+        A window that began and was called off within this second has not run.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
-        ran = {window.start: window for window in self._ran.get(plan, []) if window.start < now}
+        ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}
         if newest is not None:
             ran[newest.start] = replace(newest, last_run=None)
         return [ran[start] for start in sorted(ran) if start <= now < ran[start].end + KEEP_RAN_S]

@@ -1,4 +1,4 @@
-"""A household's prices: worked out from the server's answer, and as they stand in one quarter of an hour."""
+"""A household's prices: made from the server's answer, and looked at in one quarter of an hour."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ from ..server.answers import Band, ForecastAnswer
 # A day: a shorter forecast says little, and the list of prices has the rest.
 OUTLOOK_S: Final = 24 * HOUR_S
 # Today, tomorrow and seven days of forecast, the last of which ends an hour after midnight; in autumn an hour more.
-# As quarters, they are 77 kB.
+# That is 77 kB of quarters.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 
 
 class Timelines:
-    """A household's prices, worked out again only where the answer or anything of its contracts has changed.
+    """A household's prices, worked out again only where the answer or a contract has changed.
 
-    `paid` has the periods by which the household is billed, `levels` those that are compared with their day, and
-    `sold` what it gets; that is empty where it sells nothing.
+    `paid` has the periods by which the household is billed, `levels` those that are compared with their day. `sold` has
+    the prices that it gets, and is empty where it sells nothing.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Timelines:
 
 
 def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> Timeline:
-    """Return what the household pays or gets; where a price is settled its forecast does not count."""
+    """Return the prices that the household pays or gets. A settled price takes the place of its forecast."""
 
     def period(start: int) -> Period:
         end = start + answer.step_s
@@ -68,7 +68,7 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 
 @dataclass(frozen=True)
 class DayPrices:
-    """The published prices of one whole day: average, and the first of its cheapest and dearest periods, EUR/kWh."""
+    """One whole day's published prices, EUR/kWh: average, and the first of its cheapest and most expensive periods."""
 
     average: float
     lowest: Period
@@ -79,11 +79,11 @@ class DayPrices:
 class PricesNow:
     """The prices as of `now` (UTC seconds), and the outcomes of the plans, by subentry.
 
-    `timeline` has the periods by which the household is billed, `levels` those that are compared with their day: the
-    same or, to keep devices from being switched every quarter of an hour, hours. `unknown_parts` are those for which
-    today has no rate in the table: the prices have the last one. The average ahead is of `hours_ahead` hours from the
-    current period on. The prices at which a household sells have the same form. `scale` are the market's prices,
-    EUR/MWh, between the colours from cheap to expensive.
+    `timeline` has the periods by which the household is billed, `levels` those that are compared with their day. These
+    are the same, or hours, so that devices don't switch every quarter of an hour. `unknown_parts` are the parts of the
+    price for which the table has no rate today; the prices use the last one. The average ahead covers `hours_ahead`
+    hours from the current period on. The prices at which a household sells have the same form.
+    `scale` are the market's prices, EUR/MWh, between the colours from cheap to expensive.
     """
 
     now: int
@@ -108,7 +108,7 @@ class PricesNow:
 
     @cached_property
     def negative_until(self) -> int | None:
-        """The end of the periods below zero, settled or at their median, that the current one begins (UTC seconds).
+        """The end of the run of negative prices, settled or median, that goes on now, UTC seconds.
 
         None where the current price is not negative.
         """
@@ -121,7 +121,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The current period and those after it, `hours_ahead` hours in all; none as long as one of them is missing."""
+        """The current period and those after it, `hours_ahead` hours in all; empty while one of them is missing."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -169,7 +169,7 @@ class PricesNow:
 
     @cached_property
     def predicted(self) -> Sequence[Period]:
-        """The periods that are forecast and not published, from the current one on."""
+        """The forecast periods, not published yet, from the current one on."""
         return tuple(period for period in self.timeline.periods if not period.settled and period.end > self.now)
 
     @cached_property
@@ -186,41 +186,22 @@ class PricesNow:
         return Band(*average_band(self.outlook)) if self.outlook else None
 
     @cached_property
-    def raw_yesterday(self) -> list[dict[str, Any]]:
-        """Yesterday's published prices, in the shape that other integrations and cards read."""
-        return rates(self._settled(day_at(self.now, days_later=-1)))
-
-    @cached_property
-    def raw_today(self) -> list[dict[str, Any]]:
-        """Today's published prices, in the same shape."""
-        return rates(self._settled(self.today))
-
-    @cached_property
-    def raw_tomorrow(self) -> list[dict[str, Any]]:
-        """Tomorrow's published prices, in the same shape."""
-        return rates(self._settled(self.tomorrow))
-
-    @cached_property
-    def raw_forecast(self) -> list[dict[str, Any]]:
-        """The medians of the predicted periods, in the same shape."""
-        return rates(self.predicted)
-
-    @cached_property
     def bands(self) -> list[dict[str, Any]]:
         """The predicted periods with all three percentiles."""
         return bands(self.predicted)
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All that is known from the midnight before the newest answer on. It changes only with an answer."""
+        """All known periods since the midnight before the newest answer. They change only with an answer."""
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 
-    def _settled(self, day: Day) -> tuple[Period, ...]:
+    def settled_on(self, day: Day) -> tuple[Period, ...]:
+        """Return the day's published periods."""
         return tuple(period for period in self.timeline.between(day.start, day.end) if period.settled)
 
     def _published(self, day: Day) -> DayPrices | None:
-        periods = self._settled(day)
+        periods = self.settled_on(day)
         if not is_whole(day, periods):
             return None
         return DayPrices(
@@ -231,26 +212,26 @@ class PricesNow:
 
     @cached_property
     def _today_whole(self) -> Sequence[Period]:
-        """Today's periods to compare, published or predicted; none at all as long as one is missing."""
+        """Today's periods to compare, published or predicted; empty while one is missing."""
         periods = self.levels.between(self.today.start, self.today.end)
         return periods if is_whole(self.today, periods) else ()
 
 
-# Prices in the shapes that other programs read. All are EUR/kWh as the household pays it.
+# Prices in the shapes that other programs read. All are EUR/kWh as the household pays them.
 
 
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return what Nord Pool's integrations, evcc and Predbat read: a forecast period has its median."""
+    """Return the list that Nord Pool's integrations, evcc and Predbat read: a forecast period has its median."""
     return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
 
 
 def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return what HAEO reads: each price holds from its time until the next."""
+    """Return the list that HAEO reads: each price holds from its time until the next."""
     return [{"time": local(period.start).isoformat(), "value": period.price} for period in periods]
 
 
 def mapping(periods: Iterable[Period]) -> dict[str, float]:
-    """Return what EMHASS reads: prices by the time they begin, in UTC, since it can't take times of two offsets."""
+    """Return the mapping that EMHASS reads: prices by their start, in UTC, because it can't mix two offsets."""
     return {datetime.fromtimestamp(period.start, UTC).isoformat(): period.price for period in periods}
 
 

@@ -1,4 +1,4 @@
-"""What can be wrong with the prices, judged by the ages that the answers give."""
+"""Finds what is wrong with the prices, by the ages of the server's answers."""
 
 from collections.abc import Iterator
 from datetime import time
@@ -11,35 +11,35 @@ from .prices_now import PricesNow
 
 MINUTE_S: Final = 60
 
-# A lost poll or two is no problem.
+# One or two lost polls don't count as a problem.
 UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
-# The market publishes at about 14:00 local time, and by its own rules at the latest within the next hour and a half.
+# The market publishes at about 14:00 local time, by its own rules at the latest an hour and a half later.
 PUBLISHED_BY: Final = time(15, 30)
-# The server makes a forecast every hour, and calls its data stale after the same time.
+# The server makes a forecast every hour, and it too calls its data stale after this time.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
-# A clock that is off by less shows the same day and hour, or the next one.
+# A clock that is off by less shows the right hour or one next to it.
 CLOCK_OFF_S: Final = HOUR_S
 
 
 def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
-    """Return what is wrong now.
+    """Return the present problems.
 
-    While the server is out of reach, or is another one, nothing can be said about the market or the forecast.
+    The market and the forecast are not judged while the server is out of reach or another one answers.
     """
     if contact.silence_s(prices.now) >= UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
     elif contact.wrong_server:
         found = [contact.wrong_server]
     else:
-        found = list(_of_data(prices, contact))
+        found = list(_data_problems(prices, contact))
     if prices.unknown_parts:
         found.append(Problem.RATE_MISSING)
     return found if prices.current else [*found, Problem.NO_PRICE]
 
 
-def _of_data(prices: PricesNow, contact: Contact) -> Iterator[Problem]:
+def _data_problems(prices: PricesNow, contact: Contact) -> Iterator[Problem]:
     if abs(contact.clock_ahead_s) > CLOCK_OFF_S:
         yield Problem.SERVER_CLOCK
     if _prices_are_late(prices):
@@ -64,11 +64,11 @@ def _published_day(prices: PricesNow) -> Day:
 
 
 def _forecast_is_missing(prices: PricesNow) -> bool:
-    """Look only at hours that have not begun: forecasts of the others are kept from earlier answers."""
+    """Return whether no forecast reaches past now. Hours that have begun don't count: they keep older forecasts."""
     return max(prices.answer.forecast, default=prices.now) <= prices.now
 
 
 def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
-    """Judge the age of the forecast by the clock of the server that made it. A server may have no forecast."""
+    """Return whether the forecast is too old by the server's own clock. A server may have no forecast."""
     made_at = prices.answer.made_at
     return made_at is not None and prices.now + clock_ahead_s - made_at > FORECAST_LIFE_S

@@ -1,1 +1,1 @@
-"""What the windows that ran cost and saved, by the prices that came."""
+"""The cost and the saving of the windows that ran, by settled prices."""

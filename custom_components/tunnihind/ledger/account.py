@@ -1,4 +1,4 @@
-"""What the windows of one plan cost and saved."""
+"""The cost and the saving of one plan's windows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -16,12 +16,12 @@ from ..prices.timeline import HOUR_S, Timeline
 from .run import Run, Total, amounts_by_day, begun
 from .settled_prices import SettledPrices
 
-# Until then, a price that is corrected or a reading that comes late still counts.
+# A corrected price or a late reading still counts for this long after a window's end.
 _CORRECTED_S: Final = 48 * HOUR_S
-# A clock that is set back by less may be wrong for a moment: a small computer without a battery for its clock starts
-# with the time that it last wrote down, until the network tells it.
+# A clock that is set back by less may be wrong for a moment. A small computer without a battery for its clock starts
+# with the time that it last wrote down, until it gets the right one from the network.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
-# A window whose prices have not come by then is given up.
+# A window is closed this long after its end, even if some of its prices have not come.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
 # How many days are kept one by one: those of a month and of the one before it.
 _DAYS_KEPT: Final = 62
@@ -29,7 +29,7 @@ _DAYS_KEPT: Final = 62
 
 @dataclass(frozen=True, slots=True)
 class LastWindow:
-    """What was expected of the newest window that is over, and what it comes to. Instants are UTC seconds."""
+    """The newest window that is over: its amounts, and the savings expected of it. Instants are UTC seconds."""
 
     start: int
     end: int
@@ -40,9 +40,9 @@ class LastWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The span that is open: the earliest that its window may run, and what waiting was expected to save then.
+    """The open span: the earliest time that its window may run, and the saving that was expected of waiting then.
 
-    `asked_s` is how much time was asked for: where that changes, something else is waited for.
+    `asked_s` is the duration that was asked for. Where it changes, the expected saving is worked out again.
     """
 
     span: Span
@@ -52,7 +52,7 @@ class _Opened:
 
 
 class Account:
-    """One plan's windows: those of the last two days one by one, days, and all that was before.
+    """One plan's windows: those of the last two days one by one, older ones as sums by day, and the sum of the rest.
 
     `since` is when it was opened, UTC seconds.
     """
@@ -72,7 +72,7 @@ class Account:
 
     @property
     def total(self) -> Total:
-        """All windows since the account was opened."""
+        """The sum of all windows since the account was opened."""
         parts = [self._days, *(found for _, found in self._worked_out.values())]
         return sum((total for part in parts for total in part.values()), start=self._before)
 
@@ -93,17 +93,17 @@ class Account:
 
     @property
     def prices_needed_since(self) -> int | None:
-        """Since when prices have to be kept, UTC seconds; None where none are needed."""
+        """The start of the prices that have to be kept, UTC seconds; None where none are needed."""
         opened = [self._opened.at_once] if self._opened else []
         return min([*opened, *(run.prices_needed[0] for run in self._runs)], default=None)
 
     def update(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, prices: SettledPrices, now: int
     ) -> None:
-        """Follow what the plan decided as of `now`, UTC seconds, and bring the amounts up to date."""
+        """Follow the plan's decision as of `now`, UTC seconds, and bring the amounts up to date."""
         if self._ran_until - now > _CLOCK_IN_DOUBT_S:
             self._ran_until = 0
-        # What has run stays, also while the clock is set back. Until it has come there again, nothing is counted.
+        # A window that ran stays when the clock is set back. Nothing is counted until the clock is there again.
         seen = self._now = max(now, self._ran_until)
         self._follow(settings, outcome, timeline, seen, is_set_back=now < seen)
         if self._runs:
@@ -120,7 +120,7 @@ class Account:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
-        """Take over what a meter counted, kWh by slice."""
+        """Add a meter's readings, kWh by slice."""
         self._runs = [
             replace(
                 run,
@@ -132,7 +132,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the hours before `now` (UTC seconds), by their start, without which windows can't be worked out."""
+        """Return the starts of hours before `now` (UTC seconds) whose prices finished windows still need."""
         return {
             hour
             for run in self._runs
@@ -141,7 +141,7 @@ class Account:
         }
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can keep it."""
+        """Return the account in a form that JSON can store."""
         return {
             "since": self.since,
             "ready_since": self._ready_since,
@@ -171,10 +171,11 @@ class Account:
     def _follow(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
     ) -> None:
-        """Take up a window that has begun, and follow the one that was taken up."""
+        """Add a window that has begun, and follow the one that was added."""
         window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
-        self._cut(window, now)
-        if settings.kind.is_dear or _is_switched_off(outcome):
+        self._end_dropped(window, now)
+        is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
+        if settings.kind.is_dear or is_switched_off:
             self._ready_since = self._opened = None
         else:
             self._ready_since = now if self._ready_since is None else min(self._ready_since, now)
@@ -204,12 +205,12 @@ class Account:
             )
 
     def _set_ready_again(self, instant: int) -> None:
-        """Note until when a window of the plan has run: one that is planned anew in its span can't start before."""
+        """Note the time until which a window has run: a new one in the same span can't start before."""
         if self._ready_since is not None:
             self._ready_since = max(self._ready_since, instant)
 
-    def _cut(self, window: Decision | None, now: int) -> None:
-        """Let windows that are not the plan's any more end now: it was planned anew, or the clock was set back."""
+    def _end_dropped(self, window: Decision | None, now: int) -> None:
+        """End windows that the plan no longer has, because it was planned again or the clock was set back."""
         ahead = [run for run in self._runs if run.end > now and (window is None or run.start != window.start)]
         if ahead:
             kept = [run.until(now) if run in ahead else run for run in self._runs]
@@ -217,7 +218,7 @@ class Account:
             self._ready_since, self._opened = now, None
 
     def _open(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
-        """Return the span that is open, and note what is expected of it when it is first seen or asked otherwise."""
+        """Return the open span, with the saving expected when it was first seen or last asked for another duration."""
         opened = self._opened
         if opened is None or (opened.span, opened.asked_s) != (decision.span, decision.asked_s):
             at_once = first_quarter(max(decision.span.opens, ready_since))
@@ -226,7 +227,7 @@ class Account:
         return opened
 
     def _work_out(self, prices: SettledPrices, now: int) -> None:
-        """Work out the amounts of every window again that has gone on, or whose prices or readings have changed."""
+        """Work out again each window that has gone on, or whose prices or readings have changed."""
         known = self._worked_out
         self._worked_out = {}
         for run in self._runs:
@@ -237,7 +238,7 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """Add up the windows that nothing can change any more, and the days of months that are over."""
+        """Add windows that can no longer change to their days, and the oldest days to the sum of the rest."""
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)
@@ -257,10 +258,6 @@ class Account:
 
     def _days_of(self, run: Run) -> dict[date, Total]:
         return self._worked_out[run.start][1] if run.start in self._worked_out else {}
-
-
-def _is_switched_off(outcome: Outcome) -> bool:
-    return isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
 
 
 _OPENED: Final[BasicDecoder[_Opened | None]] = BasicDecoder(_Opened | None)

@@ -1,11 +1,11 @@
-"""Completes the ledger: reads meters in the recorder, and asks the server for prices that were missed.
+"""Completes the ledger: reads meters in the recorder, and asks the server for missing prices.
 
 Meters are read when the recorder has written the statistics of five minutes, some seconds after they are over. So a
-window's energy is whole shortly after its end.
+window's energy is complete shortly after its end.
 
-Why those statistics: the recorder has already made up for what is hard. It counts on where a meter was reset or begins
-again at zero, converts units, weighs a power by how long it held, and goes on after a restart. They are kept for days;
-of the states themselves, users may exclude any. Statistics by the hour are too coarse for windows of quarters.
+Why those statistics: the recorder has already done the hard part. It keeps counting when a meter is reset or begins
+again at zero, converts units, weighs a power by how long it held, and goes on after a restart. It keeps them for days.
+Users may exclude the states themselves from the recorder, and hourly statistics are too coarse for windows of quarters.
 """
 
 import asyncio
@@ -28,17 +28,17 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-# A hole this long in a power is taken to have the mean of what was before and after it: a restart, a lost connection.
+# Gaps in a power up to this length, after a restart or a lost connection, get the mean of their two neighbours.
 _LONGEST_HOLE_S: Final = HOUR_S
 # More than the largest connection of a home takes. A reading above it comes from a meter that was replaced.
 _MOST_KW: Final = 100.0
-# For how long a meter may be silent around a window. What it counted meanwhile is spread evenly.
+# How long a meter may be silent around a window. The energy that it counted meanwhile is spread evenly.
 _SILENT_S: Final = 24 * HOUR_S
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What a meter counted in [start, end), UTC seconds: kWh, evenly spread."""
+    """The energy that a meter counted in [start, end), UTC seconds: kWh, evenly spread."""
 
     start: int
     end: int
@@ -51,11 +51,11 @@ class Stretch:
 
 
 def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
-    """Return what a counter counted between its readings.
+    """Return the energy that a counter counted between its readings.
 
     `sums` are kWh at the end of five minutes, by their start. Where rows are missing, the next one has the energy since
-    the row before. The first row says only where counting begins. A sum that falls, by a meter's noise or because its
-    owner put it right, is no energy.
+    the row before. The first row only sets where counting begins. A sum may fall because of a meter's noise or its
+    owner's correction; that counts as no energy.
     """
     rows = sorted(sums.items())
     stretches = (
@@ -66,7 +66,10 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
 
 
 def of_power(means: Mapping[int, float]) -> list[Stretch]:
-    """Return what a device used, by its mean power of five minutes, kW by their start; what it gave does not count."""
+    """Return the energy that a device used, by its mean power of five minutes, kW by their start.
+
+    Power that the device fed back does not count.
+    """
     measured = [
         Stretch(start, start + FIVE_MIN_S, max(kilowatts, 0.0) * FIVE_MIN_S / HOUR_S)
         for start, kilowatts in sorted(means.items())
@@ -81,7 +84,7 @@ def of_power(means: Mapping[int, float]) -> list[Stretch]:
 
 
 def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
-    """Return the energy, kWh, of those slices that the stretches cover wholly.
+    """Return the energy, kWh, of the slices that the stretches fully cover.
 
     The stretches are in the order of time and don't overlap.
     """
@@ -101,9 +104,9 @@ def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Pie
 
 
 class Completion:
-    """Looks for what is missing in the background, and calls `came` if it found any of it.
+    """Looks in the background for missing readings and prices, and calls `on_found` if it found any.
 
-    `ledger` returns what is to be completed, `paid_prices` what the household pays, by its contract of today.
+    `ledger` returns the ledger to complete, `paid_prices` the prices that the household pays by today's contract.
     """
 
     def __init__(
@@ -113,71 +116,68 @@ class Completion:
         clock: EntryClock,
         ledger: Callable[[], Ledger],
         paid_prices: Callable[[], PaidPrices],
-        came: Callable[[], None],
+        on_found: Callable[[], None],
     ) -> None:
         self._hass = hass
         self._entry = entry
         self._clock = clock
         self._ledger = ledger
         self._paid_prices = paid_prices
-        self._came = came
-        self._looked_in: int | None = None
-        self._asked_in: int | None = None
+        self._on_found = on_found
+        self._last_quarter: int | None = None
+        self._last_hour: int | None = None
         self._task: asyncio.Task[None] | None = None
         entry.async_on_unload(hass.bus.async_listen(EVENT_RECORDER_5MIN_STATISTICS_GENERATED, self._async_look_again))
 
     @callback
     def async_look(self, now: int) -> None:
-        """Complete what is missing as of `now`, UTC seconds, once in each quarter of an hour."""
-        if now // QUARTER_S == self._looked_in:
+        """Look for missing readings and prices as of `now`, UTC seconds, once in each quarter of an hour."""
+        if now // QUARTER_S == self._last_quarter:
             return
-        self._looked_in = now // QUARTER_S
+        self._last_quarter = now // QUARTER_S
         if self._ledger().unread(now) or self._ledger().missing_hours(now):
             self._async_start(now)
 
     @callback
     def _async_look_again(self, _: Event) -> None:
-        """Complete what waits for a meter: the newest statistics are there."""
+        """Look for missing readings again: the recorder has new statistics."""
         now = self._clock.now()
         if self._ledger().unread(now):
             self._async_start(now)
 
     @callback
     def _async_start(self, now: int) -> None:
-        """Look, unless a look still waits for the recorder or the server. Then the next one finds the rest."""
+        """Start a look, unless one still waits for the recorder or the server. The next look finds the rest."""
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(
                 self._hass, self._async_complete(now), f"{self._entry.title} past windows"
             )
 
     async def _async_complete(self, now: int) -> None:
-        came = await self._async_read(now)
-        if now // HOUR_S != self._asked_in:
-            self._asked_in = now // HOUR_S
-            came |= await self._async_ask(now)
+        came = await self._async_read_meters(now)
+        if now // HOUR_S != self._last_hour:
+            self._last_hour = now // HOUR_S
+            came |= await self._async_fetch_prices(now)
         if came:
-            self._came()
+            self._on_found()
 
-    async def _async_read(self, now: int) -> bool:
-        """Read every meter that is waited for, and tell whether one had anything."""
+    async def _async_read_meters(self, now: int) -> bool:
+        """Read every meter with missing readings, and return whether one had anything."""
         if not records(self._hass):
             return False
         ledger, came, ahead_s = self._ledger(), False, self._clock.ahead_s
         for meter, slices in ledger.unread(now).items():
             at_home = {(start - ahead_s, end - ahead_s): (start, end) for start, end in slices}
             since, until = min(start for start, _ in at_home), max(end for _, end in at_home)
-            stretches = await self._async_stretches(meter, since - _SILENT_S, until + _SILENT_S)
+            sums, means = await meter_rows(self._hass, meter, since - _SILENT_S - FIVE_MIN_S, until + _SILENT_S)
+            stretches = of_counter(sums) if sums else of_power(means)
             readings = {at_home[one]: kwh for one, kwh in energy_in(stretches, at_home).items()}
             ledger.note_readings(meter, readings)
             came |= bool(readings)
         return came
 
-    async def _async_stretches(self, meter: str, start: int, end: int) -> list[Stretch]:
-        sums, means = await meter_rows(self._hass, meter, start - FIVE_MIN_S, end)
-        return of_counter(sums) if sums else of_power(means)
-
-    async def _async_ask(self, now: int) -> bool:
-        """Ask the server for the prices that the newest answer no longer has, and tell whether it had any."""
+    async def _async_fetch_prices(self, now: int) -> bool:
+        """Ask the server for the prices that the newest answer no longer has, and return whether it had any."""
         ledger = self._ledger()
         hours = ledger.missing_hours(now)
         if not hours:

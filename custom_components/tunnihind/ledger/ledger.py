@@ -1,4 +1,4 @@
-"""The accounts of all plans of one config entry, and the prices that they are worked out by."""
+"""The accounts of all plans of one config entry, and the prices that they use."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final, Self
@@ -11,12 +11,12 @@ from ..storage import part_of, parts_of_plans
 from .account import Account
 from .settled_prices import SettledPrices
 
-# More than the longest span of a plan: a price of its first hour may be needed when its window is over.
+# Longer than the longest span of a plan: the price of its first hour may be needed when its window is over.
 _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 
 class Ledger:
-    """What the windows of every plan cost and saved. Nothing of it changes but by `update` and the two `note_`s."""
+    """The cost and the saving of every plan's windows. Amounts change only by `update` and the two `note_` methods."""
 
     def __init__(self, accounts: Mapping[str, Account] | None = None, prices: SettledPrices | None = None) -> None:
         self._accounts: dict[str, Account] = dict(accounts or {})
@@ -29,7 +29,7 @@ class Ledger:
     def update(
         self, settings: Mapping[str, PlanSettings], outcomes: Mapping[str, Outcome], timeline: Timeline, now: int
     ) -> None:
-        """Follow what the plans decided as of `now` (UTC seconds); `timeline` is what the household pays."""
+        """Follow the plans' decisions as of `now` (UTC seconds); `timeline` has the household's prices."""
         self._prices.note(timeline)
         for plan, outcome in outcomes.items():
             account = self._accounts.setdefault(plan, Account(now))
@@ -47,7 +47,7 @@ class Ledger:
         self.forget_prices()
 
     def forget_prices(self) -> None:
-        """Forget the prices, because they are another server's: its own count for the windows of the last days too."""
+        """Forget the prices of another server. The new one's count for the windows of the last days too."""
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
@@ -59,22 +59,22 @@ class Ledger:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
-        """Take over what a meter counted, kWh by part of a window."""
+        """Add a meter's readings, kWh by part of a window."""
         for account in self._accounts.values():
             account.note_readings(meter, readings)
 
     def missing_hours(self, now: int) -> list[int]:
-        """Return the hours before `now` (UTC seconds), by their start, whose settled prices windows wait for."""
+        """Return the starts of hours before `now` (UTC seconds) whose settled prices finished windows still need."""
         return sorted(
             {hour for account in self._accounts.values() for hour in account.missing_hours(self._prices, now)}
         )
 
     def note_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
-        """Take over settled prices of past hours, EUR/kWh as the household paid them, each by its four quarters."""
+        """Add settled prices of past hours, EUR/kWh as the household paid them, each by its four quarters."""
         self._prices.note_hours(hours)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can keep it."""
+        """Return the ledger in a form that JSON can store."""
         return {
             "prices": self._prices.as_dict(),
             "plans": {plan: account.as_dict() for plan, account in self._accounts.items()},
@@ -82,6 +82,6 @@ class Ledger:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`, also after JSON. What can't be read is begun anew."""
+        """Undo `as_dict`, also after JSON. A part that can't be read begins empty."""
         accounts = parts_of_plans(kept, "plans", Account.from_dict)
         return cls(accounts, part_of(kept, "prices", SettledPrices.from_dict))

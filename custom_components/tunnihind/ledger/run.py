@@ -1,4 +1,4 @@
-"""One window that ran: when, with which energy, what was expected of it, and what it comes to."""
+"""One window that ran: its time, its energy, the saving expected of it, and its amounts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
@@ -21,7 +21,7 @@ _KWH_DECIMALS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """What some energy, kWh, cost and saved, EUR.
+    """The cost and the savings, EUR, of some energy, kWh.
 
     `saved` is against starting at once, `below_mean` against the mean price of its day. Both are negative where it cost
     more.
@@ -37,7 +37,7 @@ class Amounts:
 
     @property
     def per_kwh(self) -> Amounts | None:
-        """The same of one kWh; None of nothing."""
+        """The amounts per kWh; None where there is no energy."""
         if not self.kwh:
             return None
         return Amounts(1.0, self.cost / self.kwh, self.saved / self.kwh, self.below_mean / self.kwh)
@@ -48,10 +48,10 @@ NOTHING: Final = Amounts()
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The time that windows ran, and what was used in it.
+    """The time that windows ran, and the energy used in it.
 
-    `even` is of a device of 1 kW, so that its kWh are hours: it is there also where no energy is known. `used` is of
-    the device's own energy, which is not known of `unread_h` hours.
+    `even` has the amounts of a device of 1 kW, so its kWh are hours. It needs no readings. `used` has the amounts of
+    the device's own energy, which is not known for `unread_h` hours.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -62,13 +62,13 @@ class Total:
         return Total(self.even + other.even, self.used + other.used, self.unread_h + other.unread_h)
 
     def as_list(self) -> list[float]:
-        """Return it as JSON can keep it, in few characters."""
+        """Return the total as a short list that JSON can store."""
         figures = (*astuple(self.even), *astuple(self.used), self.unread_h)
         return [round(figure, _DECIMALS) or 0.0 for figure in figures]  # `or` turns -0.0 into 0.0
 
     @classmethod
     def from_list(cls, kept: Sequence[Any]) -> Self:
-        """Undo `as_list`. Raises ValueError or TypeError where `kept` is nothing of the kind."""
+        """Undo `as_list`. Raises ValueError or TypeError where `kept` is no such list."""
         *figures, unread_h = (float(figure) for figure in kept)
         if len(figures) != 2 * _FIGURES:
             raise ValueError(f"expected {2 * _FIGURES + 1} figures, not {len(figures) + 1}")
@@ -79,16 +79,17 @@ class Total:
 class Run:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
-    `window` is from when until when the plan decided that it may run, `pieces` what of it has run or runs, in the order
-    of time: a piece that Home Assistant missed from start to end is none of them, and one that it came late for runs
-    from then on.
+    `window` is the time that the plan decided on. `pieces` are the parts of it that have run or run now, in the order
+    of time. A piece that Home Assistant missed from start to end is left out. A piece that began while Home Assistant
+    was down counts from its return.
 
-    `at_once` is the earliest that it could have run: the first quarter of an hour at or after the opening of its span,
-    or at or after the plan was made or switched on, where that was later. `expected` is what the plan said then that
-    waiting would save, `expected_at_start` what it said when the window began; EUR/kWh, None where it could not tell.
+    `at_once` is the earliest time that the window could have begun: the first quarter of an hour at or after the
+    opening of its span, or at or after the plan was made or switched on, where that was later. `expected` is the saving
+    that the plan expected then from waiting, `expected_at_start` the one expected when the window began; EUR/kWh, None
+    where it was not known.
 
-    Its energy is what `meter` counted: `readings`, kWh by slice. Without a meter it is what `power_kw` uses, until
-    `energy_kwh` is reached if that is given.
+    Its energy comes from the `readings` of `meter`, kWh by slice. Without a meter the device is taken to use
+    `power_kw`, until `energy_kwh` is reached if that is given.
     """
 
     window: Piece
@@ -103,23 +104,24 @@ class Run:
 
     @property
     def start(self) -> int:
-        """When its window began."""
+        """The beginning of the window."""
         return self.window[0]
 
     @property
     def end(self) -> int:
-        """When its window ends or ended."""
+        """The end of the window."""
         return self.window[1]
 
     @property
     def prices_needed(self) -> Piece:
-        """From when until when prices have to be settled: the days of the window, and starting at once."""
+        """The time whose prices have to be settled: the days of the window, and those of starting at once."""
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> Run:
-        """Return it after the plan has decided again, for these pieces, as of `now` (UTC seconds).
+        """Return the run after the plan has decided again, for these pieces, as of `now` (UTC seconds).
 
-        `energy_kwh` is what is needed now. More than at its start is more; less is only less to go.
+        `energy_kwh` is the present need. A higher one than at the start replaces it. A lower one only shows that part
+        of the energy has been used.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -128,16 +130,16 @@ class Run:
         return replace(self, window=window, pieces=begun(decided, now, self.pieces), energy_kwh=needed)
 
     def until(self, instant: int) -> Run | None:
-        """Return what of it was before `instant` (UTC seconds), if anything."""
+        """Return the part of the run before `instant` (UTC seconds), if any."""
         pieces = tuple((start, min(end, instant)) for start, end in self.pieces if start < instant)
         return replace(self, window=(self.start, min(self.end, instant)), pieces=pieces) if pieces else None
 
     def slices(self, until: int) -> list[Piece]:
-        """Return the parts that were over at `until` (UTC seconds), none longer than its quarter of an hour."""
+        """Return the parts that were over at `until` (UTC seconds), split at the quarters of an hour."""
         return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
 
     def unread(self, until: int) -> list[Piece]:
-        """Return the slices that were over at `until` and whose energy the meter has not told yet."""
+        """Return the slices that were over at `until` (UTC seconds) and have no reading of the meter yet."""
         return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
 
     def energy(self, until: int) -> Mapping[Piece, float]:
@@ -156,7 +158,7 @@ class Run:
         return used
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can keep it."""
+        """Return the run in a form that JSON can store."""
         kept = asdict(self)
         kept["readings"] = [[start, end, round(kwh, _KWH_DECIMALS)] for (start, end), kwh in self.readings.items()]
         return {name: value for name, value in kept.items() if value is not None}
@@ -172,9 +174,9 @@ _DECODER: Final = BasicDecoder(Run)
 
 
 def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
-    """Return what has begun of the pieces that are decided: those that had `before`, and the one that runs at `now`.
+    """Return the decided pieces that have begun: those that had begun `before`, and the one that runs at `now`.
 
-    What had begun and is no longer decided ends now.
+    A piece that had begun and is no longer decided ends now.
     """
     pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in(start, decided)]
     for start, end in decided:
@@ -185,11 +187,11 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 
 
 def amounts_by_day(run: Run, prices: SettledPrices, until: int) -> dict[date, Total]:
-    """Return what the run's slices that were over at `until` (UTC seconds) come to, by their day.
+    """Return the amounts of the run's slices that were over at `until` (UTC seconds), by day.
 
-    Starting at once, the device would have used the same energy in the same order, without a pause: its load of a
-    minute of running time is charged at the price that this minute would have had. A slice is left out while one of the
-    prices that it needs is not settled.
+    Starting at once, the device would have used the same energy in the same order, without a pause. So the load of each
+    minute of running time is charged at the price that this minute would then have had. A slice is left out until all
+    prices that it needs are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

@@ -1,4 +1,4 @@
-"""The settled prices of the last days, as the household pays them: kept longer than the newest answer has them."""
+"""The settled prices of the last days, as the household pays them. They are kept longer than the server's answers."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
@@ -7,7 +7,7 @@ from ..prices.timeline import HOUR_S, QUARTER_S, Timeline
 
 
 class SettledPrices:
-    """Prices in EUR/kWh by the quarter of an hour; billed by the hour, its quarters have the same.
+    """Prices in EUR/kWh by the quarter of an hour. Where billing is by the hour, its four quarters cost the same.
 
     `version` changes whenever a price comes or is corrected.
     """
@@ -18,7 +18,7 @@ class SettledPrices:
         self.version = 0
 
     def note(self, timeline: Timeline) -> None:
-        """Take over what is settled. A price that was corrected takes the place of the one before."""
+        """Add the settled prices. A corrected price replaces the old one."""
         if timeline is self._seen:
             return
         self._seen = timeline
@@ -30,7 +30,7 @@ class SettledPrices:
         )
 
     def note_hours(self, hours: Mapping[int, tuple[float, ...]]) -> None:
-        """Take over the prices of hours, each given by its four quarters."""
+        """Add the prices of hours, each given by its four quarters."""
         self._put(
             (hour + index * QUARTER_S, price)
             for hour, quarters in hours.items()
@@ -48,7 +48,7 @@ class SettledPrices:
         return total / (end - start)
 
     def missing_hours(self, start: int, end: int) -> set[int]:
-        """Return the hours, by their start, that reach into [start, end) and are not wholly known."""
+        """Return the starts of hours that reach into [start, end) and are not fully known."""
         return {
             quarter - quarter % HOUR_S
             for quarter in range(start - start % QUARTER_S, end, QUARTER_S)
@@ -60,7 +60,7 @@ class SettledPrices:
         self._prices = {quarter: price for quarter, price in self._prices.items() if quarter >= instant}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can keep it: one price after the other, None where there is none."""
+        """Return the prices in a form that JSON can store: one after the other, None where one is missing."""
         if not self._prices:
             return {}
         since, last = min(self._prices), max(self._prices)

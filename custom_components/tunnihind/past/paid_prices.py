@@ -1,4 +1,4 @@
-"""What past hours and their energy cost the household, or why that is not known, by settled prices."""
+"""The settled price and the cost of past hours as the household pays them, or why they are not known."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, QUARTER_S, rounded
 
 _QUARTERS: Final = HOUR_S // QUARTER_S
-# The API has no prices of earlier months.
+# The API has no prices before this month.
 EARLIEST: Final = date(2021, 1, 1)
 _ATTEMPTS: Final = 5
 _LONGEST_WAIT_S: Final = 30
@@ -37,14 +37,14 @@ class LeftOutReason(StrEnum):
     NO_PRICE = "no_price"
     """The server has no settled price for it."""
     NO_RATE = "no_rate"
-    """Some part of what the household pays has no rate on that date."""
+    """Some part of the household's price has no rate on that date."""
     NO_READING = "no_reading"
     """The energy statistic has nothing for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What stands for an hour without a price or a cost; `parts` are those without a rate."""
+    """An hour without a price or a cost: the reason, and the `parts` that have no rate."""
 
     reason: LeftOutReason
     parts: tuple[Part, ...] = ()
@@ -56,7 +56,7 @@ NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """What an hour cost in each of its quarters, EUR/kWh. Billed by the hour, all four are the same."""
+    """The prices of an hour's four quarters, EUR/kWh. They are equal where billing is by the hour."""
 
     quarters: tuple[float, ...]
 
@@ -67,7 +67,7 @@ class HourPrice:
 
 
 def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOut:
-    """Return what the hour from `hour` (UTC seconds) cost.
+    """Return the household's price of the hour from `hour` (UTC seconds).
 
     `settled` are market prices in EUR/MWh by the start of their period, which is `step_s` seconds long.
     """
@@ -83,7 +83,7 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
 
 
 def without_rate(instant: int, tariff: Tariff) -> LeftOut:
-    """Return what stands for an hour in which the tariff has no price."""
+    """Return why the hour of `instant` (UTC seconds) has no price: the parts of the tariff without a rate."""
     return LeftOut(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
@@ -98,7 +98,7 @@ def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftO
 
 
 def without_left_out[Value](found: Mapping[int, Value | LeftOut]) -> tuple[dict[int, Value], dict[int, LeftOut]]:
-    """Return what was found and what was left out, by hour."""
+    """Return the values that were found and the reasons why others were left out, both by hour."""
     kept: dict[int, Value] = {}
     left_out: dict[int, LeftOut] = {}
     for hour, value in found.items():
@@ -120,23 +120,23 @@ type SettledIn = Callable[[date], Awaitable[dict[int, float]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidPrices:
-    """What the household pays by the period it is billed by, which is `step_s` seconds long."""
+    """The household's past prices. It is billed by periods of `step_s` seconds."""
 
     step_s: int
     settled_in: SettledIn
     tariff: Tariff
 
     async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOut]:
-        """Return what each of these hours (UTC seconds, in the order of time) cost, or why that is not known.
+        """Return the price of each of these hours (UTC seconds, in the order of time), or why it is not known.
 
-        The server is not asked for a month without any rate. Raises TunnihindError.
+        A month in which no hour has all its rates is not asked for. Raises TunnihindError.
         """
         found: dict[int, HourPrice | LeftOut] = {}
-        for month, of_month in groupby(hours, key=_month_of):
-            found |= await self._of_month(month, tuple(of_month))
+        for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):
+            found |= await self._prices_of_month(month, tuple(of_month))
         return found
 
-    async def _of_month(self, month: date, hours: tuple[int, ...]) -> dict[int, HourPrice | LeftOut]:
+    async def _prices_of_month(self, month: date, hours: tuple[int, ...]) -> dict[int, HourPrice | LeftOut]:
         if all(self.tariff.known_price(0.0, hour) is None for hour in hours):
             return {hour: without_rate(hour, self.tariff) for hour in hours}
         settled = await self._settled_in(month)
@@ -144,7 +144,7 @@ class PaidPrices:
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return a month's settled prices. A server that is busy is asked again after the time that it names."""
+        """Return a month's settled prices. A busy server is asked again after the time that it names."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self.settled_in(month)
@@ -155,13 +155,9 @@ class PaidPrices:
         return await self.settled_in(month)
 
 
-def _month_of(instant: int) -> date:
-    return local(instant).date().replace(day=1)
-
-
 @dataclass(frozen=True, slots=True)
 class SumRow:
-    """A row of a statistic that adds up: EUR of its hour (None: of no reading any more), and of all hours up to it."""
+    """A row of a cumulative statistic, EUR: the cost of its hour, None if it was taken back, and the sum up to it."""
 
     cost: float | None
     total: float
@@ -169,7 +165,7 @@ class SumRow:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """What was used, kWh: by hour, and by five minutes as far as that is kept. Both by start, UTC seconds."""
+    """The energy used, kWh: by hour, and by five minutes where they are kept. Both by start, UTC seconds."""
 
     hours: Mapping[int, float]
     fives: Mapping[int, float]
@@ -184,10 +180,10 @@ class Energy:
 
 
 def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int, float | LeftOut]:
-    """Return what each hour from the first reading to the last cost, EUR, or why that is not known.
+    """Return the cost of each hour from the first reading to the last, EUR, or why it is not known.
 
-    `prices` are those of the hours that have a reading. An hour whose quarters cost differently is charged by the
-    quarter where five-minute readings tell how much was used in each, else by the hour's mean.
+    `prices` has the hours that have a reading. Where the prices of an hour's quarters differ, it is charged by the
+    quarter if five-minute readings show how much was used in each, else by the hour's mean.
     """
     if not energy.hours:
         return {}
@@ -205,21 +201,21 @@ def _cost(hour: int, energy: Energy, price: HourPrice | LeftOut) -> float | Left
 
 
 def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut], start: int) -> dict[int, SumRow]:
-    """Return the rows from `start` on as they have to be, by hour.
+    """Return the corrected rows from `start` on, by hour.
 
-    Hours before `start` keep what is stored, and so do hours whose market price the server doesn't know any more. Other
-    stored hours that have no cost now lose theirs. All sums follow.
+    Hours before `start` keep their stored rows. Hours whose market price the server no longer knows keep their costs.
+    Other stored hours that have no cost now lose theirs. All sums follow.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0
     rows: dict[int, SumRow] = {}
-    for hour, cost in _in_order(stored, found, start):
+    for hour, cost in _hours_with_cost(stored, found, start):
         total = _rounded(total + (cost or 0))
         rows[hour] = SumRow(cost, total)
     return rows
 
 
-def _in_order(
+def _hours_with_cost(
     stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut], start: int
 ) -> Iterator[tuple[int, float | None]]:
     """Yield the hours that need a row, each with its cost."""

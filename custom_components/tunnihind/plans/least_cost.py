@@ -1,8 +1,8 @@
 """Runs over steps of equal length: how much of a time they can make up, and which of them cost least.
 
-Dynamic programming over step, time left, pieces that may still start, and whether one runs: two solutions that agree in
-these have the same choices ahead, so that trying the best way on from each of them tries every solution. The rows over
-the time left are worked out as a whole.
+This is dynamic programming over step, time left, pieces that may still start, and whether one runs. Two solutions that
+agree in these have the same choices ahead. So the best way on from each state covers every solution. The rows over the
+time left are worked out as a whole.
 """
 
 import math
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# More than a piece could ever weigh: no window has that many pieces.
+# No window has that many pieces, so their weights together stay below the price of one unit.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
 type Prices = tuple[int | None, ...]
-"""What each step counts as, in whole units; None where it can't be used."""
+"""The price of each step, in whole units; None where it can't be used."""
 type StepRun = tuple[int, int]
 """[first, end) in steps."""
 
@@ -34,8 +34,8 @@ def usable_runs(prices: Prices) -> Iterator[StepRun]:
 def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | None, *, goes_on: bool) -> int:
     """Return how much of `steps` can be made up of pieces of at least `shortest` steps, at most `most_pieces` of them.
 
-    A run of usable steps gives none, or `shortest` and more. With `goes_on` a piece runs up to the first step: going on
-    with it is no start, and has no least length.
+    A run of usable steps gives none, or `shortest` and more. With `goes_on` a piece already runs up to the first step:
+    it may go on for any length, and doesn't count as a start.
     """
     # Bit n is set where some pieces make up n steps: by how many may start or, without a limit, once.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
@@ -96,7 +96,7 @@ class LeastCosts:
         return divmod(int(self.tables[-1].off[0][left]), _PIECES)
 
     def pieces(self, left: int, *, goes_on: bool) -> Iterator[StepRun]:
-        """Yield the pieces of the optimum for `left` steps. Of several it is the one that uses the first step it can.
+        """Yield the pieces of the optimum for `left` steps. Among equal ones it prefers early steps.
 
         With `goes_on` a piece runs up to the first step.
         """

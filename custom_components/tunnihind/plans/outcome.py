@@ -1,4 +1,4 @@
-"""What a plan decided, and how that is kept over a restart."""
+"""A plan's decision, and how it is kept over a restart."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,15 +32,16 @@ class Reason(StrEnum):
 class Decision:
     """The window of one occurrence.
 
-    `pieces` are in the order of time, [start, end) in UTC seconds, never touching, all within `span`. `average` is what
-    the window's hours are expected to cost, EUR/kWh, weighted by time; `saving` is against starting at once, None where
-    that is not known and where the plan does not look for the cheapest hours. `cost` is what a plan by energy is
-    expected to pay, None for others and where that is not known. `forecast_share` (0 to 1) is the part of its time that
-    rests on predicted prices. It is `shortened` where it is less than the plan's duration.
+    `pieces` are in the order of time, [start, end) in UTC seconds, never touching, all within `span`. `average` is the
+    expected price of the window's hours, EUR/kWh, weighted by time. `saving` is against starting at once, None where
+    that is not known and where the plan does not look for the cheapest hours. `cost` is the expected cost of a plan by
+    energy, None for others and where that is not known. `forecast_share` (0 to 1) is the part of its time that rests on
+    predicted prices. It is `shortened` where it is less than the plan's duration.
 
-    Once it has begun it is `locked`: neither it nor its figures change, except that a shortened one may get more
-    pieces; then its saving is not known. Of a plan that goes by its price limit only the pieces that have begun stay.
-    `asked_s` is the duration that was asked for when it was decided, `last_run` the newest window that ran before it.
+    Once it has begun it is `locked`: neither it nor its figures change. Two kinds of plan differ. A shortened window
+    may get more pieces, and its saving is then not known. A plan by its price limit keeps only the pieces that have
+    begun. `asked_s` is the duration that was asked for when it was decided, `last_run` the newest window that ran
+    before it.
     """
 
     pieces: tuple[Piece, ...]
@@ -70,11 +71,11 @@ class Decision:
         return self.pieces[-1][1]
 
     def runs_at(self, instant: int) -> bool:
-        """Tell whether the plan runs at `instant`; between two pieces it doesn't."""
+        """Return whether the plan runs at `instant`; between two pieces it doesn't."""
         return any(start <= instant < end for start, end in self.pieces)
 
     def started_by(self, instant: int) -> bool:
-        """Tell whether the first piece has begun at `instant`, and so the window no longer moves."""
+        """Return whether the first piece has begun at `instant`, so that the window no longer moves."""
         return self.locked or self.start <= instant
 
 
@@ -96,5 +97,5 @@ _DECODER: Final[BasicDecoder[Outcome]] = BasicDecoder(Decision | NoWindow)
 
 
 def outcome_from_dict(kept: object) -> Outcome:
-    """Undo `asdict`, also after JSON. Raises ValueError where `kept` is nothing of the kind."""
+    """Undo `asdict`, also after JSON. Raises ValueError where `kept` is no outcome."""
     return _DECODER.decode(kept)

@@ -6,11 +6,11 @@
 - Once it has begun it stays, even if prices, settings or the clock change.
 - When it is over, its occurrence is done and the next one is planned.
 - A window that began shorter than planned, because prices came late, gets more time while its span lasts, in further
-  pieces or by going on with the one that runs: a boiler must not stay cold because of what was not known at midnight.
-- A plan of all hours below or above a price has nothing to finish. Of its window only the piece that runs stays, and
-  what is ahead is searched again with what is known then. If the window rests on predicted prices, a piece that runs
-  ends early where a published price is on the wrong side of the limit, though not before its least length. Where
-  the next span follows at once, a piece that goes on over midnight counts as one.
+  pieces or by going on with the one that runs: a boiler must not stay cold because prices were missing at midnight.
+- A plan of all hours below or above a price has nothing to finish. It keeps only the piece that runs, and searches the
+  time ahead again with the newest prices. If the window rests on predicted prices, a piece that runs ends early where a
+  published price is on the wrong side of the limit, though not before its least length. Where the next span follows at
+  once, a piece that goes on over midnight counts as one.
 - A window that Home Assistant missed from start to end has not run: the rest of its span is planned again.
 - A plan with several days to choose from leaves out the rest of a span that time has made too short for it, if a later
   occurrence within these days has room for all of it. So one made late in the evening waits for the next day.
@@ -41,7 +41,7 @@ _SHARE_DECIMALS: Final = 3
 
 
 class Status(StrEnum):
-    """What a plan is doing, or why it does nothing."""
+    """How a plan stands: what it does, or why it does nothing."""
 
     PLANNED = "planned"
     """A window, or the next piece of one, is ahead."""
@@ -152,7 +152,7 @@ def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow
 
 
 def until(window: Decision, now: int) -> Decision | None:
-    """Return what of the window was before `now` (UTC seconds), if anything. What a part saves is not known."""
+    """Return the part of the window before `now` (UTC seconds), if anything. The saving of a part is not known."""
     pieces = tuple((start, min(end, now)) for start, end in window.pieces if start < now)
     if pieces == window.pieces:
         return window
@@ -200,7 +200,7 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
 
 
 def _resumed(run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
-    """Return a window that was switched off with what is still ahead of it. What has gone by since is lost."""
+    """Return a window that was switched off with what is still ahead of it. The time that passed since is lost."""
     ahead = _after(rest, now)
     if ahead != rest:
         run = replace(run, shortened=True)
@@ -214,8 +214,8 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _made_up(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Return a window that has begun, with more time if it is shortened and its span now has room for it."""
     had_s = _length(run.pieces)
-    # What was asked when it began: while a car charges, the need that is asked for falls. Less than a quarter, lost by
-    # a switch that was turned off and on, is not worth a start.
+    # The duration asked for at its start counts: while a car charges, the present need falls. Less than a quarter, lost
+    # by a switch that was turned off and on, is not worth a start.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:

@@ -1,4 +1,4 @@
-"""What a window saves against starting at once, what it costs, and how sure that is.
+"""How much a window saves against starting at once, how much it costs, and how sure both figures are.
 
 The rule. An hour's error is a normal distribution in two pieces, half of the probability on each side of p50, with the
 standard deviation of a side such that p10 or p90 is where the forecast says: (p50 - p10) / 1.2816 below and
@@ -10,8 +10,8 @@ A saving is a weighted sum of hours: plus the hours that starting at once would 
 share of the time. Its median is taken to be the same sum of the medians. It rises when hours of positive weight cost
 more and those of negative weight less, so its upper standard deviation is the square root of the sum of
 u_i rho(|i - j|) u_j over all hours, where u is an hour's weight times its deviation above for positive weights and
-below for negative ones; the lower one has the sides changed. Of this distribution, again normal in two pieces, p10,
-p90 and the probability of more than nothing are told. What is settled has no error.
+below for negative ones; the lower one has the sides changed. This distribution, again normal in two pieces, gives p10,
+p90 and the probability of saving anything. Settled prices have no error.
 
 The figures of rho are a least-squares fit to the correlations of the served model's standardised errors, at lags up to
 59 h: walk-forward forecasts of July 2024 to June 2025, issued daily at 09:00 UTC, 71 hours each. How the rule held, on
@@ -22,15 +22,15 @@ The figures of rho are a least-squares fit to the correlations of the served mod
 | savings between their p10 and p90 | .81 | .75 |
 | single hours between theirs, for comparison | .80 | .75 |
 | averages of 24 hours between theirs | .81 | .76 |
-| waiting paid, where a chance of .56 .65 .75 .85 .93 .99 was told | .58 .65 .75 .86 .93 .99 | .60 .68 .79 .85 .87 .97 |
+| waiting paid, with chances of .56 .65 .75 .85 .93 .99 | .58 .65 .75 .86 .93 .99 | .60 .68 .79 .85 .87 .97 |
 
 So a saving is as sure as the forecast's own bands are, which were too narrow in the latter half-year.
 
 Beside the server's 20 price paths, which take the dependence of hours from other errors (`bench_scenarios.py --plans`,
 issues from July 2025 on every fifth day, from September 2024 on every fourth): chances are apart by .037 and .039 on
-average, and by +.004 and -.009 with their sign, p10 and p90 by .6 cents/kWh. What was told had Brier scores of .103 and
-.100, what the paths say .105 and .100; .83 and .76 of savings came between the p10 and p90 told, .81 and .71 between
-those of the paths. So the paths know no better, and are not asked for.
+average, and by +.004 and -.009 with their sign, p10 and p90 by .6 cents/kWh. The rule's chances had Brier scores of
+.103 and .100, those of the paths .105 and .100. Between p10 and p90 lay .83 and .76 of the savings by the rule, .81 and
+.71 by the paths. So the paths know no better, and are not used.
 """
 
 import math
@@ -56,7 +56,7 @@ _ENERGY_DECIMALS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What the window saves, EUR/kWh, on each kWh of an even load: median, p10 and p90; negative where it loses.
+    """The window's saving, EUR/kWh, on each kWh of an even load: median, p10 and p90; negative where it loses.
 
     `chance` (0 to 1) is the probability that it saves more than nothing.
     """
@@ -69,7 +69,7 @@ class Saving:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What the energy of a window costs, EUR: median, p10 and p90. `energy` is how much of it the window gives, kWh."""
+    """The cost of a window's energy, EUR: median, p10 and p90. `energy` is how much of it the window gives, kWh."""
 
     expected: float
     low: float
@@ -80,7 +80,7 @@ class Cost:
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
     """Compare the window with as much time in one piece from `at_once` (UTC seconds) on.
 
-    None where a part of either is not known; nothing, with no chance of more, where they are the same.
+    None where a part of either is not known; zero, with a chance of zero, where they are the same.
     """
     duration = sum(end - start for start, end in pieces)
     weights: dict[Period, float] = {}
@@ -100,7 +100,7 @@ def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Savi
 
 
 def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, power_kw: float) -> Cost | None:
-    """Return what a device costs that takes `power_kw` from the window's start on until it has `energy_kwh`.
+    """Return the cost of a device that takes `power_kw` from the window's start on until it has `energy_kwh`.
 
     None where a price of that time is not known.
     """
@@ -113,7 +113,7 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
     seconds = seconds_of(timeline, used)
     if seconds.total() < given_s:
         return None
-    # A part of a second more than is needed must not show.
+    # Whole seconds may give a little more than is needed, which must not show.
     energy = min(energy_kwh, given_s / HOUR_S * power_kw)
     total = _WeightedSum.of({period: energy * part / given_s for period, part in seconds.items()})
     return Cost(
@@ -184,8 +184,8 @@ def _deviation(period: Period, *, up: bool) -> float:
 def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
     """Return the standard deviation of a sum of errors, given by start and own deviation in the order of time.
 
-    The double sum of the rule: what the hours before add to an hour's variance fades exponentially with the
-    distance, so that it can be carried along.
+    This is the double sum of the rule. Earlier hours add to an hour's variance, and their share fades exponentially
+    with the distance, so one running sum carries it along.
     """
     variance = 0.0
     for share, reach_s in _CORRELATION:

@@ -1,4 +1,4 @@
-"""What a household asks of a plan."""
+"""The settings of a plan, and how they are read from its form."""
 
 import math
 from collections.abc import Mapping
@@ -26,12 +26,12 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# Enough for any price, and without what dividing adds, so that a price equal to the cap is not above it.
+# Enough for any price. Rounding removes what a division adds, so that a price equal to the cap is not above it.
 _PRICE_DECIMALS: Final = 6
 
 
 class PlanError(ValueError):
-    """A plan that can't be. The translation of `key` says so; `placeholders`, beside the plan's name, fill it in."""
+    """An impossible plan. The translation of `key` says so; `placeholders`, beside the plan's name, fill it in."""
 
     def __init__(self, field: str, key: str, **placeholders: object) -> None:
         self.key = key
@@ -64,7 +64,7 @@ class Kind(StrEnum):
 
 
 class Prefer(StrEnum):
-    """Which window is taken of those that are nearly as good as the best."""
+    """Which window is taken among those that are nearly as good as the best."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -134,7 +134,7 @@ class PlanSettings:
 
     @property
     def least_s(self) -> int:
-        """The shortest window that the plan can have. Of energy, some is better than none."""
+        """The shortest window that the plan can have. A plan by energy takes any part of it."""
         if self.min_piece_s is not None:
             return self.min_piece_s
         return self.duration_s if self.energy_kwh is None else min(self.duration_s, QUARTER_S)
@@ -159,12 +159,12 @@ def goes_by_limit(form: Mapping[str, Any]) -> bool:
 
 
 def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
-    """Return whether a plan's window is in dear hours."""
+    """Return whether a plan's window is in expensive hours."""
     return any(kind.is_dear and kind == form.get("kind") for kind in Kind)
 
 
 def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
-    """Return what is said about the length of a plan whose price limit decides it: no more than its shortest piece."""
+    """Return the length of a plan whose price limit decides it: no more than its shortest piece."""
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
@@ -174,7 +174,7 @@ def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
 
 
 def _length(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how long a plan runs, in which pieces, and what is as good as the best."""
+    """Return how long a plan runs, in which pieces, and which windows count as equally good."""
     energy, power = _energy(data), _power(data)
     if energy is None or power is None:
         duration_s = _minutes(data, "duration", DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
@@ -191,7 +191,7 @@ def _length(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
-    """Return what is said about the pieces of a split plan. No piece has to be longer than the plan."""
+    """Return the pieces of a split plan. No piece has to be longer than the plan."""
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     starts = None if data.get("max_starts") is None else _whole(data, "max_starts", 1, 1, MOST_STARTS)
     if not _flag(data, "split"):

@@ -7,24 +7,23 @@ time they come with the sign changed.
 
 In one piece: the whole duration without a gap, or nothing; the least cost, and of equally cheap ones the earliest.
 Split: pieces of at least a given length, and at most a given number of them, that together make the duration, or as
-much of it as there is. What decides is, in this order: the most time, the least cost, the fewest pieces, and then that
-the first quarter in which two solutions differ is used. Pieces that touch are one.
+much of it as there is. The most time wins, then the least cost, then the fewest pieces, and last the solution that uses
+the first quarter in which two differ. Pieces that touch are one.
 
 Earlier if nearly as cheap: a solution is near enough if its average is at most the tolerance above the least average
 of as much time in the whole span, what has passed of it included. So a window can't slip from hour to hour because the
-best ones have passed. Of those near enough, the one wins that is over first; in one piece that is the one that starts
-first. Of those that are over then, the rules above choose, and also where none is near enough. Later if nearly as cheap
-is the same in a mirror: the one wins that starts last, and where the rules above prefer early quarters, late ones.
+best ones have passed. Among those near enough, the one that is over first wins; in one piece that is the one that
+starts first. Where several are over then, or none is near enough, the rules above choose. Later if nearly as cheap is
+the same in a mirror: the one that starts last wins, and the rules above prefer late quarters to early ones.
 
 Why the grid may be coarser than quarters: let all bounds, changes of price and lengths be multiples of some step, and
-take a solution with boundaries between. Two of them (or the two ends of a piece of the least length) can be moved by a
-quarter without changing the total time or adding a piece, and back as well; what one way costs the other one saves. So
-one of the two is cheaper or, where both cost nothing, one is earlier: the best solution has no boundaries between. This
-does not hold with a tolerance, for an average may be just near enough between two steps. Then the grid is the quarter.
+take a solution with boundaries between. Two of them (or the two ends of a piece of the least length) can move by a
+quarter, forward or back, without changing the total time or adding a piece. One direction costs as much as the other
+saves. So one is cheaper or, where both cost nothing, one is earlier: the best solution has no boundaries between. With
+a tolerance this does not hold, for an average may be just near enough between two steps. Then the grid is the quarter.
 
-While prices stay, a window stays until it begins: what is best of a span is best of what is left of it as long as all
-of it is ahead, for time takes other solutions away and adds none. So the span is searched as a whole, and the answer
-remembered.
+While prices stay, a window stays until it begins. Time takes solutions away and adds none, so the best one of a span
+remains the best until its start. So the whole span is searched, and the answer remembered.
 """
 
 import math
@@ -42,12 +41,12 @@ _UNITS_PER_EUR: Final = 1_000_000
 type Piece = tuple[int, int]
 """[start, end) in UTC seconds."""
 type PriceOf = Callable[[Period], float | None]
-"""What a period counts as, EUR/kWh; None where it must not be used."""
+"""The figure that a period is compared by, EUR/kWh; None where it must not be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What has to run. Lengths are whole quarters of an hour, in seconds.
+    """The time that has to run. Lengths are whole quarters of an hour, in seconds.
 
     `min_piece_s` None asks for one piece of the whole duration, `most_pieces` None for any number of them. Averages
     that are at most `tolerance` (EUR/kWh) above the least are near enough to run earlier, or later.
@@ -89,7 +88,8 @@ def cheapest(
     """Return the cheapest pieces within `bounds`, in the order of time; none where nothing fits.
 
     `bounds` may be what is left of a span that opened at `span_opens` (UTC seconds). With `goes_on` a piece of a split
-    job runs up to the bounds: going on with it is no start and has no least length. Then there is no mirror.
+    job already runs up to the bounds: it may go on for any length, and doesn't count as a start. A late window is not
+    looked for then.
     """
     opens = first_quarter(bounds[0])
     span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
@@ -122,7 +122,7 @@ def all_usable(
 ) -> tuple[Piece, ...]:
     """Return all time within `bounds` that may be used, in pieces of at least `min_piece_s`, in the order of time.
 
-    With `goes_on` a piece runs up to the bounds: going on with it has no least length.
+    With `goes_on` a piece already runs up to the bounds, and may go on for any length.
     """
     grid = _grid(timeline, bounds, math.gcd(min_piece_s, first_quarter(bounds[0])), price_of)
     if grid is None:
@@ -182,7 +182,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # What is best with any number of pieces is best with a few, if it and what it is compared with have no more.
+    # The best with any number of pieces is also the best with a few, if neither it nor its rival has more.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -194,7 +194,7 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
     if not costs:
         return ()
     near_enough = min(_costs_by_start(span, steps).values()) + tolerance * steps
-    # Of equals, min() keeps the first.
+    # min() keeps the first of equals.
     start = next((start for start, cost in costs.items() if cost <= near_enough), min(costs, key=costs.__getitem__))
     return ((start, start + steps),)
 

@@ -1,7 +1,7 @@
-"""A plan as it holds: what its form says, and what was changed beside the form.
+"""A plan in force: its form, and the changes that automations and dashboards made beside the form.
 
-Automations and dashboards change plans in the form's own words. A change holds, also over restarts, until it is given
-up or the form is saved. Whether the plan is switched on is no field of the form, so saving the form does not change it.
+Changes use the form's own words. A change holds, also over restarts, until it is cleared or the form is saved. The
+form has no field for the plan's switch, so saving the form leaves the switch as it is.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,10 +18,10 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What is to be different: `values` in the form's words (None is "none"), the fields to `clear`, the switch.
+    """A change of a plan: `values` in the form's words (None is "none"), the fields to `clear`, the switch.
 
-    With `replan` a window that has begun is let go of, and so is one of the same span that is over. A plan that could
-    never run is refused if it `must_fit`: not where its bounds are moved one after the other.
+    `replan` forgets a window that has begun, and one of the same span that is over. With `must_fit` a plan that could
+    never run is refused. Bounds that are moved one after the other do without it.
     """
 
     values: Mapping[str, Any] = NOTHING
@@ -41,11 +41,11 @@ class SteeredPlan:
 
     @property
     def holding(self) -> dict[str, Any]:
-        """What holds, in the form's words."""
+        """The settings in force, in the form's words."""
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
 
     def settings(self) -> PlanSettings:
-        """Read what holds. Raises ValueError that names the field and says what it may be."""
+        """Read the settings in force. Raises ValueError that names the field and says what it may be."""
         return PlanSettings.from_mapping(self.holding)
 
     def changed(self, change: Change) -> SteeredPlan:
@@ -70,7 +70,7 @@ class SteeredPlan:
         return changed
 
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
-        """Return the plan with what its form says now. Another form than before puts an end to the changes."""
+        """Return the plan with its form as it is now. A form that differs from the one before ends the changes."""
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
     def without_changes(self) -> SteeredPlan:

@@ -1,1 +1,1 @@
-"""What an hour costs the household: pure functions over plain values."""
+"""An hour's price for the household: pure functions over plain values."""

@@ -1,4 +1,4 @@
-"""How the household is billed for what it buys and paid for what it sells, by the hour or the quarter."""
+"""How the household is billed and paid for electricity: by the hour or the quarter."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,30 +31,30 @@ class Resolution(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Billing:
-    """By what the household pays, and by what its prices are compared: level, rank and cheap hour."""
+    """The periods by which the household pays, and those by which its prices are compared: level, rank, cheap hour."""
 
     billed_by: Resolution = Resolution.HOUR
     levels_by: Resolution = Resolution.HOUR
 
 
 def billing_from(options: Mapping[str, Any]) -> Billing:
-    """Read the entry's options. Levels by the quarter make sense only for those who pay by it."""
+    """Read the entry's options. Levels by the quarter need billing by the quarter."""
     billed_by = Resolution(options.get(BILLED_BY, Resolution.HOUR))
     levels_by = Resolution(options.get(LEVELS_BY, Resolution.HOUR))
     return Billing(billed_by=billed_by, levels_by=levels_by if billed_by is Resolution.QUARTER else Resolution.HOUR)
 
 
 def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0) -> float:
-    """Return what the household gets, EUR/kWh to 4 decimals, at a market price in EUR/MWh.
+    """Return the price that the household gets, EUR/kWh to 4 decimals, at a market price in EUR/MWh.
 
-    The buyer keeps `margin` and `balancing` (EUR/kWh). There is no VAT. Below zero, the household pays.
+    The buyer keeps `margin` and `balancing` (EUR/kWh). VAT is not added. Below zero, the household pays.
     """
     return rounded(eur_mwh / _KWH_PER_MWH - margin - balancing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deductions:
-    """What the buyer keeps from `valid_from` on (None: from the beginning), EUR/kWh."""
+    """The amounts that the buyer keeps from `valid_from` on (None: from the beginning), EUR/kWh."""
 
     valid_from: date | None = None
     margin: float = 0.0
@@ -63,13 +63,13 @@ class Deductions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SellingContract:
-    """By which periods the household is paid, and dated deductions in the order of their dates."""
+    """The periods by which the household is paid, and dated deductions in the order of their dates."""
 
     resolution: Resolution
     deductions: Sequence[Deductions] = ()
 
     def price(self, eur_mwh: float, start: int) -> float:
-        """Return what the household gets, EUR/kWh to 4 decimals, in the period from `start` (UTC seconds)."""
+        """Return the price that the household gets, EUR/kWh to 4 decimals, in the period from `start` (UTC seconds)."""
         day = local(start).date()
         held = [one for one in self.deductions if one.valid_from is None or one.valid_from <= day]
         kept = held[-1] if held else Deductions()

@@ -28,10 +28,10 @@ def iso_bounds(start: int, end: int) -> dict[str, str]:
 
 
 def instant_of(day: date, wall: time) -> int:
-    """Return when (UTC seconds) the Tallinn clock shows `wall` on `day`.
+    """Return the instant (UTC seconds) at which the Tallinn clock shows `wall` on `day`.
 
-    A time that comes twice in autumn is the first of the two; one that spring leaves out is read with the offset
-    before the change, so 03:30 is 04:30 of that day.
+    A time that comes twice in autumn means the first one. A time that spring leaves out is read with the offset before
+    the change, so 03:30 means 04:30 of that day.
     """
     return int(datetime.combine(day, wall, TALLINN).timestamp())
 

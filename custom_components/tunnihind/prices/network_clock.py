@@ -1,4 +1,4 @@
-"""When which rate of the network holds: day and night, and the peaks of winter in packages of Elektrilevi."""
+"""The times of the network's rates: day and night, and the winter peaks in packages of Elektrilevi."""
 
 from datetime import date, datetime, time
 from enum import Enum, auto
@@ -7,7 +7,7 @@ from typing import Final
 
 import holidays
 
-# Left to itself, the library would import them at first use: in the event loop.
+# Without this the library would import them at first use, in the event loop.
 import holidays.countries.estonia
 import holidays.countries.finland
 import holidays.countries.latvia
@@ -25,7 +25,7 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkTime(Enum):
-    """What time it is for the network."""
+    """A time of the network's clock, each with a rate of its own."""
 
     DAY = auto()
     NIGHT = auto()
@@ -34,10 +34,10 @@ class NetworkTime(Enum):
 
 
 def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
-    """Return which rate of an Elektrilevi package holds at that Estonian wall time.
+    """Return the time of an Elektrilevi package at that Estonian wall time.
 
-    Day is 07 to 22 on working days, night the rest. A package with peaks has them from November to March: 09 to 12 and
-    16 to 20 on working days, 16 to 20 on days of rest.
+    Day is 07 to 22 on working days, night the rest. Peaks, where the package has them, are from November to March: 09
+    to 12 and 16 to 20 on working days, 16 to 20 on days of rest.
     """
     is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())
     if has_peaks and wall.month in _PEAK_MONTHS:
@@ -50,17 +50,17 @@ def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
 
 
 def is_within(clock: time, starts: time, ends: time) -> bool:
-    """Tell whether a time of day lies in [starts, ends), which may reach over midnight."""
+    """Return whether a time of day lies in [starts, ends), which may reach over midnight."""
     return starts <= clock < ends if starts <= ends else clock >= starts or clock < ends
 
 
 def is_weekend(day: date) -> bool:
-    """Tell whether it is a Saturday or a Sunday."""
+    """Return whether it is a Saturday or a Sunday."""
     return day.weekday() >= _SATURDAY
 
 
 def is_public_holiday(zone: Zone, day: date) -> bool:
-    """Tell whether it is a public holiday in the zone's country."""
+    """Return whether it is a public holiday in the zone's country."""
     return day in _public_holidays(zone)
 
 

@@ -1,7 +1,7 @@
-"""What network and state charge per kilowatt-hour in Estonia, by date, from `rates.json`, which the server reads too.
+"""The charges of network and state per kilowatt-hour in Estonia, by date, from `rates.json`. The server reads it too.
 
-Figures are in c/kWh without VAT, as the price lists give them. To bring the table up to date, end the entry that no
-longer holds with `until`, add the new one, and set `as_of` to the day on which the source was read.
+Figures are in c/kWh without VAT, as the price lists give them. To update the table, end the old entry with `until`, add
+the new one, and set `as_of` to the day on which the source was read.
 """
 
 import json
@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from .zones import Zone
 
-# State fees change once a year. A figure that nobody has looked at for longer may be wrong.
+# State fees change once a year. A figure that nobody has checked for longer may be wrong.
 _OLD_AFTER_YEARS: Final = 1
 
 
 class Part(StrEnum):
-    """A part of the price that comes on top of the market's."""
+    """A part of the price that is added to the market's."""
 
     MARGIN = "margin"
     BALANCING = "balancing"
@@ -41,7 +41,7 @@ class Package(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRates:
-    """What transmission costs at each time of the network's clock. None: the package has no peak."""
+    """The transmission rates for each time of the network's clock. None: the package has no peak."""
 
     day: float
     night: float
@@ -51,9 +51,9 @@ class NetworkRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry[Rate]:
-    """One rate of the table: it holds from `since` to `until`, both included (None: as far as is known).
+    """One rate of the table: it holds from `since` to `until`, both included (None: the end is not known).
 
-    `as_of` is the day on which the source was read. `disputed` is what other sources give, in c/kWh.
+    `as_of` is the day on which the source was read. `disputed` are the figures of other sources, c/kWh.
     """
 
     rate: Rate
@@ -64,17 +64,17 @@ class Entry[Rate]:
     disputed: float | None = None
 
     def holds_on(self, day: date) -> bool:
-        """Tell whether this is the rate of that day."""
+        """Return whether the rate holds on that day."""
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Tell whether it has ended by that day, or is old."""
+        """Return whether it has ended by that day, or is old."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Tell whether by that day it is more than a year that its source was read.
+        """Return whether its source was read more than a year before that day.
 
-        A household that has compared it with its invoice on `compared_on` knows it as of then.
+        `compared_on` is the day on which the household compared it with an invoice; that counts as reading the source.
         """
         seen = max(self.as_of, compared_on or self.as_of)
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
@@ -97,12 +97,12 @@ NETWORK: Final[Mapping[Package, Sequence[Entry[NetworkRates]]]] = {
 FEES: Final[Mapping[Part, Sequence[Entry[float]]]] = {
     Part(name): [_entry(row, float) for row in rows] for name, rows in _TABLE["fees"].items()
 }
-"""What the state and the system operator charge, oldest entry first."""
+"""The charges of the state and the system operator, oldest entry first."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriceLists:
-    """What is known of a zone's network packages and of the fees of its state: nothing where the table has none."""
+    """A zone's network packages and state fees; empty where the table has none."""
 
     packages: Mapping[Package, Sequence[Entry[NetworkRates]]] = field(default_factory=dict)
     fees: Mapping[Part, Sequence[Entry[float]]] = field(default_factory=dict)

@@ -1,9 +1,8 @@
-"""From the market's price to what the household pays for a kilowatt-hour, part by part, with the law's VAT by date."""
+"""From the market's price to the household's price per kilowatt-hour, part by part, with the legal VAT by date."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime, time
-from operator import attrgetter
 from typing import Any, Final
 
 from .days import local
@@ -23,34 +22,20 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# A fortnight of quarters, more than all that is shown at a time. An import of past prices goes through years of them.
+# A fortnight of quarters, more than is ever shown at once. An import of past prices goes through years of them.
 _CHARGES_KEPT: Final = 14 * 96
-_TYPED: Final[Mapping[Part, attrgetter[Any]]] = {
-    part: attrgetter(part.value) for part in Part if part is not Part.NETWORK
-}
-# What the supplier bills with the electricity; the network company bills the others.
+# The parts that the supplier bills with the electricity. The network company bills the others.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
-# The figures of a row, as the options name them; older rows have some of them.
-FIGURES: Final = (
-    "margin",
-    "balancing",
-    "network_day",
-    "network_night",
-    "network_peak",
-    "network_rest_day_peak",
-    "renewable",
-    "security",
-    "excise",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TariffRow:
-    """What comes on top of the market's price from `valid_from` on (None: from the beginning). Fees in EUR/kWh.
+    """The fees that are added to the market's price from `valid_from` on (None: from the beginning), EUR/kWh.
 
-    `vat_rate` is a fraction; None stands for the law's rate, or the rate that the server's operator chose. `package`
-    says when which rate of the network holds. Parts `from_table` have the rates of the table in `rates.json`, by date;
-    the figures here don't count for them. `compared_on` is when the household last confirmed them though they were old.
+    `vat_rate` is a fraction; None stands for the legal rate, or the rate that the server's operator chose. `package`
+    decides at which times each rate of the network holds. Parts `from_table` follow the table in `rates.json`, by date;
+    their figures here don't count. `compared_on` is the day on which the household last confirmed them though they were
+    old.
     """
 
     valid_from: date | None = None
@@ -70,16 +55,20 @@ class TariffRow:
 
     def typed(self, part: Part) -> float:
         """Return the household's own figure of a part that has the same rate at all times."""
-        figure: float = _TYPED[part](self)
+        figure: float = getattr(self, part)
         return figure
+
+
+# The options name a row's figures alike, and have only those that its form asked for.
+_FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
     """One part of the price of an instant, EUR/kWh.
 
-    `vat_rate` is what is added to it, as a fraction: 0 where it includes VAT. `is_known` is false where the table has
-    no rate for the date; then it is the last rate before, or the first one.
+    `vat_rate` is the VAT that is added, as a fraction: 0 where the part includes VAT. `is_known` is false where the
+    table has no rate for the date. Then the last rate before it is used, or the first one.
     """
 
     part: Part
@@ -95,7 +84,7 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Charges:
-    """What comes on top of the market's price at one instant. `vat_rate` is a fraction, for the market's price.
+    """The charges on top of the market's price at one instant. `vat_rate` is a fraction, for the market's price.
 
     `is_entered` is false on dates before the household's first figures.
     """
@@ -120,16 +109,16 @@ class Charges:
 
     @property
     def are_known(self) -> bool:
-        """Whether the household's price of this date is known to the last part."""
+        """Whether every part of the household's price is known for this date."""
         return self.is_entered and not self.unknown_parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tariff:
-    """A household's contract: dated rows, and when the network's night rate holds where its rates are one's own.
+    """A household's contract: dated rows, and the hours of the night rate where the household typed its network rates.
 
-    `rows` are in the order of their dates. `zone` is whose law and public holidays count. Where a row names no rate of
-    VAT, `chosen_vat_rate` counts, a fraction that the server's operator chose for all dates; None: the law's by date.
+    `rows` are in the order of their dates. `zone` decides whose law and public holidays count. Rows without a VAT rate
+    use `chosen_vat_rate`, a fraction that the server's operator chose for all dates; None: the legal rate by date.
     """
 
     zone: Zone = Zone.EE
@@ -140,24 +129,24 @@ class Tariff:
     day_rate_ends: time = DAY_RATE_ENDS
     weekends_at_night_rate: bool = True
     holidays_at_night_rate: bool = True
-    # A forecast asks three times for each period, and all share what comes on top.
+    # A forecast asks three times for each period, with the same charges.
     _charges_at: dict[int, Charges] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def price(self, eur_mwh: float, start: int) -> float:
         """Return the household's price, EUR/kWh to 4 decimals, for the period from `start` (UTC seconds).
 
-        This is for prices of today and tomorrow, on which devices wait. Where the table has no rate of a part for the
-        date, the last one goes on: `charges(start).unknown_parts` tells which.
+        This is for the prices of today and tomorrow, which devices wait for. Where the table has no rate of a part for
+        the date, the last one is used; `charges(start).unknown_parts` lists these parts.
         """
         return self.charges(start).price(eur_mwh)
 
     def known_price(self, eur_mwh: float, start: int) -> float | None:
-        """Return the same where each part has a rate for the date, else None. This is for statistics."""
+        """Return the same price if each part has a rate for the date, else None. This is for statistics."""
         charges = self.charges(start)
         return charges.price(eur_mwh) if charges.are_known else None
 
     def charges(self, start: int) -> Charges:
-        """Return what comes on top of the market's price in the period from `start` (UTC seconds)."""
+        """Return the charges on top of the market's price in the period from `start` (UTC seconds)."""
         if start not in self._charges_at:
             if len(self._charges_at) >= _CHARGES_KEPT:
                 self._charges_at.clear()
@@ -175,7 +164,7 @@ class Tariff:
         return Charges(vat_rate, tuple(self._charge(part, row, wall, rates[part]) for part in Part))
 
     def outdated_parts(self, day: date) -> tuple[Part, ...]:
-        """Return the parts that follow an entry of the table which by that day has ended or is more than a year old."""
+        """Return the parts whose entry in the table has ended by that day or is more than a year old."""
         row = self.row_on(day)
         if row is None:
             return ()
@@ -206,17 +195,17 @@ class Tariff:
         if part is Part.NETWORK:
             return self._network(row, wall, vat_rate)
         if part not in row.from_table:
-            return Charge(part, row.typed(part), self._added_to_typed(vat_rate))
+            return Charge(part, row.typed(part), self._vat_on_typed(vat_rate))
         entry = nearest_entry(FEES[part], wall.date())
         return Charge(part, entry.rate / _CENTS, vat_rate, is_known=entry.holds_on(wall.date()))
 
-    def _added_to_typed(self, vat_rate: float) -> float:
+    def _vat_on_typed(self, vat_rate: float) -> float:
         return 0.0 if self.fees_include_vat else vat_rate
 
     def _network(self, row: TariffRow, wall: datetime, vat_rate: float) -> Charge:
         if row.package is Package.OWN:
             own = row.network_night if self._is_night_rate(wall) else row.network_day
-            return Charge(Part.NETWORK, own, self._added_to_typed(vat_rate))
+            return Charge(Part.NETWORK, own, self._vat_on_typed(vat_rate))
         entry = nearest_entry(NETWORK[row.package], wall.date())
         has_peaks = entry.rate.peak is not None
         now = network_time(wall, has_peaks=has_peaks)
@@ -229,7 +218,7 @@ class Tariff:
             peak=row.network_peak,
             rest_day_peak=row.network_rest_day_peak,
         )
-        return Charge(Part.NETWORK, _rate_at(now, typed), self._added_to_typed(vat_rate))
+        return Charge(Part.NETWORK, _rate_at(now, typed), self._vat_on_typed(vat_rate))
 
     def _is_night_rate(self, wall: datetime) -> bool:
         if self.weekends_at_night_rate and is_weekend(wall.date()):
@@ -270,7 +259,7 @@ def _row_from(row: Mapping[str, Any]) -> TariffRow:
         package=Package(row.get("package", Package.OWN)),
         from_table=frozenset(Part(part) for part in row.get("from_table", ())),
         compared_on=_date_from(row, "compared_on"),
-        **{figure: row.get(figure, 0.0) / _CENTS for figure in FIGURES},
+        **{figure: row.get(figure, 0.0) / _CENTS for figure in _FIGURES},
     )
 
 

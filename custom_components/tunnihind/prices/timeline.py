@@ -1,4 +1,4 @@
-"""Settled and predicted prices on one line of time, period by period, and how each compares with its day."""
+"""Settled and predicted prices in one line, period by period, and how each compares with its day."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,13 +13,13 @@ from .days import Day
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
-# A mean of four prices has up to two decimals more than they have: rounded again, it would be a second time off.
+# A mean of four prices has up to two decimals more. Rounding them off would add a second rounding error.
 _MEAN_DECIMALS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """What one period, [start, end) in UTC seconds, costs: EUR/kWh as the household pays it.
+    """The price of one period, [start, end) in UTC seconds: EUR/kWh as the household pays it.
 
     `price` is the settled price, or the median of the forecast. `low` and `high` are the forecast's 10th and 90th
     percentile. All three are the same once the price is settled.
@@ -34,7 +34,7 @@ class Period:
 
     @property
     def length_s(self) -> int:
-        """How long the period is, in seconds."""
+        """The length of the period in seconds."""
         return self.end - self.start
 
 
@@ -44,7 +44,7 @@ def rounded(eur_kwh: float) -> float:
 
 
 class Timeline:
-    """Periods of `step_s` seconds in the order of time, none twice. Where nothing is known there is a gap."""
+    """Periods of `step_s` seconds in the order of time, each at most once. Unknown periods are left out."""
 
     def __init__(self, step_s: int, periods: Iterable[Period] = ()) -> None:
         self.step_s: Final = step_s
@@ -67,7 +67,7 @@ class Timeline:
     def at_step(self, step_s: int) -> Timeline:
         """Return the same prices by the hour or by the quarter.
 
-        An hour has the mean of its quarters, and none where one is missing. A quarter has the price of its hour.
+        An hour has the mean of its quarters, and is left out where one is missing. A quarter has its hour's price.
         """
         if step_s == self.step_s:
             return self
@@ -94,7 +94,7 @@ def _split(period: Period, step_s: int) -> Iterator[Period]:
 
 
 def _joined(parts: Sequence[Period]) -> Period:
-    """Return the mean of neighbours; it is as long as they are together."""
+    """Return one period with the mean prices of its neighbouring parts."""
     return Period(
         parts[0].start,
         parts[0].start + sum(part.length_s for part in parts),
@@ -110,7 +110,7 @@ def _mean(prices: Iterable[float]) -> float:
 
 
 def is_whole(day: Day, periods: Sequence[Period]) -> bool:
-    """Tell whether the periods, which are of that day and don't overlap, leave nothing of it out."""
+    """Return whether the periods, which are of that day and don't overlap, cover all of it."""
     return sum(period.length_s for period in periods) == day.end - day.start
 
 
@@ -130,7 +130,7 @@ def rank(period: Period, day: Sequence[Period]) -> int:
 
 
 def level(period: Period, day: Sequence[Period]) -> Level:
-    """Return which fifth of its day the period is in.
+    """Return the fifth of its day that the period is in.
 
     Equal prices share the middle of their places, so a day of one price is normal throughout.
     """
@@ -138,18 +138,18 @@ def level(period: Period, day: Sequence[Period]) -> Level:
 
 
 def levels(day: Sequence[Period]) -> list[Level]:
-    """Return the same for each period of the day."""
+    """Return the level of each period of the day."""
     prices = sorted(period.price for period in day)
     return [_level(period.price, prices) for period in day]
 
 
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
-    """Tell whether the period is among the cheapest `cheap_hours` hours of its day, or costs the same as the last."""
+    """Return whether the period is among the cheapest `cheap_hours` hours of its day, or costs the same as the last."""
     return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
 
 
 def _level(price: float, prices: Sequence[float]) -> Level:
-    """Return the fifth that the price is in, among the day's prices in their order."""
+    """Return the fifth that the price is in, among the day's sorted prices."""
     middle = (bisect_left(prices, price) + bisect_right(prices, price)) / 2 / len(prices)
     fifths = tuple(Level)
     return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

@@ -1,1 +1,1 @@
-"""From a server to what is known of its prices."""
+"""Talking to a server, and keeping what is known of its prices."""

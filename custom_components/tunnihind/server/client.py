@@ -1,4 +1,4 @@
-"""Asks a server: its address, how often it is asked, how its answers are read, and what it is known by."""
+"""Asks a server: its address, the pauses between requests, its answers, and its identity."""
 
 import os
 import re
@@ -51,20 +51,20 @@ from .documents import (
 )
 
 POLL_S: Final = 60
-# A server that fails is asked less and less often, but at least this often, to notice soon that it is back.
+# A failing server is asked less and less often, but never after a longer pause, to notice soon that it is back.
 LONGEST_PAUSE_S: Final = 15 * 60
-# One in the home serves few, and is back as soon as its computer or the router has restarted.
+# A server in the home has few clients, and is back as soon as its computer or the router has restarted.
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
-# Many times what any answer of the API needs. An endless answer takes no more of Home Assistant's memory than this.
+# Many times the size of any answer of the API. An endless answer takes no more of Home Assistant's memory than this.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# Where prices are by the length of their periods, and where those of past days are.
+# The paths of the newest prices, by the length of their periods, and the path of past days.
 _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
-# The first that fits counts: some of these exceptions are a kind of another.
+# The first match counts, because some of these exceptions are subclasses of others.
 _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     TimeoutError: NoAnswer,
     aiohttp.TooManyRedirects: RedirectLoop,
@@ -85,8 +85,8 @@ _OWN_PATHS: Final = re.compile(
 def server_url(typed: str) -> str:
     """Return the server's base URL, without a slash at its end. A missing scheme is http.
 
-    A path prefix stays; a path of the API itself goes, and so do query and fragment.
-    Raises ValueError where this is no address of a web server.
+    A path prefix stays. A path of the API itself is removed, and so are query and fragment.
+    Raises ValueError if the text can't be the address of a web server.
     """
     text = typed.strip()
     url = URL(text if "://" in text else f"http://{text}")
@@ -96,12 +96,12 @@ def server_url(typed: str) -> str:
 
 
 def without_password(url: str) -> str:
-    """Return the URL as it may be shown."""
+    """Return the URL without its password, fit to be shown."""
     return str(URL(url).with_user(None))
 
 
 def is_at_home(url: str) -> bool:
-    """Tell whether the URL is of a server in the home: a private address, or a name of its network."""
+    """Return whether the URL is of a server in the home: a private address, or a name of its network."""
     host = (URL(url).host or "").removesuffix(".")
     try:
         return is_local(ip_address(host))
@@ -110,7 +110,7 @@ def is_at_home(url: str) -> bool:
 
 
 def pause_s(failures: int, longest_s: int = LONGEST_PAUSE_S) -> int:
-    """Return the pause after so many failures before this one: a minute, then twice as long each time."""
+    """Return the pause after a failure with `failures` before it, seconds: a minute, doubled by each of them."""
     return int(min(POLL_S * 2**failures, longest_s))
 
 
@@ -124,7 +124,7 @@ class Client:
         self._newest: dict[int, tuple[str | None, ForecastAnswer]] = {}
 
     async def about(self) -> About | None:
-        """Return what the server says about itself, or None if it has no such address: the specification has none.
+        """Return the server's description of itself, or None if it has none: the specification doesn't ask for one.
 
         Raises CannotConnect.
         """
@@ -158,7 +158,7 @@ class Client:
         return self._read(partial(forecast_from, step_s=step_s), body).settled
 
     async def plan_score(self) -> PlanScore | None:
-        """Return what plans by the server's forecasts would have saved; None where it does not say.
+        """Return the savings that plans by the server's forecasts would have made; None where it gives none.
 
         Raises CannotConnect and InvalidResponse.
         """
@@ -184,10 +184,10 @@ class Client:
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
     ) -> tuple[CIMultiDictProxy[str], bytes | None]:
-        """Return the answer's header fields and body, which is None where nothing is new."""
+        """Return the answer's header fields and its body; the body is None where nothing is new."""
         try:
             async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
-                self._judge(response)
+                self._check_status(response)
                 body = await self._body(response)
         except (TimeoutError, aiohttp.ClientError) as error:
             raise _failure(error, self.shown_url) from error
@@ -202,14 +202,14 @@ class Client:
                 raise LongAnswer(self.shown_url)
         return bytes(body)
 
-    def _judge(self, response: aiohttp.ClientResponse) -> None:
+    def _check_status(self, response: aiohttp.ClientResponse) -> None:
         status = response.status
         if status in {HTTPStatus.OK, HTTPStatus.NOT_MODIFIED}:
             return
         url, reason, retry_after = self.shown_url, f"HTTP {status}", _retry_after(response)
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             raise RateLimited(url, retry_after=retry_after)
-        # Some servers say "not implemented" of an address that they don't have.
+        # Some servers answer "not implemented" for an address that they don't have.
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.NOT_IMPLEMENTED:
             raise CannotConnect(url, reason, retry_after=retry_after)
         raise NotTunnihind(url, reason)
@@ -221,12 +221,12 @@ class Client:
             raise UnknownPriceZone(self.shown_url, str(error)) from error
         except Malformed as error:
             raise InvalidResponse(self.shown_url, str(error)) from error
-        except ValueError as error:  # no JSON, or a document of something else
+        except ValueError as error:  # not JSON, or a document of something else
             raise ForeignAnswer(self.shown_url) from error
 
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
-    """Return why a request failed. The library's own words may repeat what the server sent."""
+    """Return why a request failed. Known errors get our own text, because the library's may repeat the server's."""
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
         if number != ECONNREFUSED:
@@ -243,7 +243,7 @@ def _retry_after(response: aiohttp.ClientResponse) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that has answered as the API's specification says: with `answer`, and who it is if it tells."""
+    """A server that has answered as the API's specification says, with its prices and, if it sent one, its identity."""
 
     url: str
     answer: ForecastAnswer
@@ -251,17 +251,17 @@ class Server:
 
     @property
     def instance_id(self) -> str | None:
-        """What it tells itself apart by; None where it sends none."""
+        """The installation's identity; None where it sends none."""
         return self.about.instance_id if self.about else None
 
     @property
     def mode(self) -> Mode:
-        """What it serves."""
+        """The kind of prices that it serves."""
         return self.about.mode if self.about else Mode.LIVE
 
     @property
     def zone(self) -> Zone:
-        """The zone whose prices it has at this address."""
+        """The zone whose prices it serves at this address."""
         return self.answer.zone
 
     @property
@@ -281,7 +281,7 @@ class Server:
 
     @property
     def is_first_of_several(self) -> bool:
-        """Whether the address is that of the server as a whole: it has several zones, and none is named there."""
+        """Whether the server has several zones and its address names none of them."""
         return len(self.addresses) > 1 and self.about is not None and not self.about.zones[self.zone]
 
     @property
@@ -291,7 +291,7 @@ class Server:
 
     @property
     def place(self) -> str:
-        """Host, port and path, which tell it from others on the same host."""
+        """Host, port and path, which set it apart from others on the same host."""
         url = URL(self.url)
         return f"{url.host_port_subcomponent}{url.path.rstrip('/')}"
 
@@ -302,24 +302,24 @@ class Server:
 
     @property
     def unique_id(self) -> str:
-        """What the server is known by: never its path, rate or version.
+        """The server's id in Home Assistant. It never depends on path, VAT rate or version.
 
-        A rehearsal has the identity of the live server whose data it reads, and is known by another.
+        A rehearsal has the identity of the live server whose data it reads, so it gets an id of its own.
         """
         return self.unique_id_of(self.zone)
 
     def unique_id_of(self, zone: Zone) -> str:
-        """Return what the server is known by where it answers for one of its zones."""
+        """Return the server's id in Home Assistant for one of its zones."""
         identity = self.about.instance_id_of(zone) if self.about else self.host + zone.suffix
         return f"{identity}-{CONF_REHEARSAL}" if self.is_rehearsal else identity
 
     def name(self, language: str) -> str:
-        """Return what it is called."""
+        """Return the server's name."""
         return name_of(self.mode, self.zone, language) if self.instance_id else self.host
 
     @property
     def data(self) -> dict[str, Any]:
-        """The data of its config entry."""
+        """The data of the server's config entry."""
         address = {CONF_URL: self.url, CONF_INSTANCE_ID: self.instance_id}
         zone = {} if self.zone is Zone.EE else {CONF_ZONE: self.zone.value}
         return {**address, **zone, CONF_REHEARSAL: True} if self.is_rehearsal else {**address, **zone}
@@ -333,7 +333,7 @@ async def ask(hass: HomeAssistant, url: str) -> Server:
 
 
 async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
-    """Return the server with its prices by the quarter; as it is where it has none."""
+    """Return the server with its prices by the quarter, or unchanged where it has none."""
     try:
         return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))
     except TunnihindError:

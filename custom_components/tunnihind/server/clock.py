@@ -1,6 +1,6 @@
 """The clock of an entry: Home Assistant's own, or that of a server that rehearses a past day.
 
-All parts of an entry get the time and their timers here. All instants are UTC seconds.
+All parts of an entry take the time and their timers from here. All instants are UTC seconds.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,8 @@ class EntryClock:
     """One entry's time.
 
     A live entry uses Home Assistant's clock, whatever its server's clock shows. A rehearsal uses its server's clock:
-    the time in the last answer, plus the time since. `server_ahead_s` is by how much the server's clock was ahead of
-    Home Assistant's then.
+    the time in the last answer, plus the time since. `server_ahead_s` is the lead of the server's clock over Home
+    Assistant's at that answer, in seconds.
     """
 
     def __init__(self, *, is_rehearsal: bool) -> None:
@@ -43,11 +43,11 @@ class EntryClock:
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
-        """Tell whether the server's clock shows what it should by now. If not, it has been set."""
+        """Return whether the server's clock shows the expected time. If not, somebody has set it."""
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
     def synchronise(self, server_now: int) -> None:
-        """Set the entry's idea of the server's clock from the time in an answer.
+        """Work out the lead of the server's clock from the time in an answer.
 
         An answer may have waited in a cache, so a time that is a little behind the expected one changes nothing.
         """
@@ -56,12 +56,12 @@ class EntryClock:
             self.server_ahead_s = ahead_s
 
     def has_restarted(self, before: int, server_now: int) -> bool:
-        """Tell whether a rehearsal began again since its clock showed `before`; a live server's may be set back."""
+        """Return whether a rehearsal began again since its clock showed `before`. A live server never does."""
         return self.is_rehearsal and server_now < before - _CACHED_S
 
     @property
     def ahead_s(self) -> int:
-        """By how much the entry's clock is ahead of Home Assistant's, seconds."""
+        """The lead of the entry's clock over Home Assistant's, seconds."""
         return self.server_ahead_s if self.is_rehearsal else 0
 
     def _ahead_of_home(self, server_now: int) -> int:
@@ -87,7 +87,7 @@ class QuarterTimer:
             self.async_cancel()
             self._due_at = due_at
             self._cancel_timer = async_track_point_in_utc_time(
-                self._hass, self._ring, dt_util.utc_from_timestamp(due_at)
+                self._hass, self._fire, dt_util.utc_from_timestamp(due_at)
             )
 
     @callback
@@ -99,7 +99,7 @@ class QuarterTimer:
             self._cancel_timer = None
 
     @callback
-    def _ring(self, _: datetime) -> None:
+    def _fire(self, _: datetime) -> None:
         self._due_at = self._cancel_timer = None
         self.async_set()
         self._action()

@@ -1,4 +1,4 @@
-"""Reads the server's JSON documents. What breaks the API's specification is refused; further fields are ignored."""
+"""Reads the server's JSON documents. Refuses those that break the API's specification; ignores further fields."""
 
 import math
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class Malformed(ValueError):
 
 
 class UnknownZone(ValueError):
-    """Prices of another zone than those that the integration knows; the message names it."""
+    """Prices of a zone that the integration does not know; the message names it."""
 
 
 def about_from(document: object) -> About:
@@ -56,7 +56,7 @@ def _scale_from(told: object) -> tuple[float, ...]:
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast`, or with quarters that of `GET /api/v1/quarters`.
 
-    Raises Malformed, UnknownZone, and ValueError where it is a document of something else altogether.
+    Raises Malformed, UnknownZone, and ValueError for a document of something else altogether.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")
@@ -75,7 +75,7 @@ def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
 
 
 def _check_zone(value: object) -> None:
-    """Refuse a text that no zone of ours has. Raises UnknownZone."""
+    """Raise UnknownZone for a text that is not the code of a known zone."""
     if isinstance(value, str) and value not in Zone and len(value) <= _LONGEST_TEXT:
         raise UnknownZone(value)
 
@@ -88,7 +88,7 @@ def settled_from(document: object) -> dict[int, float]:
 def plan_score_from(document: object) -> PlanScore | None:
     """Read the answer of `GET /api/v1/accuracy`: the window of 30 days. Raises Malformed.
 
-    None where nothing has been scored yet, or by a server that does not score plans.
+    None where nothing has been scored yet, or the server does not score plans.
     """
     windows = _checked(_ACCURACY, document)["windows"]
     window = next((window for window in windows if window["days"] == _SAVING_DAYS and "decisions" in window), None)
@@ -107,7 +107,7 @@ def plan_score_from(document: object) -> PlanScore | None:
 def past_prices_from(document: object, zone: Zone) -> dict[int, float]:
     """Read the answer of `GET /api/v1/history`: EUR/MWh by the start of the period.
 
-    Raises Malformed, also where the prices are another zone's: nobody looks at them before they are stored.
+    Raises Malformed, also for prices of another zone: nothing else checks them before they are stored.
     """
     fields = _checked(_HISTORY, document)
     if fields["zone"] != zone:

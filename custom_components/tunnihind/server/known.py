@@ -1,4 +1,4 @@
-"""What is known of a server's prices: what it says now, what it said before, and the hours that are over."""
+"""The known prices of a server: from its newest answer, from earlier ones, and from its past hours."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,30 +13,30 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# Today and yesterday, of which one may have 25 hours. A window that began before midnight needs yesterday's prices too.
+# Today and yesterday; one of them may have 25 hours. A window that began before midnight needs yesterday's prices too.
 KEEP_S: Final = 49 * HOUR_S
 # The market settles the next day only. Prices of later hours came from a server whose clock was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# Polls come a minute apart, but not to the second.
+# Polls come about a minute apart, not to the second.
 _MARGIN_S: Final = 30
 # The server counts days back from the current hour.
 _DAYS_SINCE_YESTERDAY: Final = 3
-# A server that keeps only the API's specification has no quarters. It may be updated.
+# A server that has only the endpoints of the specification has no quarters. It may get them by an update.
 ASK_AGAIN_S: Final = HOUR_S
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
     """Return `newer` with the settled prices and begun periods of `older` that it no longer contains.
 
-    What is older than yesterday at `now` (UTC seconds, the household's clock) is dropped; the server's clock does not
-    matter. A server forecasts future periods only, so older forecasts stay for periods that have begun by either
-    clock. If the server's clock is behind, all older forecasts stay. Older prices of hours that by both clocks can't be
-    settled yet are dropped.
+    Periods before yesterday at `now` (UTC seconds, the household's clock) are dropped; the server's clock does not
+    matter for that. A server forecasts future periods only, so older forecasts stay for periods that have begun by
+    either clock. If the server's clock is behind, all older forecasts stay. Older prices of hours that can't be settled
+    yet by either clock are dropped.
     """
     if older and older.step_s < newer.step_s:
         older = older.in_hours()
     elif older and older.step_s > newer.step_s:
-        older = None  # an hour's price is not that of its quarters
+        older = None  # an hour's price differs from those of its quarters
     began = max(now, newer.now) if newer.now >= now - HOUR_S else inf
     begun = {start: band for start, band in older.forecast.items() if start <= began} if older else {}
     forecast = {**begun, **newer.forecast}
@@ -47,7 +47,7 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
-    """Return what is known with these settled prices too, without those that are too old at `now`.
+    """Return the known prices together with these settled ones, without those that are too old at `now` (UTC seconds).
 
     Prices are in EUR/MWh, by the start of their period.
     """
@@ -58,33 +58,33 @@ def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) 
 class History:
     """Asks for past periods of today and yesterday while some are missing: at first with each poll, then less often.
 
-    `is_missing` tells whether the server was asked and some of today's are still not known.
+    `is_missing` is true where the server was asked and some of today's are still not known.
     """
 
     def __init__(self, client: Client) -> None:
         self.is_missing = False
         self._client = client
         self._asked_at = 0
-        self._asked_in_vain = 0
+        self._attempts = 0
 
     def is_due(self, now: int) -> bool:
-        """Tell whether it is time to ask again for what is missing. `now` is the entry's, UTC seconds."""
-        return self._asked_in_vain > 0 and not 0 <= now - self._asked_at < pause_s(self._asked_in_vain - 1) - _MARGIN_S
+        """Return whether it is time to ask again for missing periods. `now` is the entry's, UTC seconds."""
+        return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _MARGIN_S
 
     def forget(self) -> None:
-        """Start again, with another server."""
+        """Start from the beginning."""
         self.is_missing = False
-        self._asked_at = self._asked_in_vain = 0
+        self._asked_at = self._attempts = 0
 
     async def completed(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
-        """Return what is known with the past periods of today and yesterday, if the server sends them.
+        """Return the known prices with the past periods of today and yesterday, if the server sends them.
 
-        A server that has no prices at all yet is asked once it has some.
+        A server without any prices yet is asked once it has some.
         """
         yesterday, today = day_at(now, days_later=-1), day_at(now)
-        if known.settled and not _knows(known, yesterday.start, now) and (self._asked_in_vain == 0 or self.is_due(now)):
+        if known.settled and not _knows(known, yesterday.start, now) and (self._attempts == 0 or self.is_due(now)):
             self._asked_at = now
-            self._asked_in_vain += 1
+            self._attempts += 1
             try:
                 settled = await self._client.settled_of_last(_DAYS_SINCE_YESTERDAY, known.step_s)
             except TunnihindError as error:
@@ -111,7 +111,7 @@ class NewestPrices:
 
     @property
     def has_no_quarters(self) -> bool:
-        """Whether quarters are wanted and the server has none that can be used."""
+        """Whether quarters are wanted and the server has no usable ones."""
         return self._refused_at is not None
 
     def forget(self) -> None:

@@ -1,4 +1,4 @@
-"""Polls one server: who it is, what it answered when, and what is known of its prices after all its answers."""
+"""Polls one server. Keeps its identity, the times of its answers, and the prices known from all of them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home
 from .clock import EntryClock, home_now
 from .known import History, NewestPrices, merged
 
-# A server makes a new answer every hour. An older one comes from a cache in front of a dead server.
+# A server makes a new answer every hour. An older answer comes from a cache in front of a dead server.
 ANSWER_LIFE_S: Final = HOUR_S
-# A server can be updated, given another VAT rate or replaced by another one so fast that no poll fails.
+# A server can be updated, replaced or given another VAT rate so fast that no poll fails.
 ABOUT_LIFE_S: Final = HOUR_S
 
 
@@ -48,10 +48,10 @@ _WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
 class Contact:
     """When the server last answered, and how. Instants are UTC seconds by the entry's clock.
 
-    `answered_at` is when the last answer came, 0 if none ever did; `answer_made_at` is when the server made it. The
-    server's clock is `clock_ahead_s` ahead of the entry's. `are_quarters_missing` where the household is billed or paid
-    by the quarter and the server has hours only. `wrong_server` is the problem where a rehearsal answers in place of a
-    live server, or the other way round, or one of another zone.
+    `answered_at` is the time of the last answer, 0 if none ever came; `answer_made_at` is the time at which the server
+    made it. The server's clock is `clock_ahead_s` ahead of the entry's. `are_quarters_missing` is true where the
+    household is billed or paid by the quarter and the server has hours only. `wrong_server` is the problem where a
+    server of another zone answers, or a rehearsal in place of a live server, or the other way round.
     """
 
     answered_at: int
@@ -62,12 +62,12 @@ class Contact:
     wrong_server: Problem | None
 
     def silence_s(self, now: int) -> int:
-        """Return for how long nothing new has come from the server itself: a cache may still answer for it."""
+        """Return the seconds since the server's last sign of life. Old answers from a cache don't count as one."""
         return now - min(self.answered_at, self.answer_made_at + ANSWER_LIFE_S)
 
 
 class Beginning(Enum):
-    """Why what was known before a poll no longer counts after it."""
+    """The reason why prices known before a poll no longer count after it."""
 
     OTHER_SERVER = auto()
     NEW_REHEARSAL = auto()
@@ -76,33 +76,33 @@ class Beginning(Enum):
 class Polling:
     """One server over time.
 
-    `clock` and `zone` are the entry's; the clock is set by the answers. `told_identity` tells whether the server said
-    who it is when it was added. `about` is who it is, and `known` what is known of its prices; both are None before it
-    first answers.
+    `clock` and `zone` are the entry's; the answers set the clock. `had_identity` returns whether the server sent its
+    identity when it was added. `about` is the server's description of itself, and `known` are its known prices; both
+    are None before its first answer.
     """
 
-    def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, told_identity: Callable[[], bool]) -> None:
+    def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, had_identity: Callable[[], bool]) -> None:
         self.about: About | None = None
         self.known: ForecastAnswer | None = None
         self._client: Final = client
         self._clock: Final = clock
         self._zone: Final = zone
-        self._told_identity: Final = told_identity
+        self._had_identity: Final = had_identity
         self._longest_pause_s: Final = LONGEST_PAUSE_AT_HOME_S if is_at_home(client.shown_url) else LONGEST_PAUSE_S
         self._newest_prices: Final = NewestPrices(client)
         self._history: Final = History(client)
         self._newest: ForecastAnswer | None = None
-        self._answered_for: Zone = zone
-        self._answered_by: str | None = None
+        self._answered_zone: Zone = zone
+        self._answered_id: str | None = None
         self._about_asked_at = 0
         self._answered_at = 0
         self._answer_made_at = 0
         self._failures = 0
 
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
-        """Start with what was stored, however old. The clock has been restored before."""
+        """Start with the stored state, however old. The clock has to be restored before."""
         self.about = about
-        self._answered_by = self._instance_id
+        self._answered_id = self._instance_id
         if known:
             self.known = known
             self._answered_at = self._answer_made_at = self._clock.from_server_time(known.now)
@@ -126,20 +126,20 @@ class Polling:
         )
 
     async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, Beginning | None]:
-        """Ask the server. Return what is known then, and why nothing from before this poll counts, where that is so.
+        """Ask the server. Return the known prices, and the reason if nothing from before this poll counts any more.
 
-        Raises TunnihindError where the server doesn't answer as it should; what is known then stays as it was.
+        Raises TunnihindError where the server doesn't answer as it should; the known prices then stay as they were.
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
-        self._answered_for = answer.zone
-        if answer.zone is self._zone:  # else it is another server, and who it is does not matter
+        self._answered_zone = answer.zone
+        if answer.zone is self._zone:  # the identity of a server of another zone does not matter
             in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
             await self._ask_about(at_once=in_doubt and answer is not self._newest)
         self._failures = 0
         if self._wrong_server:
             self._answered_at = self._answer_made_at = self._clock.now()
             return self._known_or_fail(), None
-        is_new = answer is not self._newest or self._answered_by != self._instance_id
+        is_new = answer is not self._newest or self._answered_id != self._instance_id
         if is_new:
             self._note_server_time(answer)
         now = self._answered_at = self._clock.now()
@@ -154,7 +154,8 @@ class Polling:
     async def past(self, days: int) -> dict[int, float]:
         """Return settled prices, EUR/MWh by the start of their period: the known ones and those of the last `days`.
 
-        `days` is 2 to 14. Where the server doesn't answer, or in another mode, only the known ones are there.
+        `days` is 2 to 14. Where the server doesn't answer, or answers in another mode, only the known ones are
+        returned.
         """
         known = self._known_or_fail()
         if self._wrong_server:
@@ -166,9 +167,10 @@ class Polling:
             return known.settled
 
     def failed(self, error: TunnihindError) -> float:
-        """Note that a poll failed, and return after how many seconds to ask again.
+        """Note that a poll failed, and return the seconds to wait before the next one.
 
-        That is later each time, sooner in the home, and not before the time that the server asks for, up to an hour.
+        The pause grows with each failure, less for a server in the home. It is at least as long as the server asks for,
+        up to an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -178,7 +180,10 @@ class Polling:
         return max(pause, min(asked_for, HOUR_S))
 
     def _known_or_fail(self) -> ForecastAnswer:
-        """Return what was known before: prices of a past day or of another zone never mix with the entry's."""
+        """Return the prices known before: those of a past day or of another zone never mix with the entry's.
+
+        Raises a TunnihindError that names the wrong server if nothing was known.
+        """
         if not self.known:
             raise _WRONG_SERVERS[self._wrong_server or Problem.SERVER_IS_REHEARSAL](self._client.shown_url)
         return self.known
@@ -190,19 +195,20 @@ class Polling:
             self._answer_made_at = self._clock.now()
 
     def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
-        """Tell whether `answer` adds to nothing: where another server answers than before, which may have been a demo.
+        """Return why everything known before `answer` no longer counts, or None where it still does.
 
-        While that server has no price, the known prices stay: it may be the same one after a loss of its data. A
-        rehearsal that begins again also starts from nothing.
+        Another server starts from nothing, because the one before may have been a demo. While it has no price, the
+        known prices stay: it may be the same server after a loss of its data. A rehearsal that begins again also starts
+        from nothing.
         """
-        if self._answered_by not in {None, self._instance_id}:
+        if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):
                 return None
             LOGGER.info("another server answers at %s than before; its prices stand alone", self._client.shown_url)
-            self._answered_by = self._instance_id
+            self._answered_id = self._instance_id
             self._history.forget()
             return Beginning.OTHER_SERVER
-        self._answered_by = self._instance_id
+        self._answered_id = self._instance_id
         if self.known and self._clock.has_restarted(self.known.now, answer.now):
             LOGGER.info("the rehearsal at %s began again", self._client.shown_url)
             return Beginning.NEW_REHEARSAL
@@ -211,16 +217,16 @@ class Polling:
     async def _ask_about(self, *, at_once: bool) -> None:
         """Ask for the server's identity, version and VAT rate: at the start, after a failure and once an hour.
 
-        If the server's clock has been set, it may have become a rehearsal, or no longer be one. Then it is asked at
-        once, and its prices wait for the answer, unless it has never given one: it need not. Raises CannotConnect in
-        that case only.
+        A server whose clock was set may have become a rehearsal, or may no longer be one. Then it is asked at once, and
+        its prices wait for the answer. Without that answer CannotConnect is raised, unless the server has never sent
+        its identity.
         """
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:  # less than 0: the clock was set back
             return
         try:
             about = await self._client.about() or self.about
         except CannotConnect as error:
-            if at_once and (self.about is not None or self._told_identity()):
+            if at_once and (self.about is not None or self._had_identity()):
                 raise
             LOGGER.debug("the server did not answer /api/about: %s", error)
         else:
@@ -235,7 +241,7 @@ class Polling:
 
     @property
     def _wrong_server(self) -> Problem | None:
-        if self._answered_for is not self._zone:
+        if self._answered_zone is not self._zone:
             return Problem.OTHER_ZONE
         if self.about is None or (self.about.mode is Mode.REHEARSAL) is self._clock.is_rehearsal:
             return None

@@ -12,7 +12,7 @@ from tunnihind.market import Market, VatRates, consumer_price, iso_utc, market_p
 from tunnihind.settings import Settings
 
 type Reader = Literal["evcc", "emhass", "octopus"]
-"""Whose form a feed has; Octopus's is the one that Predbat fetches."""
+"""The program whose form a feed has; Predbat fetches Octopus's."""
 
 READERS: Final[tuple[Reader, ...]] = ("evcc", "emhass", "octopus")
 
@@ -40,13 +40,20 @@ class Rate(NamedTuple):
     eur_kwh: float
 
 
-def feed_answer(data: ServedData, now: int, settings: Settings, feed: Feed) -> tuple[object, Mapping[str, str]]:
+class FeedAnswer(NamedTuple):
+    """A body to be written as JSON, and the header fields that only this body has."""
+
+    body: object
+    fields: Mapping[str, str]
+
+
+def feed_answer(data: ServedData, now: int, settings: Settings, feed: Feed) -> FeedAnswer:
     """Return the body and the header field of `GET /api/feeds/…` as of `now`, unix seconds. Raises NoPriceAhead."""
     rates = [*feed_rates(data, now, settings, feed)]
     if not rates:
         raise NoPriceAhead("No price is known from now on: the newest ones are past, or there are none yet")
     vat = _written(_vat_rates(data.market, settings, feed), rates[0].start, rates[-1].end)
-    return _body(rates, feed.reader), {VAT_RATE: vat}
+    return FeedAnswer(_body(rates, feed.reader), {VAT_RATE: vat})
 
 
 def _body(rates: Sequence[Rate], reader: Reader) -> object:

@@ -1,6 +1,5 @@
 """`GET /api/v1/history`: a calendar month of settled prices, read from the store when it is asked for."""
 
-import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,9 +22,6 @@ from tunnihind.market import HOUR_S, WEEK_S, Market, delivery_day, market_price,
 
 FIRST: Final = "2021-01"
 """The first month that is served."""
-
-MOST_READERS: Final = 2
-"""How many requests may read the store at a time."""
 
 MONTH_ADVICE: Final = "give a year and a month as YYYY-MM, such as 2025-11"
 
@@ -64,34 +60,25 @@ class Month:
 
 
 class MonthReader:
-    """Reads months from the store, a few at a time, beside the event loop."""
+    """Makes the answers to months from the store."""
 
     def __init__(
         self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
     ) -> None:
-        """Read with `read`; `is_lasting` tells that what is past stays as it is, which a demo's prices don't."""
+        """Read with `read`; `is_lasting` says that past prices stay as they are, which a demo's don't."""
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed
         self._clock = clock
         self._is_lasting = is_lasting
-        self._readers = asyncio.Semaphore(MOST_READERS)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether as many requests are reading as may."""
-        return self._readers.locked()
 
     def month(self, text: str) -> Month:
         """Read which month is asked for. Raises ParameterError, NotServed."""
         return Month.parse(text, self._market, int(self._clock.now()))
 
-    async def read(self, month: Month, resolution: str, coding: Coding) -> Representation:
+    def read(self, month: Month, resolution: str, coding: Coding) -> Representation:
         """Return a month's prices. Raises StoreError."""
-        async with self._readers:
-            return await asyncio.to_thread(self._answer, month, resolution, coding, int(self._clock.now()))
-
-    def _answer(self, month: Month, resolution: str, coding: Coding, now: int) -> Representation:
+        now = int(self._clock.now())
         prices = self._read(month.start_ts, month.end_ts)
         answer = history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)

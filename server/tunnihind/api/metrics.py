@@ -1,4 +1,4 @@
-"""What a Prometheus server can scrape: requests, answers, ages of the data, and how sources and database behave."""
+"""Metrics for a Prometheus server: requests, answers, ages of the data, and how sources and database behave."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -161,12 +161,8 @@ class Metrics:
         self._requests_of(route, status).inc()
         self._durations_of(route).observe(seconds)
 
-    def watch(self, snapshots: Sequence[Snapshot], clock: Clock) -> None:
-        """Show what these snapshots serve, each of a zone, and how old it is."""
-        self.show(Served(snapshots, clock))
-
     def show(self, *collectors: Collector) -> None:
-        """Show what these collect, too."""
+        """Show what these collect."""
         for collector in collectors:
             self.registry.register(collector)
 

@@ -6,6 +6,7 @@ A `ParameterError` or `NotServed` of theirs becomes a 400 or 404 in `api.server`
 import asyncio
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -28,6 +29,9 @@ from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
+MOST_READERS: Final = 2
+"""How many requests may read months, or tables of scores, from the store at a time."""
+
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
 
@@ -36,7 +40,7 @@ def without_query(representations: Callable[[Coding], Representation], problems:
     """Handle a resource that refuses a query string."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # A bare `?` leaves nothing here: it is no query string.
+        # A bare `?` leaves nothing here, and passes.
         if request.rel_url.raw_query_string:
             return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
         return reply(request, representations(accepted_coding(request)))
@@ -87,36 +91,51 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
     return handle
 
 
+class _StoreReaders:
+    """Lets a few requests at a time read from the store, beside the event loop."""
+
+    def __init__(self, problems: Problems, what: str, of: str) -> None:
+        """Name in problems `what` is read, and `of` what it is made."""
+        self._problems = problems
+        self._what = what
+        self._of = of
+        self._turns = asyncio.Semaphore(MOST_READERS)
+
+    async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
+        """Answer with what `read` returns, or with a problem where it raises StoreError or too many are reading."""
+        if self._turns.locked():
+            detail = f"Too many {self._what} are being read: try again."
+            return self._problems.answer(503, detail, fields={"Retry-After": "1"})
+        try:
+            async with self._turns:
+                return reply(request, await asyncio.to_thread(read, accepted_coding(request)))
+        except StoreError as error:
+            detail = f"No {self._of} can be read: {error.reason}."
+            return self._problems.answer(503, detail, fields={"Retry-After": "5"})
+
+
 def history(months: MonthReader, problems: Problems) -> Handler:
     """Handle `GET /api/v1/history`."""
+    readers = _StoreReaders(problems, "months", "prices")
 
     async def handle(request: web.Request) -> web.StreamResponse:
         require_known(request.query, ("month", "resolution"))
         month = months.month(required(request.query, "month", MONTH_ADVICE))
         resolution = choice(request.query, "resolution", RESOLUTIONS)
-        if months.is_busy:
-            return problems.answer(503, "Too many months are being read: try again.", fields={"Retry-After": "1"})
-        try:
-            return reply(request, await months.read(month, resolution, accepted_coding(request)))
-        except StoreError as error:
-            return problems.answer(503, f"No prices can be read: {error.reason}.", fields={"Retry-After": "5"})
+        return await readers.reply(request, partial(months.read, month, resolution))
 
     return handle
 
 
 def accuracy(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Handler:
     """Handle `GET /api/v1/accuracy`; parameters other than `format` and `year` are ignored."""
+    readers = _StoreReaders(problems, "tables", "scores")
 
     async def handle(request: web.Request) -> web.StreamResponse:
         form, span = choice(request.query, "format", FORMATS), scores.span(optional(request.query, "year"))
         if form == "json":
             return reply(request, snapshot.accuracy(accepted_coding(request)))
-        if scores.is_busy:
-            return problems.answer(503, "Too many tables are being read: try again.", fields={"Retry-After": "1"})
-        try:
-            return reply(request, await scores.read(span, accepted_coding(request)))
-        except StoreError as error:
-            return problems.answer(503, f"No scores can be read: {error.reason}.", fields={"Retry-After": "5"})
+        return await readers.reply(request, partial(scores.read, span))
 
     return handle
 

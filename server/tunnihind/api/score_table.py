@@ -3,7 +3,6 @@
 It is read from the store when it is asked for, a year at most.
 """
 
-import asyncio
 import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -24,17 +23,15 @@ from tunnihind.market import Market, iso_utc
 
 CSV: Final = "text/csv; charset=utf-8"
 FORMATS: Final = ("json", "csv")
-"""What `format` may be, the default first."""
+"""The values of `format`, the default first."""
 
 FIRST_YEAR: Final = 2021
 DEFAULT_DAYS: Final = 366
-"""So many days of issue are given where no year is asked for: the last ones."""
-MOST_READERS: Final = 2
-"""How many requests may read the store at a time."""
+"""Without a year, the answer has this many last days of issue."""
 
 _YEAR: Final = re.compile(r"[0-9]{4}")
 _BY: Final = ("saving", "baselineSaving", "sevenDayMeanSaving", "idealSaving")
-"""What made a plan, in the order of `Savings`."""
+"""The forecasts that plans were made by, in the order of `Savings`."""
 
 COLUMNS: Final = (
     *("issuedOn", "deliveryDay", "daysAhead", "madeAt", "tier", "n"),
@@ -49,18 +46,12 @@ type ReadScores = Callable[[date, date], Sequence[DayScores]]
 
 
 class ScoreTable:
-    """Reads scores from the store, for a few requests at a time, beside the event loop."""
+    """Makes the tables of scores from the store."""
 
     def __init__(self, market: Market, read: ReadScores, clock: Clock) -> None:
         self._market = market
         self._read = read
         self._clock = clock
-        self._readers = asyncio.Semaphore(MOST_READERS)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether as many requests are reading as may."""
-        return self._readers.locked()
 
     def span(self, year: str | None) -> tuple[date, date]:
         """Return the first and last day of issue that is asked for. Raises ParameterError, NotServed."""
@@ -74,14 +65,11 @@ class ScoreTable:
             raise NotServed(f"`year` is {year}: {advice}.")
         return date(int(year), 1, 1), date(int(year), 12, 31)
 
-    async def read(self, span: tuple[date, date], coding: Coding) -> Representation:
+    def read(self, span: tuple[date, date], coding: Coding) -> Representation:
         """Return the table of a span of days of issue. Raises StoreError."""
-        async with self._readers:
-            return await asyncio.to_thread(self._answer, span, coding, int(self._clock.now()))
-
-    def _answer(self, span: tuple[date, date], coding: Coding, now: int) -> Representation:
+        fresh = cache_control(int(self._clock.now()))
         body = table(self._read(*span))
-        return represent(body, coding, tag=opaque_tag(body), cache_control=cache_control(now), content_type=CSV)
+        return represent(body, coding, tag=opaque_tag(body), cache_control=fresh, content_type=CSV)
 
 
 def table(days: Iterable[DayScores]) -> bytes:

@@ -6,6 +6,7 @@ for one second is right for all requests within it and never spans the top of an
 
 from collections.abc import Callable, Hashable, Mapping
 from email.utils import formatdate
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -13,7 +14,7 @@ import msgspec
 from tunnihind import __version__
 from tunnihind.api.accuracy import accuracy_response
 from tunnihind.api.answers import forecast_response, quarters_response, series_response
-from tunnihind.api.feeds import Feed, feed_answer
+from tunnihind.api.feeds import Feed, FeedAnswer, feed_answer
 from tunnihind.api.health import Troubles
 from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.representation import Representation, opaque_tag, represent
@@ -26,8 +27,8 @@ from tunnihind.settings import Settings
 
 _EDGE_CACHING_S: Final = 60
 
-type Body = tuple[object, Mapping[str, str]]
-"""A body to be written as JSON, and the header fields that only this body has."""
+type Answer = Callable[[ServedData, int, Settings], object]
+"""Returns what to write as JSON of the data at an instant."""
 
 
 def cache_control(now: int, step_s: int = HOUR_S) -> str:
@@ -84,42 +85,29 @@ class Snapshot:
 
     def forecast(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/forecast`. Raises StoreError before there is data."""
-        return self._current(
-            "forecast", coding, lambda: (forecast_response(self.data, self._second, self.settings), {})
-        )
+        return self._current("forecast", coding, forecast_response)
 
     def quarters(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/quarters`, `days` being 0 to 14. Raises StoreError before there is data."""
-        return self._current(
-            ("quarters", days),
-            coding,
-            lambda: (quarters_response(self.data, self._second, self.settings, days), {}),
-            step_s=QUARTER_S,
-        )
+        return self._current(("quarters", days), coding, partial(quarters_response, days=days), step_s=QUARTER_S)
 
     def scenarios(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/scenarios`. Raises StoreError before there is data."""
-        return self._current(
-            "scenarios", coding, lambda: (scenarios_response(self.data, self._second, self.settings), {})
-        )
+        return self._current("scenarios", coding, scenarios_response)
 
     def series(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/series`, `days` being 2 to 14. Raises StoreError before there is data."""
-        return self._current(days, coding, lambda: (series_response(self.data, self._second, self.settings, days), {}))
+        return self._current(days, coding, partial(series_response, days=days))
 
     def feed(self, feed: Feed, coding: Coding) -> Representation:
         """Return the answer to `GET /api/feeds/…`. Raises StoreError before there is data, NoPriceAhead."""
-        return self._current(
-            feed, coding, lambda: feed_answer(self.data, self._second, self.settings, feed), step_s=feed.step_s
-        )
+        return self._current(feed, coding, partial(feed_answer, feed=feed), step_s=feed.step_s)
 
     def accuracy(self, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/accuracy`. Raises StoreError before there is data."""
-        return self._current("accuracy", coding, lambda: (accuracy_response(self.data, self._second), {}))
+        return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
-    def _current(
-        self, resource: Hashable, coding: Coding, answer: Callable[[], Body], *, step_s: int = HOUR_S
-    ) -> Representation:
+    def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
         """Return the answer to what is asked for, made for this second; it changes with each period of a step."""
         second = int(self._clock.now())
         if second != self._second:
@@ -130,7 +118,8 @@ class Snapshot:
             self.from_memory += 1
         else:
             if resource not in self._bodies:
-                content, fields = answer()
+                made = answer(self.data, self._second, self.settings)
+                content, fields = made if isinstance(made, FeedAnswer) else (made, {})
                 self._bodies[resource] = msgspec.json.encode(content), fields
             body, fields = self._bodies[resource]
             ready = self._ready[resource, coding] = represent(

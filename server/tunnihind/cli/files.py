@@ -61,7 +61,7 @@ def import_covariates(settings: Settings, *, file: Path) -> None:
     """Import forecasts as they were issued: columns issued_ts,target_ts,NAME[,NAME...].
 
     Instants are unix seconds UTC; an empty cell means unknown. NAME is <zone>_<load|wind|solar>[_da]_mw or
-    <variable>@<point>; names that the forecast does not use are told. A file with a line that makes no sense is
+    <variable>@<point>; the log names those that the forecast does not use. A file with a line that makes no sense is
     refused whole.
     """
     found = read_covariates(file)

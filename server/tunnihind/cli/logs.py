@@ -22,7 +22,7 @@ _ACCESS: Final = {
     "response_size": "bytes",
     "request_time_frac": "seconds",
 }
-"""What a record of the access log carries, by aiohttp's name and by ours."""
+"""The fields of an access log record: aiohttp's name and ours."""
 
 
 def set_up_logging(level: str, style: str) -> None:
@@ -84,7 +84,7 @@ class JsonLine(logging.Formatter):
         text = json.dumps(line, ensure_ascii=False)
         while len(text) > LONGEST_LINE:
             longest = max(line, key=lambda name: len(str(line[name])))
-            # Of a traceback the end says most.
+            # The end of a traceback says most.
             kept = max(len(line[longest]) - (len(text) - LONGEST_LINE) - 1, LONGEST_LINE // 20)
             line[longest] = "…" + line[longest][-kept:] if longest == "traceback" else _cut(line[longest], kept)
             text = json.dumps(line, ensure_ascii=False)

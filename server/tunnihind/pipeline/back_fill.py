@@ -20,11 +20,11 @@ from tunnihind.store.store import Store
 YEARS_FILLED: Final = "years of prices filled"
 
 FILLED_UP: Final = "covariates filled up"
-"""When enough of a source's days had come for another forecast to be worth making."""
+"""The instant at which enough of a source's days had come to make another forecast worthwhile."""
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after so long: the ordinary fetches reach back no further, so a
-longer stop of the server leaves a gap."""
+"""A year that was filled before its end is filled again after this time. The ordinary fetches reach no further back, so
+a longer stop of the server leaves a gap."""
 
 MONTH_LASTS_S: Final = DAY_S
 """The same for a month of covariates. It is short because an hour's forecast that was missed can't be fetched later."""
@@ -41,14 +41,9 @@ _ASKED_AGAIN_S: Final = DAY_S
 """A run that is not there is asked for so often, again after this pause, which triples each time."""
 
 
-def months_filled(source: str) -> str:
-    """Return the state's key for the months of a source of covariates that are filled."""
-    return f"months of {source} filled"
-
-
-def days_filled(source: str) -> str:
-    """Return the state's key for the days of a source of covariates that are filled."""
-    return f"days of {source} filled"
+def parts_filled(source: CovariateSource) -> str:
+    """Return the state's key for the months or days of a source of covariates that are filled."""
+    return f"{source.back_fill.by}s of {source.name} filled"
 
 
 def days_lacking(source: str) -> str:
@@ -83,7 +78,7 @@ def days_progress(state: StateBook) -> dict[str, DaysFilled]:
 
 def note_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
     """Note how far the days of a source are filled in, and return it. Raises StoreError."""
-    days = filled(state, days_filled(source.name)).keys()
+    days = filled(state, parts_filled(source)).keys()
     done, vain = len(days), len(lacking(state, source.name).keys() - days)
     total = (
         datetime.fromtimestamp(now - source.back_fill.after_s, UTC).date() - first_part(source, history_start)
@@ -143,7 +138,7 @@ def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
     """Return when the next part of a source's history may be asked for, by its pace."""
     if source.back_fill.by == "month":
         return 0
-    asked = [*filled(state, days_filled(source.name)).values(), *(at for at, _ in lacking(state, source.name).values())]
+    asked = [*filled(state, parts_filled(source)).values(), *(at for at, _ in lacking(state, source.name).values())]
     # An instant in the future was noted before the clock was set back.
     newest_first = sorted((at for at in asked if at <= now), reverse=True)
     limits = (source.back_fill.an_hour, HOUR_S), (source.back_fill.a_day, DAY_S)
@@ -151,7 +146,7 @@ def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
 
 
 def _missing_days(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    done = filled(state, days_filled(source.name))
+    done = filled(state, parts_filled(source))
     vain = lacking(state, source.name)
     first = first_part(source, history_start)
     newest = datetime.fromtimestamp(now - source.back_fill.after_s, UTC).date()
@@ -183,7 +178,7 @@ def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
 
 def missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
     """Return the first days of the calendar months (UTC) to be filled, the newest first."""
-    filled_at = filled(state, months_filled(source.name))
+    filled_at = filled(state, parts_filled(source))
     first = first_part(source, history_start)
     missing = []
     end = (datetime.fromtimestamp(now, UTC).date().replace(day=1) + timedelta(days=31)).replace(day=1)
@@ -206,9 +201,9 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
     series = store.covariates.remove_damaged()
     for source in covariate_sources:
         if source.back_fill.by == "month":
-            _forget_damaged(store, months_filled(source.name), series, _month, column="start_ts")
+            _forget_damaged(store, parts_filled(source), series, _month, column="start_ts")
         else:
-            _forget_damaged(store, days_filled(source.name), _of(series, source), _day, column="run_ts")
+            _forget_damaged(store, parts_filled(source), _of(series, source), _day, column="run_ts")
     store.name_damaged()
 
 

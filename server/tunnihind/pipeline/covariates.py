@@ -11,7 +11,7 @@ from tunnihind.clock import Clock
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
 from tunnihind.market import DAY_S, Market
-from tunnihind.pipeline.back_fill import days_filled, note_filled, part_end
+from tunnihind.pipeline.back_fill import note_filled, part_end, parts_filled
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.retention import superfluous_issues
 from tunnihind.pipeline.source_calls import SourceCaller
@@ -58,7 +58,7 @@ class CovariateIngest:
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()
-                note_filled(self._store.state, days_filled(source.name), str(day), now)
+                note_filled(self._store.state, parts_filled(source), str(day), now)
 
     def _warn_of_unknown(self, source: CovariateSource, names: Iterable[str]) -> None:
         unknown = [name for name in unknown_names(names) if name not in self._warned_of]

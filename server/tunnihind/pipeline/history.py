@@ -50,6 +50,8 @@ class KeptArchive:
             kept_state, kept_since_ts, archive = self._kept
             if kept_state == state and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:
                 return archive
+        # The old one goes first: two of them take too much memory.
+        self._kept = None
         archive = store.archive(since_ts, passing=partial(passing_runs, as_of=as_of))
         self._kept = state, since_ts, archive
         return archive

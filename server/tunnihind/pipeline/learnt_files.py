@@ -1,8 +1,8 @@
-"""Keeps what a model has learnt in files, so that a process that has just started need not replay the past.
+"""Keeps a model's learning in files, so that a new process need not replay the past.
 
-Each file says what was learnt from one past, under a name that is a digest of that past, of the model and of what it
-runs on. So a file is never wrong, only of no use any more; and of two servers that write one, both write the same. All
-of them may be deleted at any time.
+Each file holds what was learnt from one past. Its name is a digest of that past, of the model and of the machine. So a
+file may be useless but never wrong, and two servers that write the same file write the same bytes. Any file may be
+deleted at any time.
 """
 
 import errno
@@ -28,10 +28,11 @@ _LOG: Final = logging.getLogger(__name__)
 FORMAT: Final = 1
 """Goes up with every change in how the files are written, or in what they hold."""
 MOST_FILES: Final = 12
-"""The longest unused ones are deleted. Learners at two refits, what was issued up to yesterday and up to today, and the
-season of all days are in use, both before the auction and after it. The rest is to spare for a second server."""
+"""Files beyond this number are deleted, those unused for longest first. Learners at two refits, what was issued up to
+yesterday and up to today, and the season of all days are in use, both before the auction and after it. The rest leaves
+room for a second server."""
 LEFT_FREE: Final = 64 * 1024 * 1024
-"""Bytes of the disk that are left to the database: it can't be made again."""
+"""Free bytes of the disk that are left to the database: its data can't be made again."""
 
 _ENDING: Final = ".learnt"
 _UNFINISHED: Final = ".part"
@@ -41,10 +42,10 @@ _OWNER_ONLY: Final = 0o600
 
 
 class LearntFiles:
-    """What a model has learnt, a file each: a digest, then arrays as numpy writes them, of which the first is JSON.
+    """A folder of files, one for each thing learnt: a digest, then arrays as numpy writes them; the first is JSON.
 
-    A file that can't be read is passed over, and one that can't be written is left out: either costs only time. On a
-    disk that is nearly full all of them are deleted, so that they take no room from the database.
+    A file that can't be read is skipped, and one that can't be written is left out: either costs only time. On a disk
+    that is nearly full all of them are deleted, so that they take no room from the database.
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:

@@ -28,9 +28,9 @@ from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.store import Store
 
 SLICE_S: Final = 1.0
-"""Forecasts of past days are made for so long at a time before they are stored."""
+"""The time for which forecasts of past days are made before they are stored."""
 _RECENT_S: Final = 2 * DAY_S
-"""Days that are not longer ago are forecast by the forecaster of the hourly runs."""
+"""The forecaster of the hourly runs also forecasts the days of this last while."""
 _LOWEST_PRIORITY: Final = 19
 """The niceness of the process that forecasts older days."""
 
@@ -73,7 +73,7 @@ class _StoreForecaster:
 
 
 _HISTORY: Final = KeptArchive()
-"""What this process has read: the same for all markets."""
+"""The history that this process has read: the same for all markets."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {}
 """The forecaster of this process's newest hourly run; what it has learnt is in files too, for the next process."""
@@ -94,9 +94,9 @@ def learnt_folder(store: Store, zone: Zone) -> Path | None:
 
     None for a database in memory, which no other process sees.
     """
-    if store.database.path is not None:
-        return Path(f"{store.database.path}-learnt") / zone
-    return None if store.database.is_private else data_folder() / "learnt" / zone
+    if store.database.system.path is not None:
+        return Path(f"{store.database.system.path}-learnt") / zone
+    return None if store.database.system.is_private else data_folder() / "learnt" / zone
 
 
 def make_runs(store: Store, as_of: int, market: Market) -> Runs:
@@ -215,9 +215,9 @@ def accuracy(store: Store, as_of: int, market: Market) -> LiveScores:
 
 
 class ProcessModeller:
-    """Makes runs and scores in processes of their own, one at a time, which end when there is no work for them.
+    """Makes runs and scores in processes of their own, one at a time, which end when they have no work.
 
-    So between two hourly runs the server is all that takes memory.
+    So between two hourly runs only the server takes memory.
     """
 
     def __init__(self, database_url: str) -> None:

@@ -1,8 +1,8 @@
-"""Who is told of the pipeline's work: metrics, or a progress bar."""
+"""Who follows the pipeline's work: metrics, or a progress bar."""
 
 
 class Observer:
-    """Is told of the pipeline's work, and does nothing with it: a subclass does. It must not raise."""
+    """Gets a call for each event of the pipeline and ignores it; subclasses use it. It must not raise."""
 
     def source_asked(self, source: str, *, answered: bool) -> None:
         """Note whether a source gave a usable answer."""

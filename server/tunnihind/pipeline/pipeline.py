@@ -26,12 +26,11 @@ from tunnihind.market import DAY_S, Market, SeriesKey, Zone, delivery_day, iso_u
 from tunnihind.pipeline.back_fill import (
     FILLED_UP,
     YEARS_FILLED,
-    days_filled,
     first_part,
-    months_filled,
     note_filled,
     note_lacking,
     note_progress,
+    parts_filled,
     parts_of_year,
     refill_damaged,
 )
@@ -60,18 +59,18 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 WAIT_FOR_MODEL_S: Final = 1.0
-"""Other tasks wait so long for a forecast, or for a part of the scores: most are made by then."""
+"""Other tasks wait this long for a forecast, or for a part of the scores: most are made by then."""
 
 LONGEST_NAP_S: Final = 10.0
-"""The schedule is looked at again after at most so long: the clock may jump, and `import` may bring prices."""
+"""The schedule is read again at least this often: the clock may jump, and `import` may bring prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
-"""Other tasks wait so long for a covariate source, because the forecast is better with its answer."""
+"""Other tasks wait this long for a covariate source, because the forecast is better with its answer."""
 
 
 _MOST_BAD_ANSWERS: Final = 3
 _FIRST_PUT_OFF_S: Final = 15 * 60
-"""A day of a history that could not be had is left alone for so long, and four times as long each time, up to a day."""
+"""The first pause after a day of a history failed. Each further failure makes it four times as long, up to a day."""
 
 
 class Pipeline:
@@ -146,7 +145,7 @@ class Pipeline:
         now = self._now()
         try:
             situation = await self._situation(now)
-            if self._copies != self._store.database.copies:
+            if self._copies != self._store.database.system.copies:
                 self._ask_anew()
                 situation = await self._situation(now)
         except TunnihindError as error:
@@ -163,7 +162,7 @@ class Pipeline:
 
     def _ask_anew(self) -> None:
         """Forget what has been asked for once a copy is in the database's place: it may be older than the answers."""
-        self._copies = self._store.database.copies
+        self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()
         _LOG.info("asking the sources again for what the copy of the database may lack")
@@ -239,9 +238,15 @@ class Pipeline:
         )
 
     def _under_way(self) -> set[Task]:
-        """Return the tasks that are not to be begun now; a covariate source is asked one question at a time."""
+        """Return the tasks that are not to be begun now.
+
+        A covariate source is asked one question at a time. One zone is scored at a time: each needs a model of its own,
+        which has to learn anew once that of another zone has taken its place.
+        """
         asked = {Task(job, task.source) for task in self._beside if task.source for job in Job}
-        return asked | self._beside.keys()
+        is_scoring = any(task.job is Job.SCORES for task in self._beside)
+        scored = {Task(Job.SCORES, zone=zone) for zone in self._markets} if is_scoring else set[Task]()
+        return asked | scored | self._beside.keys()
 
     async def _try(self, task: Task, situation: Situation, now: int) -> None:
         before = self._tries.get(task, Tries())
@@ -264,8 +269,7 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # What asks a source, and what opens the database, have logged their failures already; who runs the pipeline
-        # notices itself that it is another's.
+        # Failures of a source or of the database are in the log already. The runner itself notices a lost lease.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s: %s; it will be tried again", task, error)
@@ -312,7 +316,7 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # It is no failure: the next prices bring the next try.
+            # This counts as done: the next prices bring the next try.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)
@@ -358,7 +362,7 @@ class Pipeline:
             await asyncio.to_thread(self._note_day, source, part, now, there=there)
             total = (today - first_part(source, self._history_start)).days + 1
         else:
-            await asyncio.to_thread(note_filled, self._store.state, months_filled(source.name), str(part), now)
+            await asyncio.to_thread(note_filled, self._store.state, parts_filled(source), str(part), now)
             first = first_part(source, self._history_start)
             total = (today.year - first.year) * 12 + today.month - first.month + 1
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
@@ -367,7 +371,7 @@ class Pipeline:
         """Note that a day was asked for, and whether enough has come for another forecast."""
         state = self._store.state
         if there:
-            note_filled(state, days_filled(source.name), str(day), now)
+            note_filled(state, parts_filled(source), str(day), now)
         else:
             note_lacking(state, source.name, day, now)
         progress = note_progress(state, source, self._history_start, now)

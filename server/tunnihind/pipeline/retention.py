@@ -1,16 +1,16 @@
 """How long each kind of row is kept.
 
-Recent runs and covariate issues are all kept. Of older ones, each day keeps the last one before gate closure, which a
-forecast of the next day could have used, and the last one of the day. Covariates also keep the last one before the
-model's issue time: the model is trained on weather that is as fresh as what it forecasts from. For the weather these
-are the runs of 00 and 12 UTC. Each day's 00 UTC run is kept in any case. A source's archive is filtered by the same
-rule before it is stored. Without that, back-fill would add each day what thinning deletes. The scores of runs are
-kept for ever: they take .3 MB a year.
+Recent runs and covariate issues are all kept. Older days keep two: the last one before gate closure, which a forecast
+of the next day could have used, and the last one of the day. Covariates also keep the last one before the model's issue
+time: the model is trained on weather that is as fresh as what it forecasts from. For the weather these are the runs of
+00 and 12 UTC. Each day's 00 UTC run is kept in any case. A source's archive is filtered by the same rule before it is
+stored. Otherwise back-fill would add each day the rows that thinning deletes. The scores of runs are kept for ever:
+they take .3 MB a year.
 
 In SQLite a year takes 32 MB: 7 of prices (140,000 quarters of four zones), 9 of runs (3 of hours, 6 of quarters), 11 of
 weather (42 series) and 5 of ENTSO-E's forecasts (21 series). What is kept in full takes some 5 MB more. Each past year
-that is filled in takes 6 MB, once: 5 of weather and 1 of ENTSO-E's archive. What sources say of the
-last days takes .5 MB. In PostgreSQL each row and its entry in the index take more: a year of prices 23 MB.
+that is filled in takes 6 MB, once: 5 of weather and 1 of ENTSO-E's archive. The sources' answers
+for the last days take .5 MB. In PostgreSQL each row and its entry in the index take more: a year of prices 23 MB.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -34,7 +34,7 @@ type Looks = Callable[[date], tuple[int, ...]]
 
 
 def thin(store: Store, now: int) -> int:
-    """Delete what has outlived its use; return how many rows. Raises StoreError."""
+    """Delete rows that have outlived their use; return how many. Raises StoreError."""
     removed = store.runs.thin(partial(superfluous_runs, now))
     removed += store.covariates.thin(partial(superfluous_issues, now))
     oldest = delivery_day(now) - timedelta(days=WITNESS_DAYS)

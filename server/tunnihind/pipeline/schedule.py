@@ -1,7 +1,7 @@
 """When to do what: a pure function of the situation and the clock.
 
 Prices are asked for every minute during the publication watch until tomorrow is complete, and less often at other
-times. Each source of covariates is asked at its own cadence. What fails is tried again after a growing pause.
+times. Each source of covariates is asked at its own cadence. A failed task is tried again after a growing pause.
 The clock may be set back: an instant that lies in the future counts as never.
 """
 
@@ -31,13 +31,13 @@ LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
 
 LONGEST_ASKED_PAUSE_S: Final = 2 * HOUR_S
 LONGEST_ASKED_PAUSE_IN_WATCH_S: Final = 15 * 60
-"""A source that asks for a pause (Retry-After) is left alone for at most so long."""
+"""The longest pause that a source gets when it asks for one (Retry-After)."""
 
 CORRECTION_DAYS: Final = 2
-"""Prices of so many past days are asked for again, because they may be corrected."""
+"""Prices of this many past days are asked for again, because they may be corrected."""
 
 CATCH_UP_DAYS: Final = 14
-"""After a stop of the server so many past days are asked for at once. The back-fill asks for older ones."""
+"""After a stop of the server this many past days are asked for at once. The back-fill asks for older ones."""
 
 
 class Job(StrEnum):
@@ -54,7 +54,7 @@ class Job(StrEnum):
 
 
 OF_ZONE: Final = frozenset({Job.FORECAST, Job.SCORES})
-"""What is done for each zone by itself."""
+"""Jobs that are done for each zone by itself."""
 
 
 class Task(NamedTuple):
@@ -202,8 +202,8 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and last delivery day to ask for.
 
-    During the watch that is tomorrow, with today and yesterday, by which an answer that is off is told. At other times
-    it is the last two days, too, and the days that a stop of the server has left out.
+    During the watch the window is tomorrow with today and yesterday: a wrong answer shows by these two. At other times
+    it also has the last two days, and the days that the server has missed while it was stopped.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:

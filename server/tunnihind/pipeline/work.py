@@ -24,7 +24,7 @@ from tunnihind.errors import TunnihindError
 _LENGTH_BYTES: Final = 8
 
 type Outcome = tuple[Any, Exception | None]
-"""What a piece of work returned, or raised."""
+"""The result of a piece of work, or the error that it raised."""
 
 
 def send(stream: BinaryIO, message: object) -> None:
@@ -66,7 +66,7 @@ class _ToServer(logging.Handler):
 def main() -> None:
     """Do the work that comes until the server ends."""
     server = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anything prints is no message
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever is printed goes to the log, not among the messages
     _settle_in(int(sys.argv[1]))
     logging.basicConfig(level=logging.WARNING, handlers=[_ToServer(server)])
     with suppress(EOFError):
@@ -99,9 +99,10 @@ def _done(pickled: bytes) -> Outcome:
 
 
 def _give_back_memory() -> None:
-    """Free what the work has left, and return that to the system where the C library can be told to (glibc).
+    """Free the memory that the work has left, and return it to the system where the C library can do so (glibc).
 
-    It keeps freed memory between what is still used. Over the forecasts of 90 past days that grows to a third of all.
+    The library keeps freed memory that lies between used memory. Over the forecasts of 90 past days that grows to a
+    third of all.
     """
     gc.collect()
     with suppress(OSError, AttributeError):
@@ -109,10 +110,10 @@ def _give_back_memory() -> None:
 
 
 def _settle_in(niceness: int) -> None:
-    """Lower the priority, leave Ctrl-C to the server, and look for no garbage.
+    """Lower the priority, leave Ctrl-C to the server, and switch the garbage collector off.
 
-    What a forecast makes goes without that; looking at each of the many thousands of rows that are read takes a quarter
-    of the time of reading them.
+    A forecast makes no cycles, and the collector would take a quarter of the time in which many thousands of rows are
+    read.
     """
     gc.disable()
     if hasattr(os, "nice"):

@@ -28,19 +28,19 @@ _PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
 """Forecasts give way to the serving."""
 _IDLE_S: Final = 5.0
-"""What the pipeline has to do next comes within so long, or only in an hour."""
+"""The pipeline's next work comes within this time, or only in an hour."""
 _LIMIT_S: Final = 15 * 60.0
 """A piece of work takes seconds. At the first start on a small computer, or beside a busy one, it may take minutes."""
 _PART_OF_LIMIT_S: Final = 10.0
-"""The limit is waited for in such parts: where all was frozen for long, as a container is, only one part has passed."""
+"""The limit is waited for in such parts. A container that was frozen for long has then lost one part only."""
 _MOST_SAID: Final = 1000
 _KILL_S: Final = 5.0
 """A killed process is gone within milliseconds, unless a disk does not answer it."""
 _NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
 _GIVES_BACK: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
-"""So large a piece the GNU C library takes from the system by itself, and gives back as soon as it is freed.
+"""The GNU C library takes pieces of this size and more from the system one by one, and returns them once freed.
 
-By default it learns to keep such pieces, which is faster, and leaves gaps: a third of all memory over many forecasts.
+By default it learns to keep such pieces. That is faster but leaves gaps: a third of all memory over many forecasts.
 """
 
 
@@ -81,7 +81,7 @@ class Worker:
         ends the process.
         """
         async with self._turn:
-            self._rest_no_more()
+            self._cancel_rest()
             try:
                 return await self._do(work)
             except _DiedError as error:
@@ -93,7 +93,7 @@ class Worker:
 
     def close(self) -> None:
         """End the process at once."""
-        self._rest_no_more()
+        self._cancel_rest()
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -102,7 +102,7 @@ class Worker:
         """End the process once it has had no work for long enough."""
         self._end_of_rest = asyncio.get_running_loop().call_later(self._idle_s, self.close)
 
-    def _rest_no_more(self) -> None:
+    def _cancel_rest(self) -> None:
         if self._end_of_rest is not None:
             self._end_of_rest.cancel()
 
@@ -151,7 +151,7 @@ class Worker:
     def _log(self, record: logging.LogRecord) -> None:
         """Log in the server, in its format and at its level, what a process has logged.
 
-        What one process has said the next one says again, because it knows nothing of it.
+        A message that an earlier process has logged is dropped: each new process says it again.
         """
         said = f"{record.name} {record.levelno} {record.msg}"
         logger = logging.getLogger(record.name)

@@ -8,7 +8,6 @@ containers, are not reachable for clients.
 import logging
 import socket
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
 
@@ -34,32 +33,14 @@ _MDNS_PORT: Final = 5353
 type AddressFinder = Callable[[], Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Announcement:
-    """What is announced: whose API, by which name, on which port."""
-
-    name: str
-    instance_id: str
-    port: int
-
-    def at(self, addresses: Iterable[str]) -> AsyncServiceInfo:
-        """Return the DNS records for these addresses."""
-        short_id = self.instance_id[:8]
-        return AsyncServiceInfo(
-            SERVICE_TYPE,
-            f"{self.name} {short_id}.{SERVICE_TYPE}",
-            server=f"tunnihind-{short_id}.local.",
-            parsed_addresses=list(addresses),
-            port=self.port,
-            properties={"id": self.instance_id, "version": __version__, "api": API, "path": ""},
-        )
-
-
 class Announcer:
     """Announces the server when there is a network, and again whenever the machine's address changes."""
 
-    def __init__(self, announcement: Announcement, find_addresses: AddressFinder, clock: Clock) -> None:
-        self._announcement = announcement
+    def __init__(self, name: str, instance_id: str, port: int, find_addresses: AddressFinder, clock: Clock) -> None:
+        """Announce whose API is there, by which name, and on which port."""
+        self._name = name
+        self._instance_id = instance_id
+        self._port = port
         self._find_addresses = find_addresses
         self._clock = clock
         self._addresses: Sequence[str] = ()
@@ -91,7 +72,15 @@ class Announcer:
 
     async def _announce(self, addresses: Sequence[str]) -> None:
         """Announce the service on the interfaces that have these addresses."""
-        info = self._announcement.at(addresses)
+        short_id = self._instance_id[:8]
+        info = AsyncServiceInfo(
+            SERVICE_TYPE,
+            f"{self._name} {short_id}.{SERVICE_TYPE}",
+            server=f"tunnihind-{short_id}.local.",
+            parsed_addresses=list(addresses),
+            port=self._port,
+            properties={"id": self._instance_id, "version": __version__, "api": API, "path": ""},
+        )
         self._zeroconf = AsyncZeroconf(interfaces=list(addresses))
         await (await self._zeroconf.async_register_service(info, allow_name_change=True))
         self._addresses = addresses
@@ -100,7 +89,7 @@ class Announcer:
             "announced on the local network as %r at %s, port %d",
             info.get_name(),
             " and ".join(addresses),
-            self._announcement.port,
+            self._port,
         )
 
     async def _withdraw(self) -> None:
@@ -125,7 +114,7 @@ async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]]
     port = bound[0][1]
     hosts = [host for host, its_port, *_ in bound if its_port == port and not ip_address(host).is_loopback]
     if hosts:
-        await Announcer(Announcement(name, instance_id, port), lambda: reachable_addresses(hosts), clock).run()
+        await Announcer(name, instance_id, port, lambda: reachable_addresses(hosts), clock).run()
 
 
 def reachable_addresses(hosts: Iterable[str]) -> list[str]:

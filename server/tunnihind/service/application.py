@@ -18,7 +18,7 @@ from tunnihind.api.history import AreConfirmed, MonthReader, ReadPrices
 from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.http.representation import Representation, unchanging
-from tunnihind.api.metrics import Metrics
+from tunnihind.api.metrics import Metrics, Served
 from tunnihind.api.models.service import About, Mode, ZoneAddress
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.api.rate_limit import limit_rate
@@ -71,14 +71,14 @@ def create_app(
 ) -> web.Application:
     """Build the application that answers for `zones`, the first one at the root and each further one under its name.
 
-    Without an `instance_id` there is no `/api/about` yet.
+    `/api/about` is there only with an `instance_id`.
 
     Run it with `tunnihind.api.server.Runner`, which turns errors into problem answers and counts requests.
-    `pipeline_expected` tells whether `/readyz` holds a missing refresh of the data against the server. `mode` is in
+    `pipeline_expected` says whether `/readyz` holds a missing refresh of the data against the server. `mode` is in
     `/api/about`, and marked on the pages. Once `stopping` is set, `/readyz` says no, and answers end their connections.
     """
     metrics = metrics or Metrics()
-    metrics.watch([zone.snapshot for zone in zones], clock)
+    metrics.show(Served([zone.snapshot for zone in zones], clock))
     problems = Problems(settings.base_url)
     limits = [limit_rate(settings, clock, problems)] if settings.rate_limit else []
     root = Site.of(settings, zones[0].snapshot.market.zone)

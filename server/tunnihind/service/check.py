@@ -33,7 +33,7 @@ _HISTORY_DAYS_AGO: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What one source said to one question: how far its data reach, and what is not as expected.
+    """One source's answer to one question: how far its data reach, and what is not as expected.
 
     `has_answered` is False where the source can't be reached or says that it can't serve now.
     """
@@ -56,32 +56,37 @@ class _UnpacedClock(SystemClock):
 async def check_sources(
     settings: Settings, record: Callable[[RecordedAnswer], None] | None = None, *, clock: Clock | None = None
 ) -> list[Checked]:
-    """Ask all sources side by side; `record` is called with every answer. What a source does wrong is in its result."""
+    """Ask all sources side by side; `record` is called with every answer. The results name the sources' faults."""
     clock = clock or _UnpacedClock()
     now = int(clock.now())
     async with open_session(settings.contact) as session:
         market = settings.market
-        sources = configured(settings, market, session, clock, forecast_zones=(market.zone,))
-        questions = [_prices(source, now, market) for source in sources.prices]
+        sources = configured(settings, market, session, clock, forecast_zones=settings.zones)
+        questions = [_prices(source, now, settings.markets) for source in sources.prices]
         for source in sources.covariates:
             questions += [_forecast(source, now, market), _history(source, now, market)]
         with answer_recorder.set(record):
             return await asyncio.gather(*questions)
 
 
-async def _prices(source: PriceSource, now: int, market: Market) -> Checked:
-    today = delivery_day(now)
+async def _prices(source: PriceSource, now: int, markets: Sequence[Market]) -> Checked:
+    market, today = markets[0], delivery_day(now)
     tomorrow = today + timedelta(days=1)
 
     def examine(sheets: Sequence[DaySheet]) -> tuple[str, tuple[str, ...]]:
         days = [today, tomorrow] if now >= market.late_from(tomorrow) else [today]
         faults = [fault for day in days for fault in _faults(sheets, day, market)]
-        newest = max((sheet.day for sheet in sheets if sheet.zone == market.zone), default=None)
-        until = f" until the end of {newest} (Brussels time)"
-        reach = f"prices of {market.code}{until}" if newest else f"no prices of {market.code}"
-        return reach, tuple(faults)
+        return "; ".join(_reach_by_day(sheets, markets)), tuple(faults)
 
     return await _ask(source.name, partial(source.prices, today, tomorrow), examine)
+
+
+def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iterator[str]:
+    """Yield the last day of which there are prices, with the served zones that have it."""
+    newest = {market: max((one.day for one in sheets if one.zone == market.zone), default=None) for market in markets}
+    for last in dict.fromkeys(newest.values()):
+        codes = ", ".join(market.code for market, day in newest.items() if day == last)
+        yield f"prices of {codes} until the end of {last} (Brussels time)" if last else f"no prices of {codes}"
 
 
 def _faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iterator[str]:

@@ -17,7 +17,7 @@ class Progress(Protocol):
 
 
 class LoggedProgress:
-    """Writes a line for every tenth of the work, where there is no terminal to draw on."""
+    """Writes a line for every tenth of the work, for a server without a terminal."""
 
     def show(self, what: str, done: int, total: int) -> None:
         """Log how many parts are done, at every tenth."""

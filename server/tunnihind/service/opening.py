@@ -28,23 +28,21 @@ type OpenStore = Callable[[Settings], Store]
 
 
 def open_to_write(settings: Settings) -> Store:
-    """Open the store for writing, and where that can't be for reading only. Raises SettingsError, StoreError."""
+    """Open the store for writing, and where that can't be for reading only.
+
+    Raises SettingsError, and StoreError, that of writing where neither can be.
+    """
     try:
         return Store(settings.store_url)
     except SchemaError:
         raise
     except StoreError as error:
-        store = _open_to_read(settings, error)
+        try:
+            store = Store(settings.store_url, read_only=True)
+        except StoreError:
+            raise error from None
         _LOG.warning("%s; it is opened for reading only, and nothing new is fetched while that lasts", error)
         return store
-
-
-def _open_to_read(settings: Settings, trouble: StoreError) -> Store:
-    """Open the store for reading; where that fails too, raise the error of writing."""
-    try:
-        return Store(settings.store_url, read_only=True)
-    except StoreError:
-        raise trouble from None
 
 
 def open_replica(settings: Settings) -> Store:

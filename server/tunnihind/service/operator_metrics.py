@@ -7,19 +7,12 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 from sqlalchemy import QueuePool
 
+from tunnihind.service.snapshot_updater import SnapshotUpdater
 from tunnihind.store.database import Database
 
 
-class FollowsStore(Protocol):
-    """Keeps what is served up to date."""
-
-    @property
-    def lag_s(self) -> float | None:
-        """Seconds since what is served was last seen to be the newest there is; None where nothing has been read."""
-
-
 class RunsPipeline(Protocol):
-    """Runs the pipeline while this server holds the lease."""
+    """Runs the pipeline while this server holds the lease. A replica, which never does, loads nothing of that."""
 
     @property
     def is_running(self) -> bool:
@@ -37,7 +30,7 @@ class RunsPipeline(Protocol):
 class Lag(Collector):
     """How far a server is behind the database."""
 
-    def __init__(self, updater: FollowsStore) -> None:
+    def __init__(self, updater: SnapshotUpdater) -> None:
         self._updater = updater
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
@@ -78,7 +71,7 @@ class Connections(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Count the connections in the pool; nothing for a database in memory, which has none."""
-        pool = self._database.engine.pool
+        pool = self._database.system.engine.pool
         if not isinstance(pool, QueuePool):
             return
         connections = GaugeMetricFamily(

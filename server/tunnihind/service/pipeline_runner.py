@@ -21,7 +21,7 @@ STUCK_AFTER_S: Final = 900.0
 """A pipeline without a step for this long is stuck: even the slowest source is given up within minutes."""
 
 _PATIENCE_S: Final = 2.0
-"""A database that gives no answer for so long may be out of reach: the pipeline is not left to go on unwatched."""
+"""A database that gives no answer for this long may be out of reach, and the pipeline must not go on unwatched."""
 
 
 class PipelineRunner:
@@ -77,7 +77,7 @@ class PipelineRunner:
     async def look_after(self) -> None:
         """Start the pipeline if the lease is ours, stop it if not, or if another server may have it by now.
 
-        A store that could only be opened for reading, as on a full disk, is opened for writing as soon as it can be.
+        A store that was opened for reading only, as on a full disk, is opened for writing as soon as that works.
         """
         self._note_steps()
         try:
@@ -186,6 +186,6 @@ class PipelineRunner:
 
 
 def _take_note(claim: asyncio.Task[bool]) -> None:
-    """Let asyncio know that an error is no bug that nobody looked at: at the end of the server nobody asks any more."""
+    """Mark the error as seen, so that asyncio does not log it: at the end of the server nobody asks for it."""
     if not claim.cancelled():
         claim.exception()

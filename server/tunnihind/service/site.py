@@ -45,10 +45,10 @@ async def open_site(
 ) -> AsyncIterator[asyncio.Event]:
     """Answer for `zones` on the settings' host and port within this context, announced on the local network.
 
-    Whoever sets the event that it yields has `/readyz` say no from then on: for a moment, other requests are answered
-    still, each as the last one of its connection, so that a balancer has time to turn to another server.
+    Once the event that it yields is set, `/readyz` says no. Other requests are still answered for a moment, each as the
+    last one of its connection, so that a balancer has time to turn to another server.
 
-    The name that is announced tells what is served. Without a network to announce it on, it answers all the same.
+    The announced name says what is served. Without a network to announce it on, the server answers all the same.
     Without an `instance_id`, which is in the store, nothing is announced.
     Raises SettingsError where the port can't be had.
     """

@@ -1,4 +1,4 @@
-"""Keeps the served data, and what only pages show, up to date with the store."""
+"""Keeps the served data, and the data of the pages alone, up to date with the store."""
 
 import asyncio
 import logging
@@ -66,7 +66,7 @@ class SnapshotUpdater:
         self._changed = asyncio.Event()
         self._shown: _StoreState | None = None
         self.surroundings = {snapshot.market.zone: Surroundings() for snapshot in snapshots}
-        """What the dashboards show besides the snapshots, by zone."""
+        """The dashboards' content beside the snapshots, by zone."""
         self._is_failing = False
         self._is_told = False
         self._caught_up_at: float | None = None
@@ -79,7 +79,7 @@ class SnapshotUpdater:
 
     @property
     def troubles(self) -> Troubles:
-        """What keeps the server from its work."""
+        """The troubles that keep the server from its work."""
         return self._snapshots[0].troubles
 
     def store_changed(self) -> None:
@@ -105,7 +105,7 @@ class SnapshotUpdater:
             return
         self._is_failing = False
         self.troubles.tell("store", None)
-        self._warn("damage", self._store.database.unreadable)
+        self._warn("damage", self._store.database.system.damage)
         self._warn("old copy", _OLD_COPY if self._old_copy_since is not None else "")
         self._shown, self.surroundings = seen, surroundings
         for snapshot in self._snapshots:
@@ -125,8 +125,8 @@ class SnapshotUpdater:
                         await self._changed.wait()
 
     def _pause_s(self) -> float:
-        """Return how long to wait before looking again, unless a change is told of."""
-        if not self._store.database.tells_of_changes:
+        """Return how long to wait before looking again, unless a change is announced."""
+        if not self._store.database.system.tells_of_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
             return uniform(*_RETRIES_S)  # noqa: S311  to spread, not to hide
@@ -134,9 +134,9 @@ class SnapshotUpdater:
 
     async def _listen(self) -> None:
         """Look at the store whenever the database announces a change."""
-        while self._store.database.tells_of_changes:
+        while self._store.database.system.tells_of_changes:
             try:
-                async with aclosing(self._store.database.changes()) as changes:
+                async with aclosing(self._store.database.system.changes()) as changes:
                     is_listening = False
                     async for _ in changes:
                         # The first announcement says that we listen. A later one proves that changes reach us.
@@ -149,11 +149,9 @@ class SnapshotUpdater:
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread, not to hide
 
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
-        """Return the state of the store, and by zone the data to serve and what pages show besides.
+        """Return the state of the store, and by zone the data to serve and the pages' surroundings.
 
-        There are no data where they are served already.
-
-        Sources are asked far more often than anything comes of it: the rest need not be read again for that.
+        The data are None where they are served already: sources are asked far more often than their answers change.
         """
         # In one view: wherever the version is the same, the data are.
         with self._store.database.one_view():
@@ -184,7 +182,7 @@ class SnapshotUpdater:
         state = self._store.state
         with self._store.database.reading() as connection:
             covariates = state.covariate_changes(connection)
-        refreshed, copies = state.last_refresh() or 0, self._store.database.copies
+        refreshed, copies = state.last_refresh() or 0, self._store.database.system.copies
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
     def _warn(self, about: str, warning: str) -> None:

@@ -2,6 +2,6 @@
 
 - `sheet` checks one sheet by itself: is it a whole and possible day?
 - `day_prices` compares two days' prices;
-- `rule` decides, by zone and delivery day, what the sources' answers and what is settled come to: pure functions;
+- `rule` decides by zone and delivery day, from the sources' answers and the settled prices: pure functions;
 - `settling` applies the rule to the store.
 """

@@ -13,7 +13,7 @@ TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
 
 _LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
 _FEW: Final = 4
-"""So few periods may be alike by chance."""
+"""Fewer periods than this may be alike by chance."""
 _EXPLAINED: Final = 0.9
 """The share of the differing periods that a shift has to explain."""
 _SMALL_EUR_MWH: Final = 5.0

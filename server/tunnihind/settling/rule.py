@@ -1,9 +1,9 @@
 """The rule by which prices are settled, for one zone. All of it is pure.
 
-A witness is what a source last said of a whole delivery day. What is settled is agreed (two sources said so, or the
-operator) or unconfirmed (one source said so). `docs/data.md` has the rule in plain words.
+A witness is the newest answer of a source for a whole delivery day. Settled prices are agreed (two sources said so, or
+the operator) or unconfirmed (one source said so). `docs/data.md` has the rule in plain words.
 
-Time passes by being heard again: a witness that was heard with the same prices for two hours has stood so long.
+Time counts from first to last hearing: a witness that was heard with the same prices for two hours has stood for two.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,20 +19,20 @@ from tunnihind.settling.sheet import Held, Reason, doubt
 from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
-"""Two hourly questions may be closer by so much."""
+"""Two hourly questions may be closer than an hour by this much."""
 CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source's correction of its own unconfirmed prices has to stand for this long."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
 """When two sources differ, one has to say the same for this long. One not heard for this long is silent."""
 SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
-"""A source that contradicts all that is settled, or two that change it by what looks like a mistake, wait so long."""
+"""A source that contradicts all settled days waits this long, and so do two whose change looks like a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What is settled of a delivery day, since when, and which sources it rests on that nobody has confirmed.
+    """The settled prices of a delivery day, since when, and the sources that they rest on while unconfirmed.
 
-    `imported_ts` is when the operator last gave a price of it, 0 where that never was.
+    `imported_ts` is when the operator last gave a price of it, 0 for never.
     """
 
     prices: DayPrices
@@ -48,7 +48,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What becomes of a delivery day.
+    """The decision on a delivery day.
 
     `settles` are the prices to settle, `is_agreed` if two sources say them; None leaves the day as it is, and
     `withdraws` takes back what is unconfirmed. `held` says by source what is held back, and why.
@@ -99,7 +99,7 @@ class Comparison:
 def rule(
     witnesses: Sequence[Mapping[date, Witness]], settled: Mapping[date, Settled], waits_from: date
 ) -> dict[date, Ruling]:
-    """Return what becomes of each day that a source speaks of.
+    """Return the ruling on each day that a source has answered for.
 
     `witnesses` are by source, in the order of trust, and by day. Days before `waits_from` are not asked for again soon,
     so that two sources that differ on one are not waited for.
@@ -132,7 +132,7 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, Settled]) -> Co
 
 
 def _rule_on(said: Sequence[Said], settled: Settled | None, *, may_wait: bool) -> Ruling:
-    """Return what becomes of a day, from what is said of it in the order of trust."""
+    """Return the ruling on a day from the sources' answers, which come in the order of trust."""
     for pair in combinations(said, 2):
         if pair[0].is_as(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
             return _agreed(pair, said, settled)

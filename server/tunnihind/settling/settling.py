@@ -43,7 +43,7 @@ class PriceAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What answers came to. `wrong_since` is since when prices were settled all of which turned out to be wrong."""
+    """The outcome of answers. `wrong_since` is the first instant of settled prices that all turned out to be wrong."""
 
     added: Added = field(default_factory=Added)
     wrong_since: int | None = None
@@ -168,7 +168,7 @@ class Settling:
             one for key, one in heard.items() if one.reason and (key not in known or known[key].reason != one.reason)
         ]
         passed = [key for key, one in heard.items() if not one.reason and key in known and known[key].reason]
-        # Of days long past only what is held back, or was, is worth keeping.
+        # For days long past only the witnesses that are held back, or were, are worth keeping.
         kept = [one for key, one in heard.items() if one.day >= waits_from or one.reason or key in known]
         self._store.witnesses.put(*(one for one in kept if known.get(_key(one)) != one), is_news=bool(news or passed))
         for one in news:

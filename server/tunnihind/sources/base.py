@@ -1,4 +1,4 @@
-"""What a source of prices or covariates gives to the pipeline, and how loose quotes become sheets by delivery day."""
+"""The interface between sources and the pipeline, and how loose quotes become sheets by delivery day."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ class Quote(NamedTuple):
 class DaySheet:
     """All quotes of one zone for one delivery day as one source gave them, in order of time and not yet checked.
 
-    Their periods last `step_s` seconds each. `fault` says what of them could not be read; it is empty where everything
-    could.
+    Their periods last `step_s` seconds each. `fault` names the part that could not be read; it is empty where
+    everything could.
     """
 
     source: str
@@ -44,8 +44,8 @@ class PriceSource(Protocol):
     async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
         """Return a sheet per zone and delivery day from `first` to `last` for which there is any quote.
 
-        A day that isn't published yet has no sheet. Where one zone or day can't be read, that is the `fault` of its
-        own sheets. Raises SourceError.
+        A day that isn't published yet has no sheet. A zone or day that can't be read has its `fault` on its own sheets.
+        Raises SourceError.
         """
 
 
@@ -65,8 +65,8 @@ class Cadence:
 class BackFill:
     """In which parts a source's history is asked for, calendar months or days (UTC), the newest first.
 
-    A day is asked for once it began `after_s` seconds ago. Of days at most `an_hour` are asked for within an hour, and
-    `a_day` within 24 hours.
+    A day is asked for once it began `after_s` seconds ago. At most `an_hour` days are asked for within an hour, and at
+    most `a_day` within 24 hours.
     """
 
     by: Literal["month", "day"] = "month"
@@ -95,7 +95,7 @@ class CovariateSource(Protocol):
         """Return whether there may be a newer forecast at `now` than `current` gave last."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of each covariate by name, as issued `now`; nothing where there is no newer one.
+        """Return the newest forecast of each covariate by name, as issued `now`; empty where none is newer.
 
         Raises SourceError.
         """
@@ -132,7 +132,7 @@ def day_sheets(
     """Sort quotes, in any order, into sheets of the delivery days from `first` to `last`; others are dropped.
 
     A quote that comes twice is kept once. Two prices for one period are both kept, so that the day is refused.
-    Of a day with far too many quotes only the first are kept. A source whose answers don't say their `step_s` gives
+    A day with far too many quotes keeps only the first. A source whose answers don't say their `step_s` gives
     hours for a day where all prices stand at a full hour.
     """
     ordered = sorted(set(quotes))

@@ -100,7 +100,7 @@ class EleringPrices:
 
 
 def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
-    """Read an answer's rows by zone. What can't be read of a zone is a fault of that zone alone.
+    """Read an answer's rows by zone. A zone that can't be read is at fault alone.
 
     Raises BadAnswer where the answer as a whole can't be read.
     """

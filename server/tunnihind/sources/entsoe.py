@@ -1,9 +1,8 @@
 """Day-ahead prices of the ENTSO-E Transparency Platform (document A44), for those who have a security token.
 
 The platform answers with whole delivery days, sometimes with more than one auction or resolution for a day. Only the
-first auction of the classification sequence is the coupled day-ahead market (SDAC); without it there is no price. Of
-one day's resolutions the one that covers more of the day is taken, and of two that cover the same the finer one. They
-are never mixed.
+first auction of the classification sequence is the coupled day-ahead market (SDAC); no other counts. A day's
+resolutions are never mixed: the one that covers more of the day is taken, and the finer one if both cover the same.
 """
 
 from collections import defaultdict
@@ -49,7 +48,7 @@ class EntsoePlatform:
         self._token = token
 
     async def series(self, query: Mapping[str, str], first: date, last: date) -> list[TimeSeries]:
-        """Return the time series of the delivery days from `first` to `last`; none where there is no data.
+        """Return the time series of the delivery days from `first` to `last`; empty without data.
 
         Where the platform says that the range is too long, it is asked for in halves. Raises SourceError.
         """

@@ -72,12 +72,12 @@ class Acknowledgement:
 
     @property
     def no_data(self) -> bool:
-        """Whether there is no data for the asked range."""
+        """Whether the platform has nothing for the asked range."""
         return "no matching data found" in self.reason.lower()
 
     @property
     def too_much(self) -> bool:
-        """Whether a shorter range has to be asked for."""
+        """Whether the range has to be shorter."""
         return "exceeds" in self.reason.lower() and "allowed" in self.reason.lower()
 
 
@@ -99,7 +99,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
         return Acknowledgement(redact(" ".join(_texts(root, "Reason", "text"))) or "no reason given")
     if kind not in _DOCUMENTS:
         raise BadAnswer(SOURCE, f"its document is a {redact(kind)}, not one of {', '.join(sorted(_DOCUMENTS))}")
-    return tuple(_time_series(element) for element in root if _local(element) == "TimeSeries")
+    return tuple(map(_time_series, _all(root, "TimeSeries")))
 
 
 class _BoundedTree(TreeBuilder):
@@ -132,15 +132,13 @@ def _local(element: Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-def _children(element: Element, name: str) -> list[Element]:
-    return [child for child in element if _local(child) == name]
+def _all(element: Element, *path: str) -> list[Element]:
+    """Return the elements at a path of local names."""
+    return element.findall("/".join(f"{{*}}{name}" for name in path))
 
 
 def _texts(element: Element, *path: str) -> list[str]:
-    found = [element]
-    for name in path:
-        found = [child for parent in found for child in _children(parent, name)]
-    return [(child.text or "").strip() for child in found]
+    return [(child.text or "").strip() for child in _all(element, *path)]
 
 
 def _text(element: Element, *path: str) -> str:
@@ -156,7 +154,7 @@ def _time_series(element: Element) -> TimeSeries:
     if psr_types:
         attributes["psrType"] = psr_types[0]
     fill = attributes.get("curveType") == "A03"
-    return TimeSeries(attributes, tuple(_period(child, fill=fill) for child in _children(element, "Period")))
+    return TimeSeries(attributes, tuple(_period(child, fill=fill) for child in _all(element, "Period")))
 
 
 def _period(element: Element, *, fill: bool) -> Period:
@@ -183,7 +181,7 @@ def _values(points: dict[int, float], count: int, *, fill: bool) -> tuple[float,
 
 def _points(element: Element, count: int) -> dict[int, float]:
     points: dict[int, float] = {}
-    for point in _children(element, "Point"):
+    for point in _all(element, "Point"):
         position, value = _position(_text(point, "position")), _value(point)
         if not 1 <= position <= count:
             raise BadAnswer(SOURCE, f"a Point stands at position {position} of a Period with {count}")

@@ -13,6 +13,7 @@ import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from http import HTTPStatus
 from typing import Final
@@ -27,7 +28,7 @@ from tunnihind.errors import BadAnswer, RateLimited, RunMissing, SourceError, So
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S, iso_utc, utc_midnight
 from tunnihind.sources.base import BackFill, Cadence, days
-from tunnihind.sources.upstream import Answer, RequestPolicy, Upstream
+from tunnihind.sources.upstream import RequestPolicy, Upstream
 from tunnihind.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
 
 _LOG: Final = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ RUNS_SINCE: Final = date(2024, 3, 14)
 
 RUN_EVERY_S: Final = 6 * HOUR_S
 KNOWN_AFTER_S: Final = 6 * HOUR_S
-"""A run counts as known so long after its initialisation. The service documents 4 to 6 hours for global models."""
+"""From its initialisation until a run counts as known. The service documents 4 to 6 hours for global models."""
 
 FORECAST_DAYS: Final = 10
 """The price forecast reaches the end of the eighth day from today. A mean of the past hour is given an hour later."""
@@ -50,9 +51,9 @@ _SHORT_RUN_S: Final = 144 * HOUR_S
 _NEARLY_S: Final = 6 * HOUR_S
 """The last steps of a run are 6 hours apart: it is whole if it lacks no more than this at its end."""
 _PARTS_UNTIL_S: Final = 12 * HOUR_S
-"""The service publishes the first days of a run before the rest. So long after its initialisation it is what it is."""
+"""The service publishes the first days of a run before the rest. After this time nothing more comes."""
 _CANDIDATES: Final = 4
-"""So many runs, a day of them, are looked for from the newest on."""
+"""The number of runs, a day of them, that are looked for from the newest on."""
 _STITCHED_EVERY_S: Final = 3 * HOUR_S
 """How often the forecast API is asked while no run can be had."""
 
@@ -64,7 +65,7 @@ _POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0,
 
 _NO_RUN: Final = re.compile(r"\brun\b|not available|unavailable|no data|not found|allowed range", re.IGNORECASE)
 _BROKEN_OFF: Final = b"modelRunUnavailable"
-"""Stands in an answer of status 200 that breaks off because there is no such run."""
+"""An answer of status 200 that breaks off for lack of the run has this in it."""
 
 
 class Location(Struct):
@@ -195,7 +196,7 @@ class OpenMeteo:
             if is_missing and _NO_RUN.search(error.problem):
                 raise RunMissing(_SOURCE, f"the run of {iso_utc(run_ts)} can't be had: {error.problem}") from None
             raise
-        return {name: _with_run(issue, run_ts) for name, issue in found.items()}
+        return {name: replace(issue, run_ts=run_ts) for name, issue in found.items()}
 
     async def _ask(self, url: str, span: Mapping[str, str], start_ts: int) -> _Series:
         params = {
@@ -208,12 +209,8 @@ class OpenMeteo:
             "timezone": "GMT",
             **span,
         }
-
-        def read(answer: Answer) -> _Series:
-            return self._read(answer.body, start_ts)
-
         try:
-            return await self._upstream.get(url, params, read)
+            return await self._upstream.get(url, params, lambda answer: self._read(answer.body, start_ts))
         except RateLimited as error:
             wait_s = max(error.retry_after_s, _limit_lasts_s(error.problem, self._clock.now()))
             limited = RateLimited(_SOURCE, error.problem, status=error.status, retry_after_s=wait_s)
@@ -289,15 +286,8 @@ def _is_whole(found: Mapping[str, IssuedSeries], run_ts: int) -> bool:
     return min(ends, default=0) >= run_ts + reach_s - _NEARLY_S
 
 
-def _with_run(issue: IssuedSeries, run_ts: int) -> IssuedSeries:
-    return IssuedSeries(run_ts, issue.start_ts, issue.values, run_ts=run_ts)
-
-
 def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
-    return {
-        name: IssuedSeries(issued_ts, issue.start_ts, issue.values, run_ts=issue.run_ts)
-        for name, issue in found.items()
-    }
+    return {name: replace(issue, issued_ts=issued_ts) for name, issue in found.items()}
 
 
 def _limit_lasts_s(problem: str, now: float) -> float:

@@ -21,7 +21,7 @@ from tunnihind.market import (
 from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, days
 from tunnihind.sources.open_meteo import FORECAST_DAYS, KNOWN_AFTER_S
 from tunnihind.sources.simulated_market import SimulatedMarket
-from tunnihind.weather_points import POINTS, VARIABLES, WeatherPoint, WeatherVariable, covariate_name
+from tunnihind.weather_points import POINTS, VARIABLES, WeatherVariable, covariate_name
 
 _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in POINTS)
 
@@ -67,24 +67,20 @@ class Simulated:
         if not instants:
             return {}
         starts = [instant // DAY_S * DAY_S for instant in instants]
-        ts = _hours(starts[0], starts[-1] + FORECAST_DAYS * DAY_S)
+        ts = np.arange(starts[0], starts[-1] + FORECAST_DAYS * DAY_S, HOUR_S, dtype=np.float64)
         at = [slice(first := (start - starts[0]) // HOUR_S, first + FORECAST_DAYS * 24) for start in starts]
         weights = [_weights(ts[hours] - instant) for instant, hours in zip(instants, at, strict=True)]
         series = {}
         for variable, point in _SERIES:
-            truth, revisions = self._truth(variable, point, ts), self._revisions(variable, point, ts)
+            name = covariate_name(variable, point)
+            truth = self._market.weather(variable, point, ts + HOUR_S / 2)
+            revisions = self._market.revisions(name, ts, FORECAST_DAYS)
             errors = [(weight * revisions[:, hours]).sum(axis=0) for weight, hours in zip(weights, at, strict=True)]
-            series[covariate_name(variable, point)] = [
+            series[name] = [
                 IssuedSeries(instant, start, _forecast(variable, truth[hours], error))
                 for instant, start, hours, error in zip(instants, starts, at, errors, strict=True)
             ]
         return series
-
-    def _truth(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
-        return self._market.weather(variable, point, ts + HOUR_S / 2)
-
-    def _revisions(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
-        return self._market.revisions(covariate_name(variable, point), ts, FORECAST_DAYS)
 
     def _sheets(self, delivery_days: Sequence[date], step_s: int) -> list[DaySheet]:
         if not delivery_days:
@@ -110,7 +106,3 @@ def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.nda
     # Errors are factors, so that no wind stays no wind and night stays dark.
     forecast = truth + 0.8 * error if variable.name == "temperature_2m" else truth * np.exp(0.12 * error)
     return np.clip(forecast, variable.low, variable.high).astype(np.float32)
-
-
-def _hours(start_ts: int, end_ts: int) -> Floats:
-    return np.arange(start_ts, end_ts, HOUR_S, dtype=np.float64)

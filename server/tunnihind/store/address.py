@@ -18,7 +18,7 @@ _SECRETS: Final = re.compile(
 )
 _POSTGRESQL: Final = "postgresql+psycopg"
 _DRIVERS: Final = {"postgres": _POSTGRESQL, "postgresql": _POSTGRESQL}
-"""What people write, and the driver that the extra `postgresql` installs."""
+"""The schemes that people write, and the driver that the extra `postgresql` installs."""
 _SYSTEMS: Final = ("sqlite", "postgresql")
 
 

@@ -32,7 +32,7 @@ type Show = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class CopiedTable:
-    """What became of a table: how many rows the copy has, and how many damaged ones were left out."""
+    """The outcome for a table: how many rows the copy has, and how many damaged ones were left out."""
 
     rows: int
     left_out: int
@@ -40,7 +40,7 @@ class CopiedTable:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What was copied, table by table."""
+    """The outcome of a copy, table by table."""
 
     source: str
     target: str
@@ -48,9 +48,9 @@ class Copied:
 
 
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
-    """Fill the target's empty database with what the source's holds, and compare the two.
+    """Fill the target's empty database with the rows of the source's, and compare the two.
 
-    Raises SettingsError for an address that is none, SchemaError for a source of another version, StoreError where
+    Raises SettingsError for a malformed address, SchemaError for a source of another version, StoreError where
     either can't be used, a server runs the pipeline on the source, or the target isn't empty.
     """
     parsed(target_url, "to")
@@ -136,7 +136,7 @@ def _require_stopped(source: Store) -> None:
     """Make sure that no server runs the pipeline, which would go on writing. Raises StoreError."""
     holder = source.lease().holder()
     with source.database.reading() as connection:
-        now = source.database.now(connection)
+        now = source.database.system.now(connection)
     if holder is not None and abs(now - holder.beat_ts) < _ALIVE_S:
         raise StoreError(f"process {holder.pid} on {holder.host} runs the pipeline on {source.database}: stop it first")
 

@@ -91,26 +91,15 @@ class CovariateBook:
         Issues that are `passing` are left out, unless a row is damaged: a forecast leaves them out in any case.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
-        found: dict[str, list[IssuedSeries]] = defaultdict(list)
         with self._database.reading() as connection:
             sound = None if passing is None else self._sound(connection, where, passing)
-            for name, series in self.rows.read(connection, *where) if sound is None else sound:
-                found[name].append(series)
-        # Sorted here: a database would carry all of the values along.
-        for issues in found.values():
-            issues.sort(key=lambda issue: issue.issued_ts)
-        return CovariateArchive({name: tuple(found.pop(name)) for name in sorted(found)})
+            return _archive(self.rows.read(connection, *where) if sound is None else sound)
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
         """Return what was issued of some covariates from one instant to another, both included. Raises StoreError."""
-        found: dict[str, list[IssuedSeries]] = defaultdict(list)
         where = table.c.name.in_(names), table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
-            for name, series in self.rows.read(connection, *where):
-                found[name].append(series)
-        return CovariateArchive(
-            {name: tuple(sorted(issues, key=lambda issue: issue.issued_ts)) for name, issues in found.items()}
-        )
+            return _archive(self.rows.read(connection, *where))
 
     def _sound(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
@@ -144,7 +133,7 @@ class CovariateBook:
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
         """Return by name when the newest forecast was issued, at `as_of` or earlier. Raises StoreError."""
-        # What is no number lies outside of any span.
+        # A value that is not a number lies outside of any span.
         query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts.between(EARLIEST, as_of))
         with self._database.reading() as connection:
             found = connection.execute(query.group_by(table.c.name)).all()
@@ -196,6 +185,16 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
         (row.name, IssuedSeries(row.issued_ts, row.start_ts, some, row.run_ts))
         for row, some in zip(rows, values, strict=True)
     ]
+
+
+def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
+    """Return series by name, each oldest first. They are sorted here: a database would carry all values along."""
+    found: dict[str, list[IssuedSeries]] = defaultdict(list)
+    for name, series in named:
+        found[name].append(series)
+    for issues in found.values():
+        issues.sort(key=lambda issue: issue.issued_ts)
+    return CovariateArchive({name: tuple(found.pop(name)) for name in sorted(found)})
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:

@@ -1,19 +1,18 @@
 """The connection to the database: opening it, reading and writing transactions, and errors in plain words."""
 
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from time import perf_counter
 from typing import Literal, Protocol
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from tunnihind.errors import StoreError, StoreLost
 from tunnihind.store.address import parsed
-from tunnihind.store.engines.base import Recognise, System
+from tunnihind.store.engines.base import System
 from tunnihind.store.engines.sqlite import Sqlite, file_mode
 from tunnihind.store.rows import DamageLog
 
@@ -24,7 +23,7 @@ class Count(Protocol):
     """Takes note of a transaction that has ended, in any thread."""
 
     def __call__(self, verb: Verb, seconds: float, /, *, failed: bool) -> None:
-        """Count a transaction that was open for so long; `failed` if the database is to blame."""
+        """Count a transaction that was open for `seconds`; `failed` if the database is to blame."""
 
 
 def _not_counted(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
@@ -34,15 +33,16 @@ def _not_counted(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
 class Database:
     """An SQL database; every access is one transaction of `reading` or `writing`.
 
-    One that goes away while it is in use, or that another takes the place of, is noticed at the next access.
+    The next access notices a database that has gone away, and one that another has replaced.
     """
 
     def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
-        """Prepare to connect. Raises SettingsError for an address that is none, StoreError."""
+        """Prepare to connect. Raises SettingsError for a malformed address, StoreError."""
         self.url = parsed(url)
         self.read_only = read_only
         self.damage = damage or DamageLog()
-        self._system = _system(self.url, read_only=read_only)
+        self.system = _system(self.url, read_only=read_only)
+        """The part that differs between database systems. It is another object after `replace_by`."""
         self._count: Count = _not_counted
         self._is_to_be_kept: Callable[[Connection], None] | None = None
         self._view = threading.local()
@@ -51,42 +51,17 @@ class Database:
         self._is_closed = False
 
     @property
-    def path(self) -> Path | None:
-        """The SQLite file, None for a database server or one in memory."""
-        return self._system.path
-
-    @property
-    def is_private(self) -> bool:
-        """Whether no other process sees it, as one in memory."""
-        return self._system.is_private
-
-    @property
     def file_mode(self) -> int:
         """The permissions of the SQLite file, the owner's only where there is none: for what is kept beside it."""
-        return file_mode(self.path)
-
-    @property
-    def copies(self) -> int:
-        """How often a copy has taken the database's place since it was opened, maybe an older one."""
-        return self._system.copies
-
-    @property
-    def unreadable(self) -> str:
-        """What an operator can do about parts of the database that can't be read, nothing where none were found."""
-        return self._system.damage
+        return file_mode(self.system.path)
 
     def look_for_damage(self) -> None:
-        """Find out whether all of the database can be read, for `unreadable`. Raises StoreError."""
+        """Find out whether all of the database can be read, for `System.damage`. Raises StoreError."""
         with self.reading() as connection:
-            self._system.look_for_damage(connection)
-
-    @property
-    def engine(self) -> Engine:
-        """What the connections come from, for those who look at them."""
-        return self._system.engine
+            self.system.look_for_damage(connection)
 
     def __str__(self) -> str:
-        return self._system.name
+        return self.system.name
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -95,7 +70,7 @@ class Database:
         if shared is not None:
             yield shared
             return
-        with self._used(), self._counted("read"), self._system.reading() as connection:
+        with self._used(), self._counted("read"), self.system.reading() as connection:
             yield connection
 
     @contextmanager
@@ -113,7 +88,7 @@ class Database:
         """Open a transaction, kept whole or not at all, that no other one writes beside. Raises StoreError."""
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
-        with self._used(), self._counted("write"), self._system.writing() as connection:
+        with self._used(), self._counted("write"), self.system.writing() as connection:
             yield connection
             if self._is_to_be_kept is not None:
                 self._is_to_be_kept(connection)
@@ -126,25 +101,8 @@ class Database:
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
-        with self._used(), self._counted("write"), self._system.noting() as connection:
+        with self._used(), self._counted("write"), self.system.noting() as connection:
             yield connection
-
-    def now(self, connection: Connection) -> int:
-        """Return the time by the database's clock, unix seconds UTC: the same for all who use it."""
-        return self._system.now(connection)
-
-    def announce(self, connection: Connection) -> None:
-        """Tell all servers, once this transaction is kept, that what they serve has changed."""
-        self._system.announce(connection)
-
-    @property
-    def tells_of_changes(self) -> bool:
-        """Whether `changes` tells of what other processes announce."""
-        return self._system.tells_of_changes
-
-    def changes(self) -> AsyncGenerator[None]:
-        """Yield as soon as we listen, and whenever a process has announced a change. Raises StoreError."""
-        return self._system.changes()
 
     def keep_only_if(self, check: Callable[[Connection], None]) -> None:
         """Look at the end of each later transaction of `writing` whether it may be kept: `check` raises where not."""
@@ -153,26 +111,22 @@ class Database:
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
         """Open a transaction as `writing` does, for work that takes long. Raises StoreError."""
-        with self._used(), self._counted("write"), self._system.migrating() as connection:
+        with self._used(), self._counted("write"), self.system.migrating() as connection:
             yield connection
 
     def require_rights(self, tables: Iterable[str]) -> None:
         """Make sure that these tables may be written to. Raises StoreError."""
         with self._used(), self._counted("read"):
-            self._system.require_rights(tables)
+            self.system.require_rights(tables)
 
     def size(self) -> int | None:
         """Return how many bytes the database takes, None for one in memory. Raises StoreError."""
         with self._used(), self._counted("read"):
-            return self._system.size()
-
-    def go_on_only_if(self, recognise: Recognise) -> None:
-        """Have another database in this one's place looked at before it is used. Raises StoreError."""
-        self._system.go_on_only_if(recognise)
+            return self.system.size()
 
     def replace_by(self, other: Database) -> None:
         """Go on with what another object has opened at the same address, which is not to be used any more."""
-        earlier, self._system = self._system, other._system
+        earlier, self.system = self.system, other.system
         self.read_only = other.read_only
         earlier.close()
 
@@ -188,7 +142,7 @@ class Database:
         with self._use:
             self._is_closed = True
             self._use.wait_for(lambda: not self._users)
-        self._system.close()
+        self.system.close()
 
     @contextmanager
     def _used(self) -> Iterator[None]:
@@ -207,7 +161,7 @@ class Database:
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
         """Tell how the transaction within goes, and turn its errors into plain ones."""
-        system, started, failed = self._system, perf_counter(), True
+        system, started, failed = self.system, perf_counter(), True
         try:
             system.require()
             yield
@@ -228,4 +182,4 @@ def _system(url: URL, *, read_only: bool) -> System:
         return Sqlite(url, read_only=read_only)
     from tunnihind.store.engines.postgresql import Postgresql  # noqa: PLC0415  needless without a database server
 
-    return Postgresql(url, read_only=read_only)
+    return Postgresql(url)

@@ -43,16 +43,12 @@ class _HealthRow(Shape):
     status: Annotated[int, msgspec.Meta(ge=0, le=999)] | None
 
 
-def _health(row: _HealthRow) -> SourceHealth:
-    return SourceHealth(*astuple(row))
-
-
 class HealthBook:
     """The sources' health in a store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rows = TableRows(table, _HealthRow, singly(_health), database.damage)
+        self.rows = TableRows(table, _HealthRow, singly(lambda row: SourceHealth(*astuple(row))), database.damage)
 
     def succeeded(self, source: str, at: int) -> bool:
         """Note a good answer; return whether it ends a row of failures. Raises StoreError."""

@@ -1,4 +1,4 @@
-"""Makes sure that of several servers on one database only one runs the pipeline.
+"""Makes sure that only one of several servers on a database runs the pipeline.
 
 The lease is a row with the token of its holder, who beats every few seconds, by the database's clock. Whoever takes it
 over writes another token. Every write of the pipeline is kept only if the row still has its token (`Lease.require`). So
@@ -33,7 +33,7 @@ EXPIRES_AFTER_S: Final = 10
 """A holder that has been silent for longer counts as dead: it has missed three beats."""
 
 CONFIRMED_AFTER_S: Final = 5.0
-"""Whoever takes the lease over has itself seen no beat for so long: a clock that was set forward kills nobody."""
+"""Whoever takes the lease over has itself seen no beat for this long: a clock that was set forward kills nobody."""
 
 _INSERT_NEW: Final = text(
     "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"
@@ -90,7 +90,7 @@ class Lease:
         """
         if self._beaten_at is None:
             return False
-        return self._database.path is not None or self._steady() - self._beaten_at <= EXPIRES_AFTER_S
+        return self._database.system.path is not None or self._steady() - self._beaten_at <= EXPIRES_AFTER_S
 
     def claim(self) -> bool:
         """Take or keep the lease; return whether it is ours, which it isn't after `release`. Raises StoreError."""
@@ -123,7 +123,7 @@ class Lease:
         started = self._steady()
         try:
             with self._database.reading() as connection:
-                held, now = self._read(connection), self._database.now(connection)
+                held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
             # Its holder may have been as unable to write as we are to read.
             self._watched = None
@@ -147,7 +147,7 @@ class Lease:
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}
-            beat = ours | {"beat_ts": self._database.now(connection)}
+            beat = ours | {"beat_ts": self._database.system.now(connection)}
             if held is not None:
                 as_read = table.c.name == self._name, table.c.token == held.token, table.c.beat_ts == held.beat_ts
                 return connection.execute(update(table).where(*as_read).values(beat)).rowcount == 1
@@ -156,7 +156,7 @@ class Lease:
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
         # After a kill the next server on this machine need not wait. Servers of a database may have hosts of one name.
-        if self._database.path is not None and holder.host == self._host and not _runs(holder.pid):
+        if self._database.system.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
         silent_s = self._silence_of(holder)
         if now - holder.beat_ts > EXPIRES_AFTER_S:

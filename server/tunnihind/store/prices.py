@@ -151,7 +151,7 @@ class PriceBook:
     def newest(self, zone: Zone) -> int | None:
         """Return the start of the last period that has a price. Raises StoreError."""
         with self._database.reading() as connection:
-            # What is no number lies outside of any span.
+            # A value that is not a number lies outside of any span.
             query = select(func.max(table.c.ts)).where(table.c.zone == zone, table.c.ts.between(FIRST_HOUR, END_HOUR))
             newest: int | None = connection.execute(query).scalar_one()
         return newest
@@ -211,7 +211,7 @@ class PriceBook:
         try:
             found = [*self.rows.read_if_sound(connection, *where)]
         except DAMAGE:
-            # What the source says now takes its place.
+            # The source's present answer takes their place.
             self.rows.remove_damaged(connection, *where)
             found = [*self.rows.read(connection, *where)]
         found.sort(key=attrgetter("seen_ts"))

@@ -39,7 +39,7 @@ def current(connection: Connection) -> str | None:
     noted = _noted(connection)
     if len(noted) == 1 and isinstance(noted[0], str) and _STEP.fullmatch(noted[0]):
         return noted[0]
-    # There is no note, or it is damaged. Then only the tables can tell.
+    # The note is missing or damaged, so the tables themselves decide.
     if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
         return HEAD
     raise SchemaError(f"the database's alembic_version is damaged: it holds {noted}, which is no version of its tables")

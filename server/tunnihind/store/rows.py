@@ -28,7 +28,7 @@ LATEST: Final = 4_102_444_800
 """2100-01-01T00:00:00Z. A machine's clock may be decades off, but between these."""
 
 YEARS: Final = range(2000, 2060)
-"""Delivery days and hours of other years are none: arrays of all hours of these still fit into memory."""
+"""Delivery days and hours of other years are refused: arrays of all hours of these still fit into memory."""
 
 FIRST_HOUR: Final = 946_684_800
 END_HOUR: Final = 2_840_140_800
@@ -38,7 +38,7 @@ type Instant = Annotated[int, msgspec.Meta(ge=EARLIEST, le=LATEST)]
 """When something was noted, by the machine's clock; unix seconds UTC."""
 
 type Hour = Annotated[int, msgspec.Meta(ge=FIRST_HOUR, lt=END_HOUR)]
-"""The start of a period that something is told of; unix seconds UTC."""
+"""The start of a period that has a value; unix seconds UTC."""
 
 type Step = Annotated[int, msgspec.Meta(ge=60, le=DAY_S, multiple_of=60)]
 """The length of a period, seconds."""
@@ -58,12 +58,12 @@ _MANY: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
 """A database server sends rows as they are asked for, rather than all of them at once. SQLite always does."""
 _MOST_NAMED: Final = 20
-"""So many rows of a table are named in the log; a broken disk may have damaged all."""
+"""At most this many rows of a table are named in the log; a broken disk may have damaged all."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 
 class Shape(msgspec.Struct, array_like=True, gc=False):
-    """What a row of a table holds: a field for each column, in the columns' order."""
+    """The content of a table's row: a field for each column, in the columns' order."""
 
 
 @dataclass(frozen=True, slots=True)

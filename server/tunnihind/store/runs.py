@@ -40,6 +40,8 @@ from tunnihind.store.schema import runs as table
 from tunnihind.store.schema import scenarios as scenarios_table
 from tunnihind.store.state import StateBook
 
+type _Rows = TableRows[_RunRow, _StoredRun]
+
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
 _SCORE: Final = "backtest"
 _NEXT_ID: Final = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
@@ -58,7 +60,7 @@ class RunArchive:
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
         self._state = state
-        self.rows = TableRows(table, _Fields, singly(_row), database.damage)
+        self.rows = TableRows(table, _RunRow, singly(_row), database.damage)
 
     def add_pair(self, runs: Runs) -> None:
         """Keep runs that were made together, and their scenarios: all of it or nothing. Raises StoreError."""
@@ -71,7 +73,9 @@ class RunArchive:
                 cells = _cells(run, self._last_in_full(connection, run))
                 connection.execute(insert(table).values(id=_NEXT_ID, **cells))
             if scenarios is not None:
-                replace_scenarios(connection, scenarios)
+                paths = pack_hundredths(scenarios.eur_mwh)
+                made = {"zone": scenarios.zone, "made_at": scenarios.made_at, "start_ts": scenarios.start_ts}
+                upsert(connection, scenarios_table, [{**made, "paths": paths}])
             self._state.advance(connection)
 
     def newest(self, of: SeriesKey, as_of: int | None = None) -> Run | None:
@@ -96,7 +100,7 @@ class RunArchive:
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
         """Delete runs made at instants that are `superfluous` among all; return how many. Raises StoreError.
 
-        What they say is handed on to those that stay and repeat them.
+        Runs that stay and repeat a deleted one take its content over.
         """
         with self._database.writing() as connection:
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
@@ -125,7 +129,7 @@ class RunArchive:
         return None if found is None else _InFull(number, found)
 
 
-def _delete(connection: Connection, ids: Sequence[int], all_rows: TableRows[_Fields, _Found]) -> int:
+def _delete(connection: Connection, ids: Sequence[int], all_rows: _Rows) -> int:
     staying = table.c.repeats.in_(ids), table.c.id.not_in(ids)
     rows = {row.id: row for row in all_rows.read(connection, *staying, order_by=(table.c.id,))}
     heirs: dict[int | None, _InFull] = {}
@@ -185,7 +189,7 @@ def _begun(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
     return replace(run, p10=begun[0], p50=begun[1], p90=begun[2])
 
 
-class _Found(NamedTuple):
+class _StoredRun(NamedTuple):
     """A row: a run in full, or the id of the one that it repeats, with the first periods that it says anew."""
 
     id: int
@@ -198,22 +202,22 @@ class _Found(NamedTuple):
     new: tuple[Floats, Floats, Floats] | None
 
 
-def _row(one: _Fields) -> _Found:
+def _row(one: _RunRow) -> _StoredRun:
     """Return what a row holds. Raises ValueError."""
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
     if one.repeats is not None:
-        return _Found(one.id, one.made_at, one.zone, one.step_s, one.start_ts, None, one.repeats, percentiles)
+        return _StoredRun(one.id, one.made_at, one.zone, one.step_s, one.start_ts, None, one.repeats, percentiles)
     if one.inputs is None:
         raise ValueError("it neither has inputs nor repeats another run")
     inputs: dict[str, Any] = from_json(unpack_text(one.inputs, "inputs"), dict[str, Any])
     run = Run(one.made_at, one.tier, one.zone, one.step_s, one.start_ts, *percentiles, inputs)
-    return _Found(one.id, one.made_at, one.zone, one.step_s, one.start_ts, run, None, None)
+    return _StoredRun(one.id, one.made_at, one.zone, one.step_s, one.start_ts, run, None, None)
 
 
-class _Fields(Shape):
-    """A row's columns."""
+class _RunRow(Shape):
+    """A row of runs."""
 
     id: Number
     made_at: Instant
@@ -228,7 +232,7 @@ class _Fields(Shape):
     inputs: bytes | None
 
 
-def _resolved(connection: Connection, rows: Sequence[_Found], all_rows: TableRows[_Fields, _Found]) -> dict[int, Run]:
+def _resolved(connection: Connection, rows: Sequence[_StoredRun], all_rows: _Rows) -> dict[int, Run]:
     """Return by id, in the order of the rows, the runs that they stand for."""
     in_full = {row.id: row.in_full for row in rows if row.in_full is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - in_full.keys()
@@ -237,12 +241,12 @@ def _resolved(connection: Connection, rows: Sequence[_Found], all_rows: TableRow
     return {row.id: run for row, run in found if run is not None}
 
 
-def _read_in_full(connection: Connection, ids: Collection[int], all_rows: TableRows[_Fields, _Found]) -> dict[int, Run]:
+def _read_in_full(connection: Connection, ids: Collection[int], all_rows: _Rows) -> dict[int, Run]:
     found = all_rows.read(connection, table.c.id.in_(ids), table.c.repeats.is_(None)) if ids else ()
     return {row.id: row.in_full for row in found if row.in_full is not None}
 
 
-def _repeat(row: _Found, in_full: Mapping[int, Run], all_rows: TableRows[_Fields, _Found]) -> Run | None:
+def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run | None:
     of = None if row.repeats is None else in_full.get(row.repeats)
     is_alike = of is not None and (of.zone, of.step_s) == (row.zone, row.step_s)
     run = of.repeated(row.made_at, row.start_ts) if of is not None and is_alike else None
@@ -253,7 +257,7 @@ def _repeat(row: _Found, in_full: Mapping[int, Run], all_rows: TableRows[_Fields
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Select the runs of a series made in a span of time; one whose instant is no number is in none."""
+    """Select the runs of a series made in a span of time; an instant that is not a number lies in none."""
     made = table.c.made_at.between(since_ts, LATEST if as_of is None else as_of)
     return table.c.zone == of.zone, table.c.step_s == of.step_s, made
 
@@ -273,17 +277,6 @@ class ScenarioBook:
         """Return the scenarios of a zone that were kept last, None where there are none. Raises StoreError."""
         with self._database.reading() as connection:
             return self.rows.first(connection, scenarios_table.c.zone == zone)
-
-
-def replace_scenarios(connection: Connection, scenarios: Scenarios) -> None:
-    """Keep scenarios in place of those of their zone that were kept before."""
-    row = {
-        "zone": scenarios.zone,
-        "made_at": scenarios.made_at,
-        "start_ts": scenarios.start_ts,
-        "paths": pack_hundredths(scenarios.eur_mwh),
-    }
-    upsert(connection, scenarios_table, [row])
 
 
 class _ScenariosRow(Shape):

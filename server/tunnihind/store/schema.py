@@ -38,7 +38,7 @@ witnesses: Final = Table(
     Column("reason", Text, nullable=False),
     Column("detail", Text, nullable=False),
 )
-"""What a source last said of a whole delivery day (JSON list of prices), and why its newest answer is held back."""
+"""A source's last prices of a whole delivery day (JSON list), and why its newest answer is held back."""
 
 covariates: Final = Table(
     "covariates",
@@ -96,7 +96,7 @@ backtest_forecasts: Final = Table(
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
 )
-"""What a model, seeing only what counts as known at a past instant, forecasts for the day after it."""
+"""A model's forecast for the day after a past instant, made with the data that count as known by then."""
 
 day_scores: Final = Table(
     "day_scores",

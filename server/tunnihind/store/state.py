@@ -52,23 +52,23 @@ class StateBook:
     def write(self, key: str, value: Fact) -> None:
         """Replace a fact. Raises StoreError."""
         with self._database.writing() as connection:
-            _write(connection, key, value)
+            self.put(connection, key, value)
 
     def write_served(self, key: str, value: Fact) -> None:
         """Replace a fact that is served to clients. Raises StoreError."""
         with self._database.writing() as connection:
-            _write(connection, key, value)
+            self.put(connection, key, value)
             self.advance(connection)
 
     def put(self, connection: Connection, key: str, value: Fact) -> None:
         """Replace a fact within a transaction."""
-        _write(connection, key, value)
+        upsert(connection, table, [{"key": key, "value": json.dumps(value)}])
 
     def advance(self, connection: Connection) -> None:
         """Say, within the transaction of a change, that what is served has changed."""
         self._count_up(connection, _VERSION)
-        _write(connection, _CHANGE, uuid.uuid4().hex)
-        self._database.announce(connection)
+        self.put(connection, _CHANGE, uuid.uuid4().hex)
+        self._database.system.announce(connection)
 
     def version(self) -> int:
         """Return a number that grows with every change to what is served. Raises StoreError."""
@@ -78,7 +78,7 @@ class StateBook:
     def change_id(self) -> str:
         """Return a random id of the last change to what is served, empty where it has none. Raises StoreError.
 
-        It tells changes apart that have the same version: a backup that is restored counts on from where it was.
+        Two changes may have the same version, as a restored backup counts on from where it was; their ids differ.
         """
         found: str | None = self.read(_CHANGE, _Identity)
         return found or ""
@@ -91,8 +91,8 @@ class StateBook:
     def refreshed(self, at: int) -> None:
         """Note that the pipeline has just taken in an answer about prices. Raises StoreError."""
         with self._database.writing() as connection:
-            _write(connection, _LAST_REFRESH, at)
-            self._database.announce(connection)
+            self.put(connection, _LAST_REFRESH, at)
+            self._database.system.announce(connection)
 
     def has_price_sources(self, names: Sequence[str]) -> None:
         """Note which sources are asked for prices. Raises StoreError."""
@@ -106,7 +106,7 @@ class StateBook:
 
     def stored_prices(self, connection: Connection, at: int) -> None:
         """Say, within the transaction that stores them, that there are new prices."""
-        _write(connection, _STORED, at)
+        self.put(connection, _STORED, at)
         self._count_up(connection, _KNOWLEDGE)
         self.advance(connection)
 
@@ -156,7 +156,7 @@ class StateBook:
         with self._database.writing() as connection:
             # Another process may have been quicker.
             if self._read(connection, _INSTANCE, _Identity) is None:
-                _write(connection, _INSTANCE, uuid.uuid4().hex)
+                self.put(connection, _INSTANCE, uuid.uuid4().hex)
 
     def _read(self, connection: Connection, key: str, shape: Any) -> Any:  # noqa: ANN401  as `read`
         make = singly(partial(_value, shape))
@@ -171,12 +171,8 @@ class StateBook:
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
             # A count that was damaged goes on beyond any that was ever shown: clients tell versions by it.
             found = int(time.time())
-        _write(connection, key, (found or 0) + 1)
+        self.put(connection, key, (found or 0) + 1)
 
 
 def _value(shape: Any, fact: _Fact) -> Any:  # noqa: ANN401  as `StateBook.read`
     return from_json(fact.value, shape)
-
-
-def _write(connection: Connection, key: str, value: Fact) -> None:
-    upsert(connection, table, [{"key": key, "value": json.dumps(value)}])

@@ -32,9 +32,9 @@ class Store:
     ) -> None:
         """Open the database at `url`, creating or upgrading its tables unless `read_only`.
 
-        A reader that `is_replica` of a server goes on beside a newer version that has upgraded them, as long as it can
+        A reader that `is_replica` of a server goes on beside a newer version that has upgraded the tables, while it can
         read them. Damaged rows that `damage` has met are not named again.
-        Raises SettingsError for an address that is none, StoreError and SchemaError.
+        Raises SettingsError for a malformed address, StoreError and SchemaError.
         """
         self._url = url
         self.database = Database(url, read_only=read_only, damage=damage)
@@ -147,4 +147,4 @@ class Store:
             if not is_readable(connection) or self.state.instance_id_in(connection) != instance_id:
                 raise StoreError(f"{self.database} is another database now", reason="the new one is another server's")
 
-        self.database.go_on_only_if(recognise)
+        self.database.system.go_on_only_if(recognise)

@@ -19,7 +19,7 @@ from tunnihind.store.state import StateBook
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """What one source says of a zone's delivery day.
+    """One source's answer for a zone's delivery day.
 
     `prices` are those of its newest whole answer, EUR/MWh, hours or quarters in order of time. They stand since
     `since_ts` and were last heard at `heard_ts`; there are none where no answer was whole. `reason` and `detail` say

@@ -37,6 +37,11 @@ def inputs(home: Home, language: str = "en") -> dict[str, Any]:
             "Homne elekter on kallis",
             "Keskmiselt 31,3 s/kWh. Kõrgeim kell 18:00: 74,4 s/kWh. Madalaim kell 03:00: 1,2 s/kWh.",
         ),
+        (
+            "ru",
+            "Завтра электричество дорогое",
+            "В среднем 31,3 ц/кВт·ч. Дороже всего в 18:00: 74,4 ц/кВт·ч. Дешевле всего в 03:00: 1,2 ц/кВт·ч.",
+        ),
     ],
 )
 async def test_a_dear_day_is_told_once_when_its_prices_are_published(

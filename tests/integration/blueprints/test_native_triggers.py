@@ -194,6 +194,14 @@ def tomorrow(start: int) -> float:
             "Homne elekter",
             "Keskmiselt 13,6 s/kWh. Odavaimad: 03:00, 04:00 (1,9 s/kWh). Kalleimad: 08:00, 18:00 (37,8 s/kWh).",
         ),
+        (
+            "ru",
+            "Электричество завтра",
+            (
+                "В среднем 13,6 ц/кВт·ч. Дешевле всего: 03:00, 04:00 (1,9 ц/кВт·ч). "
+                "Дороже всего: 08:00, 18:00 (37,8 ц/кВт·ч)."
+            ),
+        ),
     ],
 )
 async def test_tomorrows_prices_are_told_once_they_are_published(

@@ -118,9 +118,3 @@ async def imitate() -> AsyncIterator[Imitate]:
     yield start
     for runner in runners:
         await runner.cleanup()
-
-
-@pytest.fixture
-def estonian(hass: HomeAssistant) -> None:
-    """Let the household speak Estonian."""
-    hass.config.language = "et"

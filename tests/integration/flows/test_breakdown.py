@@ -113,15 +113,23 @@ async def test_what_cannot_be_read_yet_has_no_preview_and_the_next_has_one(
     assert await seen(socket, form, {}) == ("This hour: market 9.876 + VAT 2.3702", "12.25 c/kWh")
 
 
-async def test_in_an_estonian_home_it_is_in_estonian(home: Home, socket: MockHAClientWebSocket) -> None:
-    home.hass.config.language = "et"
+@pytest.mark.parametrize(
+    ("language", "breakdown", "price"),
+    [
+        ("et", "Sel tunnil: börsihind 9,876 + võrk 7,72 + käibemaks 4,223", "21,82 s/kWh"),
+        ("ru", "В этот час: биржевая цена 9,876 + сетевая плата 7,72 + налог с оборота 4,223", "21,82 ц/кВт·ч"),
+    ],
+)
+async def test_it_is_in_the_language_of_the_home(
+    home: Home, socket: MockHAClientWebSocket, language: str, breakdown: str, price: str
+) -> None:
+    home.hass.config.language = language
     form = await opened(home)
-    name, price = await seen(socket, form, {"package": "vork_1"})
-    assert name == "Sel tunnil: börsihind 9,876 + võrk 7,72 + käibemaks 4,223"
-    assert price == "21,82 s/kWh"
+    assert await seen(socket, form, {"package": "vork_1"}) == (breakdown, price)
 
 
 ESTONIAN = ("Sel tunnil: börsihind 9,876 + käibemaks 2,3702", "12,25 s/kWh")
+RUSSIAN = ("В этот час: биржевая цена 9,876 + налог с оборота 2,3702", "12,25 ц/кВт·ч")
 ENGLISH = ("This hour: market 9.876 + VAT 2.3702", "12.25 c/kWh")
 
 
@@ -134,6 +142,7 @@ ENGLISH = ("This hour: market 9.876 + VAT 2.3702", "12.25 c/kWh")
         ("en", "et-EE", {"language": "en"}, ENGLISH),
         ("en", "en", {"language": "et", "number_format": "language"}, ESTONIAN),
         ("en", "en", {"language": None}, ENGLISH),
+        ("et", "ru-RU,ru;q=0.9,en;q=0.8", None, RUSSIAN),
         # We have no Finnish, but Finland's comma.
         ("en", "fi-FI", None, ("This hour: market 9,876 + VAT 2,3702", "12,25 c/kWh")),
     ],
@@ -179,7 +188,7 @@ async def test_figures_in_the_texts_of_a_form_are_written_as_in_the_language_of_
 ) -> None:
     assert await async_setup_component(hass, "config", {})
     client = await hass_client()
-    for language, excise in (("et", "0,307"), ("en", "0.307")):
+    for language, excise in (("et", "0,307"), ("ru", "0,307"), ("en", "0.307")):
         headers = {"Accept-Language": language}
         flows = "/api/config/config_entries/options/flow"
         menu = await (await client.post(flows, json={"handler": home.entry.entry_id}, headers=headers)).json()

@@ -91,9 +91,12 @@ async def test_a_first_plan_of_the_cheapest_three_hours_comes_with_it(hass: Home
     }
 
 
-@pytest.mark.usefixtures("estonian")
-async def test_the_first_plan_has_an_estonian_name_in_an_estonian_home(hass: HomeAssistant, address: str) -> None:
-    assert (await first_plan(hass, address))[0] == "3 odavaimat tundi"
+@pytest.mark.parametrize(("language", "name"), [("et", "3 odavaimat tundi"), ("ru", "3 самых дешёвых часа")])
+async def test_the_first_plan_has_its_name_in_the_language_of_the_home(
+    hass: HomeAssistant, address: str, language: str, name: str
+) -> None:
+    hass.config.language = language
+    assert (await first_plan(hass, address))[0] == name
 
 
 async def test_a_server_that_tells_no_identity_is_known_by_its_host(hass: HomeAssistant, imitate: Imitate) -> None:
@@ -212,11 +215,14 @@ async def test_a_rehearsal_is_added_once_it_is_clear_that_automations_fire_for_r
     assert result["data"] == {"url": address, "instance_id": "other", "rehearsal": True}
 
 
-@pytest.mark.usefixtures("estonian")
-async def test_a_rehearsal_has_an_estonian_name_in_an_estonian_home(hass: HomeAssistant, imitate: Imitate) -> None:
+@pytest.mark.parametrize(("language", "name"), [("et", "Tunnihind proov"), ("ru", "Tunnihind репетиция")])
+async def test_a_rehearsal_has_its_name_in_the_language_of_the_home(
+    hass: HomeAssistant, imitate: Imitate, language: str, name: str
+) -> None:
+    hass.config.language = language
     form = await type_address(hass, await imitate(about=about_of(mode="rehearsal")))
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
-    assert result["title"] == "Tunnihind proov"
+    assert result["title"] == name
 
 
 async def test_a_rehearsal_gets_an_entry_beside_the_live_one_of_its_server(

@@ -71,11 +71,14 @@ async def test_home_assistants_country_is_chosen_at_first(hass: HomeAssistant, i
     assert offered(form)[1] == "Lithuania"
 
 
-@pytest.mark.usefixtures("estonian")
-async def test_in_an_estonian_home_the_countries_have_estonian_names(hass: HomeAssistant, imitate: Imitate) -> None:
+@pytest.mark.parametrize(("language", "countries"), [("et", ["Eesti", "Läti"]), ("ru", ["Эстония", "Латвия"])])
+async def test_the_countries_have_their_names_in_the_language_of_the_home(
+    hass: HomeAssistant, imitate: Imitate, language: str, countries: list[str]
+) -> None:
+    hass.config.language = language
     form = await type_address(hass, await imitate(zones=zones_of("EE", "LV")))
-    assert offered(form) == (["Eesti", "Läti"], "Eesti")
-    assert (await submit(hass, form, {"zone": "lv"}))["title"] == "Tunnihind Läti"
+    assert offered(form) == (countries, countries[0])
+    assert (await submit(hass, form, {"zone": "lv"}))["title"] == f"Tunnihind {countries[1]}"
 
 
 @pytest.mark.parametrize("pasted", ["", "/", "/api/v1/forecast", "/accuracy"])

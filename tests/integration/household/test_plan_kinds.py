@@ -59,24 +59,28 @@ async def test_only_a_plan_by_energy_has_a_cost_and_only_one_for_cheap_hours_a_s
         assert [plan for plan in ("car", "dear", "limit", "boiler") if has(plan, key)] == ["car", "boiler"]
 
 
+@pytest.mark.parametrize(
+    ("language", "entity_id", "cheap"),
+    [("et", "binary_sensor.plan_kallis_aeg", "odav"), ("ru", "binary_sensor.plan_window", "дешёв")],
+)
 async def test_a_window_of_dear_hours_runs_in_them_and_is_nowhere_called_cheap(
-    hass: HomeAssistant, make_home: MakeHome
+    hass: HomeAssistant, make_home: MakeHome, language: str, entity_id: str, cheap: str
 ) -> None:
-    hass.config.language = "et"
+    hass.config.language = language
     home = await make_home(MORNING)
     await home.add(plans={PLAN_ID: DEAR})
     known = prices(home)
     dearest = max(list(known)[:-1], key=lambda start: known[start] + known[start + HOUR_S])
     await home.at(dearest)
     window = home.state("binary_sensor", "window", PLAN_ID)
-    assert (window.state, window.entity_id) == ("on", "binary_sensor.plan_kallis_aeg")
+    assert (window.state, window.entity_id) == ("on", entity_id)
     names = [
         hass.states.get(one.entity_id).name  # type: ignore[union-attr]
         for one in er.async_entries_for_config_entry(er.async_get(hass), home.entry.entry_id)
         if one.unique_id.startswith(PLAN_ID) and hass.states.get(one.entity_id)
     ]
     assert len(names) >= 5
-    assert not [name for name in names if "odav" in name.lower()]
+    assert not [name for name in names if cheap in name.lower()]
 
 
 async def test_energy_that_a_battery_gives_in_dear_hours_is_of_value_and_no_cost(

@@ -45,7 +45,7 @@ def test_a_day_of_quarters_is_whole_with_all_of_them(date_: date, quarters: int)
     day = day_of(date_)
     known = answer(day, QUARTER_S)
     view = seen_at(day.start, known)
-    assert len(view.raw_today) == quarters
+    assert len(view.settled_on(view.today)) == quarters
     assert view.today_prices is not None
     assert view.today_prices.lowest.start == day.start
     assert view.today_prices.highest.end == day.end

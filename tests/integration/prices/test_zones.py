@@ -113,6 +113,7 @@ def test_only_estonia_has_packages_and_fees_in_the_table() -> None:
         (EE, Mode.DEMO, "en", "Tunnihind demo"),
         (LV, Mode.LIVE, "en", "Tunnihind Latvia"),
         (LV, Mode.LIVE, "et", "Tunnihind Läti"),
+        (FI, Mode.REHEARSAL, "ru", "Tunnihind Финляндия репетиция"),
         (FI, Mode.REHEARSAL, "fi", "Tunnihind Finland rehearsal"),
     ],
 )

@@ -21,13 +21,18 @@ async def test_the_form_shows_its_own_values_and_names_what_is_changed(car: Home
     assert "12.50 c/kWh" in hint
 
 
-async def test_the_form_names_it_in_estonian(car: Home) -> None:
-    car.hass.config.language = "et"
+@pytest.mark.parametrize(
+    ("language", "lines"),
+    [
+        ("et", ["Tähtaeg: 06:00", "Vajalik energia: 22,5 kWh", "Hinnapiir: 12,50 s/kWh"]),
+        ("ru", ["Крайний срок: 06:00", "Нужная энергия: 22,5 kWh", "Предельная цена: 12,50 ц/кВт·ч"]),
+    ],
+)
+async def test_the_form_names_it_in_the_language_of_the_home(car: Home, language: str, lines: list[str]) -> None:
+    car.hass.config.language = language
     await update(car, deadline="06:00", price_cap=12.5, energy=22.5, power=7.4)
     hint = (await form_of(car))["description_placeholders"]["changes"]
-    assert "Tähtaeg: 06:00" in hint
-    assert "Vajalik energia: 22,5 kWh" in hint
-    assert "12,50 s/kWh" in hint
+    assert all(f"- {line}" in hint for line in lines)
 
 
 @pytest.mark.parametrize("fields", [{}, {"name": "Auto"}, {"duration": {"hours": 5, "minutes": 0}}])

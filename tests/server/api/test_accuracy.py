@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.api.api_server import RunningServer, Serve
 from tests.support.pages.scored_data import SCORED, SCORED_DAY
-from tunnihind.api.score_table import MOST_READERS
+from tunnihind.api.routes import MOST_READERS
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import StoreError
 from tunnihind.forecast.scoring.decisions import Savings

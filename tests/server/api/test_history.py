@@ -16,7 +16,8 @@ import pytest
 from tests.support.api.api_server import Answer, RunningServer, Serve, no_prices
 from tests.support.clocks import local
 from tests.support.store.stores import day_range, whole_day
-from tunnihind.api.history import FIRST, MOST_READERS, Month, ReadPrices
+from tunnihind.api.history import FIRST, Month, ReadPrices
+from tunnihind.api.routes import MOST_READERS
 from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, market_price
 from tunnihind.store.prices import AGREED, Price

@@ -283,7 +283,7 @@ class Disk:
 
     def __init__(self, store: Store) -> None:
         self.pages = 1_000_000
-        event.listen(store.database.engine, "checkout", self._limit)
+        event.listen(store.database.system.engine, "checkout", self._limit)
 
     def fill_up(self) -> None:
         self.pages = 1

@@ -1,5 +1,6 @@
 """Several zones in one pipeline: each is forecast, and what is wrong with one changes nothing in another."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,7 +13,8 @@ from tests.support.store.stores import hourly
 from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices
 from tunnihind.forecast.identity import model_identity
-from tunnihind.market import ESTONIA, FINLAND, HOUR_S, SeriesKey, Zone, day_start
+from tunnihind.market import ESTONIA, FINLAND, HOUR_S, Market, SeriesKey, Zone, day_start
+from tunnihind.pipeline.modelling import ScoreSlice
 from tunnihind.pipeline.schedule import Job
 from tunnihind.store.store import Store
 
@@ -79,3 +81,33 @@ async def test_each_zone_is_forecast_and_scored_by_itself(store: Store) -> None:
         assert store.backtests.scored_at(model_identity(market), market.zone) is not None
     # The quotes of the first and the last zone lie 30 EUR/MWh apart.
     assert medians["fi"] == pytest.approx(medians["ee"] + 30, abs=1)
+
+
+class SlowModeller(InProcessModeller):
+    """Takes longer for each part of the scores than the pipeline waits, and notes what it is asked meanwhile."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.scored: list[Zone] = []
+        self._scoring = 0
+
+    async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
+        self.scored.append(market.zone)
+        self._scoring += 1
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert self._scoring == 1
+        self._scoring -= 1
+        return await super().score_slice(market, as_of)
+
+
+async def test_a_zone_is_scored_to_the_end_before_the_next_one_begins(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tunnihind.pipeline.pipeline.WAIT_FOR_MODEL_S", 0.0)
+    clock = JumpingClock(START, nap_s=600)
+    source = ScriptedPrices(flat_quotes(TODAY - timedelta(days=10), TOMORROW, HOUR_S), clock=clock)
+    modeller = SlowModeller(store)
+    assert await pipeline_of(store, clock, prices=[source], modeller=modeller, markets=(FINLAND, ESTONIA)).catch_up()
+    assert modeller.scored == sorted(modeller.scored, reverse=True)
+    assert {*modeller.scored} == {"fi", "ee"}

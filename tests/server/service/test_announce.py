@@ -13,7 +13,7 @@ from zeroconf import ServiceStateChange
 from tests.support.clocks import StillClock
 from tests.support.machine.discovery import DiscoveryClient, discovery_client
 from tunnihind import __version__
-from tunnihind.service.announce import SERVICE_TYPE, Announcement, Announcer, announce, reachable_addresses
+from tunnihind.service.announce import SERVICE_TYPE, Announcer, announce, reachable_addresses
 from tunnihind.service.background import background
 
 ID = uuid.uuid4().hex
@@ -62,7 +62,7 @@ async def announced(
     addresses: Sequence[str] = ("127.0.0.1",), *, port: int = 8080, clock: HeldClock | None = None
 ) -> AsyncIterator[None]:
     """Announce a server at these addresses, which a test may change, as its machine's may."""
-    announcer = Announcer(Announcement("Tunnihind", ID, port), lambda: list(addresses), clock or HeldClock())
+    announcer = Announcer("Tunnihind", ID, port, lambda: list(addresses), clock or HeldClock())
     async with background(announcer.run()):
         yield
 

@@ -82,6 +82,16 @@ async def test_sources_as_they_should_be_are_good_and_say_how_far_they_reach(wor
     }
 
 
+async def test_each_zone_that_is_served_has_its_reach(world: World) -> None:
+    for ts in [ts for ts in world.elering.quotes["fi"] if ts >= day_start(TOMORROW)]:
+        del world.elering.quotes["fi"][ts]
+    found = await world.check(settings=replace(world.settings, zones=("ee", "lv", "fi")))
+    assert found["elering"].reach == (
+        f"prices of EE, LV until the end of {TOMORROW} (Brussels time);"
+        f" prices of FI until the end of {TODAY} (Brussels time)"
+    )
+
+
 async def test_only_what_is_configured_is_asked(world: World) -> None:
     settings = replace(world.settings, entsoe_token="", weather=False)
     assert list(await world.check(settings=settings)) == ["elering"]

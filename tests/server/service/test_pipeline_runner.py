@@ -62,7 +62,7 @@ class Server:
 
     def __init__(self, url: str, clock: SteadyClock, host: str) -> None:
         self.store = Store(url)
-        self.store.database.now = clock.of_database  # type: ignore[method-assign]
+        self.store.database.system.now = clock.of_database  # type: ignore[method-assign]
         self.clock = clock
         self.troubles = Troubles()
         self.pipeline = StubPipeline(self.store, clock)

@@ -107,7 +107,8 @@ def settle_a_day(store: Store) -> None:
 
 
 def backup_of(store: Store, target: Path) -> Path:
-    with closing(sqlite3.connect(str(store.database.path))) as source, closing(sqlite3.connect(target)) as backup:
+    path = str(store.database.system.path)
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(target)) as backup:
         source.backup(backup)
     return target
 

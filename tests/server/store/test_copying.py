@@ -173,7 +173,7 @@ def test_a_copy_that_is_interrupted_anywhere_leaves_nothing(
 def test_a_source_on_which_a_server_runs_is_refused(ways: tuple[str, str]) -> None:
     source, target = ways
     with Store(source) as store, store.database.writing() as connection:
-        connection.execute(update(leases).values(beat_ts=store.database.now(connection)))
+        connection.execute(update(leases).values(beat_ts=store.database.system.now(connection)))
     with pytest.raises(StoreError, match=r"process 1 on h runs the pipeline on .*: stop it first"):
         copy(source, target, shown)
 

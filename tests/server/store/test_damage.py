@@ -26,7 +26,7 @@ from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
-from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, months_filled, note_filled, refill_damaged
+from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, note_filled, refill_damaged
 from tunnihind.pipeline.modelling import accuracy, make_runs, scores
 from tunnihind.pipeline.retention import thin
 from tunnihind.pipeline.situation import read_situation
@@ -92,7 +92,7 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
         store.scores.keep("ee", LiveScores(days=tuple(scored)))
         store.state.refreshed(NOW)
         note_filled(store.state, YEARS_FILLED, str(DAY.year), NOW)
-        note_filled(store.state, months_filled("weather"), "2025-12-01", NOW)
+        note_filled(store.state, "months of weather filled", "2025-12-01", NOW)
         ones = pack_hundredths(np.ones(24))
         past = [
             {

@@ -70,7 +70,7 @@ def dead() -> int:
 
 def now_of(store: Store) -> int:
     with store.database.reading() as connection:
-        return store.database.now(connection)
+        return store.database.system.now(connection)
 
 
 def hold(store: Store, pid: int, *, host: str = ELSEWHERE, silent_s: int = 0) -> Holder:

@@ -37,7 +37,7 @@ def assert_lost(store: Store, reason: str) -> None:
         with pytest.raises(StoreLost) as caught:
             access()
         assert reason in caught.value.reason
-        assert str(store.database.path) not in caught.value.reason
+        assert str(store.database.system.path) not in caught.value.reason
 
 
 def test_a_deleted_file_is_noticed_at_once_told_once_and_not_made_anew(
@@ -74,7 +74,7 @@ def test_a_copy_in_the_files_place_is_used_on_and_told_of(
         assert_lost(store, "has been deleted")
     copy.rename(path)
     assert [found.made_at for found in store.runs.since(HOURS, 0)] == [SEEN]
-    assert store.database.copies == 1
+    assert store.database.system.copies == 1
     assert "another copy has taken the place of the database file" in caplog.text
     store.runs.add(run(SEEN + 7200))
     with Store(f"sqlite:///{path}", read_only=True) as other:

@@ -296,7 +296,7 @@ def test_a_copy_in_its_place_is_used_on_and_told_of(
         postgresql.make_database(like=backup, name=database)
         store.runs.add(run(SEEN + 7200))
         assert [one.made_at for one in store.runs.since(HOURS, 0)] == [SEEN + 7200, SEEN]
-        assert store.database.copies == 1
+        assert store.database.system.copies == 1
     assert "another copy has taken the place of the database" in caplog.text
     postgresql.drop_database(backup)
 

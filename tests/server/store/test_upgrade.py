@@ -158,7 +158,7 @@ def test_a_replica_goes_on_beside_a_newer_version_that_has_only_added(
         with Store(url, read_only=True, is_replica=True) as after:
             for replica in (before, after):
                 # The one that was there first has to get by with new connections too.
-                replica.database.engine.dispose()
+                replica.database.system.engine.dispose()
                 assert [one.made_at for one in replica.runs.since(HOURS, 0)] == [SEEN]
                 assert list(replica.prices.archive().everything().of("ee"))
         database.close()

@@ -10,7 +10,7 @@ from typing import Any, Final
 from homeassistant.data_entry_flow import FlowResultType, section
 
 INTEGRATION: Final = Path(__file__).parents[3] / "custom_components/tunnihind"
-LANGUAGES: Final = ("en", "et")
+LANGUAGES: Final = ("en", "et", "ru")
 
 type Texts = dict[str, Any]
 

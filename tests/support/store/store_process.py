@@ -64,7 +64,7 @@ def _be_killed_after(words: str, store: Store) -> None:
         if statement.startswith(words):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    event.listen(store.database.engine, "after_cursor_execute", kill)
+    event.listen(store.database.system.engine, "after_cursor_execute", kill)
 
 
 def die_adding_runs(url: str, hours: str) -> None:

@@ -25,10 +25,10 @@ _OF_API: Final = {
     "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, Tunnihind-VAT-Rate, X-Request-Id",
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
-"""What tells clients about the API; a page's thirty files would carry it for nobody."""
+"""Header fields that describe the API; on a page's thirty files nobody would read them."""
 
 NOTHING_ALLOWED: Final = "default-src 'none'; frame-ancestors 'none'"
-"""The Content-Security-Policy of what isn't a page; scripts and style sheets can't be opened as one and need none."""
+"""The Content-Security-Policy of all but pages; scripts and style sheets can't be opened as a page and need none."""
 
 
 def headers(
@@ -69,7 +69,8 @@ def wants_page(request: web.Request) -> bool:
 type Coding = Literal["zstd", "gzip", "identity"]
 
 CODINGS: Final[tuple[Coding, ...]] = ("zstd", "gzip", "identity")
-"""What the server can send, the smallest first: of codings that a client accepts equally, the first is sent."""
+"""The codings that the server can send, the smallest first. Among those that a client accepts equally the first
+wins."""
 
 _ALIASES: Final = {"x-gzip": "gzip"}
 

@@ -21,7 +21,7 @@ DETAILS: Final[Mapping[int, str]] = {
     500: "The server made a mistake, and has logged it. Try again in a minute.",
     503: "The server has no data to answer from yet. Try again in a moment.",
 }
-"""What each status means here, where the answer has nothing more exact to say."""
+"""The general text of each status, for answers without a more exact one."""
 
 
 class Problems:

@@ -85,7 +85,7 @@ class _MessageResponse(web.StreamResponse):
 
     @property
     def body_length(self) -> int:
-        """What the access log calls the size, which is that of the whole message for aiohttp too."""
+        """The size in the access log: that of the whole message, as for aiohttp."""
         return sum(map(len, self._message))
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
@@ -142,9 +142,9 @@ def represent(
 ) -> Representation:
     """Encode a body and make its header fields; `vary` names the request's fields that the body depends on.
 
-    What isn't `of_api` says nothing about the API. `more_fields` are those of this body alone, which a 304 has too.
-    `date` is the Date field of a representation that lives no longer than a second, so that its messages can be
-    serialised ahead.
+    Only an answer `of_api` has the fields that describe the API. `more_fields` are those of this body alone, which a
+    304 has too. `date` is the Date field of a representation that lives no longer than a second, so that its messages
+    can be serialised ahead.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})

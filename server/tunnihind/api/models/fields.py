@@ -4,15 +4,35 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from tunnihind.market import HOUR_S
+from tunnihind.market import HOUR_S, iso_utc
 
 HOUR_EXAMPLE: Final = 1_765_792_800
 _INSTANT_EXAMPLE: Final = 1_765_793_412
 
 
-def iso_time(description: str, example: str = "2025-12-15T10:00:00Z") -> Meta:
-    """Describe a field that holds an instant as ISO 8601."""
-    return Meta(description=description, examples=[example], extra_json_schema={"format": "date-time"})
+def iso_time(description: str, example: int = HOUR_EXAMPLE) -> Meta:
+    """Describe a field that holds an instant as ISO 8601; the example is in unix seconds."""
+    return Meta(description=description, examples=[iso_utc(example)], extra_json_schema={"format": "date-time"})
+
+
+def start(unit: str, step_s: int, later_s: int = 0) -> Meta:
+    """Describe a field that holds the start of an hour or a quarter, in the example so many seconds later."""
+    return Meta(description=f"{unit} start, unix seconds UTC.", multiple_of=step_s, examples=[HOUR_EXAMPLE + later_s])
+
+
+def iso_start(unit: str, later_s: int = 0) -> Meta:
+    """Describe a field that holds the same as ISO 8601."""
+    return iso_time(f"{unit} start, ISO 8601 UTC; the same instant as `ts`.", HOUR_EXAMPLE + later_s)
+
+
+def in_kwh(what: str, example: object) -> Meta:
+    """Describe a field that holds prices in EUR/kWh."""
+    return Meta(description=f"{what} in EUR/kWh, including $vat, rounded to 4 decimal places.", examples=[example])
+
+
+def uri(description: str, example: str = "https://tunnihind.example") -> Meta:
+    """Describe a field that holds an address."""
+    return Meta(description=description, examples=[example], extra_json_schema={"format": "uri"})
 
 
 ZoneCode = Annotated[
@@ -27,34 +47,15 @@ Currency = Annotated[
     Literal["EUR"],
     Meta(description="Currency.", examples=["EUR"], extra_json_schema={"type": "string", "const": "EUR"}),
 ]
-Docs = Annotated[
-    str,
-    Meta(
-        description="URL of the human-readable API description.",
-        examples=["https://tunnihind.example/docs"],
-        extra_json_schema={"format": "uri"},
-    ),
-]
-HourStart = Annotated[
-    int,
-    Meta(description="Hour start, unix seconds UTC.", multiple_of=HOUR_S, examples=[HOUR_EXAMPLE]),
-]
-HourStartIso = Annotated[str, iso_time("Hour start, ISO 8601 UTC; the same instant as `ts`.")]
-HourAhead = Annotated[
-    int,
-    Meta(description="Hour start, unix seconds UTC.", multiple_of=HOUR_S, examples=[HOUR_EXAMPLE + HOUR_S]),
-]
-HourAheadIso = Annotated[str, iso_time("Hour start, ISO 8601 UTC; the same instant as `ts`.", "2025-12-15T11:00:00Z")]
+Docs = Annotated[str, uri("URL of the human-readable API description.", "https://tunnihind.example/docs")]
+HourStart = Annotated[int, start("Hour", HOUR_S)]
+HourStartIso = Annotated[str, iso_start("Hour")]
+HourAhead = Annotated[int, start("Hour", HOUR_S, HOUR_S)]
+HourAheadIso = Annotated[str, iso_start("Hour", HOUR_S)]
 SettledPrice = Annotated[
     float, Meta(description="Settled day-ahead price, EUR/MWh, excluding VAT, 2 decimals.", examples=[84.37])
 ]
-SettledConsumerPrice = Annotated[
-    float,
-    Meta(
-        description="The same price in EUR/kWh, including $vat, rounded to 4 decimal places.",
-        examples=[0.1029],
-    ),
-]
+SettledConsumerPrice = Annotated[float, in_kwh("The same price", 0.1029)]
 P10 = Annotated[
     float,
     Meta(
@@ -64,18 +65,9 @@ P10 = Annotated[
 ]
 P50 = Annotated[float, Meta(description="Median, EUR/MWh, excluding VAT, 2 decimals.", examples=[81.4])]
 P90 = Annotated[float, Meta(description="90th percentile, EUR/MWh, excluding VAT, 2 decimals.", examples=[128.95])]
-P10Consumer = Annotated[
-    float,
-    Meta(description="p10 in EUR/kWh, including $vat, rounded to 4 decimal places.", examples=[0.0636]),
-]
-P50Consumer = Annotated[
-    float,
-    Meta(description="p50 in EUR/kWh, including $vat, rounded to 4 decimal places.", examples=[0.0993]),
-]
-P90Consumer = Annotated[
-    float,
-    Meta(description="p90 in EUR/kWh, including $vat, rounded to 4 decimal places.", examples=[0.1573]),
-]
+P10Consumer = Annotated[float, in_kwh("p10", 0.0636)]
+P50Consumer = Annotated[float, in_kwh("p50", 0.0993)]
+P90Consumer = Annotated[float, in_kwh("p90", 0.1573)]
 Now = Annotated[int, Meta(description="When the response was computed, unix seconds UTC.", examples=[_INSTANT_EXAMPLE])]
 MadeAt = Annotated[
     int | None,

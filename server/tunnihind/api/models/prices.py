@@ -1,4 +1,4 @@
-"""What the resources of prices answer: hours, quarters, the dashboard's series, price paths, months and feeds.
+"""The answers of the resources of prices: hours, quarters, the dashboard's series, price paths, months and feeds.
 
 The feed for EMHASS is a plain mapping of times to prices.
 """
@@ -29,7 +29,10 @@ from tunnihind.api.models.fields import (
     SettledConsumerPrice,
     SettledPrice,
     ZoneCode,
+    in_kwh,
+    iso_start,
     iso_time,
+    start,
 )
 from tunnihind.market import HOUR_S, QUARTER_S
 
@@ -90,8 +93,8 @@ BacktestOrNull = Annotated[
 ]
 
 
-class ForecastResponse(Struct, frozen=True, rename="camel", kw_only=True):
-    """Settled prices from the current hour forward, and the public part of the forecast."""
+class _Heading(Struct, frozen=True, rename="camel", kw_only=True):
+    """The fields with which answers on prices begin."""
 
     zone: ZoneCode
     currency: Currency
@@ -100,6 +103,11 @@ class ForecastResponse(Struct, frozen=True, rename="camel", kw_only=True):
     last_refresh: LastRefresh
     free_until: FreeUntil
     gated: Gated
+
+
+class ForecastResponse(_Heading, frozen=True, rename="camel", kw_only=True):
+    """Settled prices from the current hour forward, and the public part of the forecast."""
+
     backtest: BacktestOrNull
     docs: Docs
     day_ahead: Annotated[
@@ -115,25 +123,11 @@ class ForecastResponse(Struct, frozen=True, rename="camel", kw_only=True):
     ]
 
 
-QuarterStart = Annotated[
-    int,
-    Meta(description="Quarter start, unix seconds UTC.", multiple_of=QUARTER_S, examples=[HOUR_EXAMPLE]),
-]
-QuarterStartIso = Annotated[str, iso_time("Quarter start, ISO 8601 UTC; the same instant as `ts`.")]
-QuarterAhead = Annotated[
-    int,
-    Meta(description="Quarter start, unix seconds UTC.", multiple_of=QUARTER_S, examples=[HOUR_EXAMPLE + QUARTER_S]),
-]
-QuarterAheadIso = Annotated[
-    str, iso_time("Quarter start, ISO 8601 UTC; the same instant as `ts`.", "2025-12-15T10:15:00Z")
-]
-
-
 class DayAheadQuarter(DayAheadHour, frozen=True, rename="camel", kw_only=True):
     """One settled quarter of an hour."""
 
-    ts: QuarterStart
-    starts_at: QuarterStartIso
+    ts: Annotated[int, start("Quarter", QUARTER_S)]
+    starts_at: Annotated[str, iso_start("Quarter")]
     hourly: Annotated[
         bool,
         Meta(
@@ -147,18 +141,13 @@ class DayAheadQuarter(DayAheadHour, frozen=True, rename="camel", kw_only=True):
 class ForecastQuarter(ForecastHour, frozen=True, rename="camel", kw_only=True):
     """One forecast quarter of an hour."""
 
-    ts: QuarterAhead
-    starts_at: QuarterAheadIso
+    ts: Annotated[int, start("Quarter", QUARTER_S, QUARTER_S)]
+    starts_at: Annotated[str, iso_start("Quarter", QUARTER_S)]
 
 
-class QuartersResponse(Struct, frozen=True, rename="camel", kw_only=True):
+class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
     """Settled quarters from the current one forward, and the public part of the forecast, by the quarter."""
 
-    zone: ZoneCode
-    currency: Currency
-    now: Now
-    made_at: MadeAt
-    last_refresh: LastRefresh
     free_until: Annotated[
         int,
         Meta(
@@ -167,7 +156,6 @@ class QuartersResponse(Struct, frozen=True, rename="camel", kw_only=True):
             examples=[HOUR_EXAMPLE + 60 * HOUR_S],
         ),
     ]
-    gated: Gated
     backtest: Annotated[
         Backtest | None,
         Meta(description="Accuracy of the forecast of quarters from a walk-forward backtest. Null while unavailable."),
@@ -253,16 +241,9 @@ class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
     ] = None
 
 
-class ScenariosResponse(Struct, frozen=True, rename="camel", kw_only=True):
+class ScenariosResponse(_Heading, frozen=True, rename="camel", kw_only=True):
     """Settled prices from the current hour forward, and equally likely courses that prices may take."""
 
-    zone: ZoneCode
-    currency: Currency
-    now: Now
-    made_at: MadeAt
-    last_refresh: LastRefresh
-    free_until: FreeUntil
-    gated: Gated
     docs: Docs
     probability: Annotated[
         float,
@@ -291,13 +272,7 @@ class ScenariosResponse(Struct, frozen=True, rename="camel", kw_only=True):
             examples=[[[71.9, 64.31], [88.2, 90.07]]],
         ),
     ]
-    paths_kwh: Annotated[
-        list[list[float]],
-        Meta(
-            description="The same paths in EUR/kWh, including $vat, rounded to 4 decimal places.",
-            examples=[[[0.0877, 0.0785], [0.1076, 0.1099]]],
-        ),
-    ]
+    paths_kwh: Annotated[list[list[float]], in_kwh("The same paths", [[0.0877, 0.0785], [0.1076, 0.1099]])]
 
 
 class HistoryPrice(Struct, frozen=True, rename="camel", kw_only=True):
@@ -337,7 +312,7 @@ class HistoryResponse(Struct, frozen=True, rename="camel", kw_only=True):
 
 PeriodStartIso = Annotated[str, iso_time("Start of the period, ISO 8601 UTC.")]
 PeriodEndIso = Annotated[
-    str, iso_time("End of the period, ISO 8601 UTC: the start of the next one.", "2025-12-15T10:15:00Z")
+    str, iso_time("End of the period, ISO 8601 UTC: the start of the next one.", HOUR_EXAMPLE + QUARTER_S)
 ]
 
 

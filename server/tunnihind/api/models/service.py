@@ -1,27 +1,20 @@
-"""Bodies in which a server tells of itself: who it is, how it is, and what is wrong with a request."""
+"""Bodies about the server itself: who it is, how it is, and what is wrong with a request."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from tunnihind.api.models.fields import Now, ZoneCode
+from tunnihind.api.models.fields import Now, ZoneCode, uri
 
 type Mode = Literal["live", "demo", "rehearsal"]
-"""What a server serves: the market, a simulated one (`--demo`), or a past day as it was known then (`--as-of`)."""
+"""The data that a server serves: the market, a simulated one (`--demo`), or a past day as known then (`--as-of`)."""
 
 
 class ZoneAddress(Struct, frozen=True, rename="camel", kw_only=True):
     """Where a zone's API is."""
 
     zone: Annotated[str, Meta(description="Bidding zone: EE, LV, LT or FI.", examples=["$code"])]
-    url: Annotated[
-        str,
-        Meta(
-            description="The zone's base URL, without a slash at its end.",
-            examples=["https://tunnihind.example"],
-            extra_json_schema={"format": "uri"},
-        ),
-    ]
+    url: Annotated[str, uri("The zone's base URL, without a slash at its end.")]
 
 
 class About(Struct, frozen=True, rename="camel", kw_only=True):
@@ -56,14 +49,7 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
             examples=["Tunnihind (tunnihind.example)"],
         ),
     ]
-    public_url: Annotated[
-        str,
-        Meta(
-            description="The address clients know the server by, without a slash at its end.",
-            examples=["https://tunnihind.example"],
-            extra_json_schema={"format": "uri"},
-        ),
-    ]
+    public_url: Annotated[str, uri("The address clients know the server by, without a slash at its end.")]
     full_horizon: Annotated[
         bool,
         Meta(
@@ -146,15 +132,11 @@ class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Problem(Struct, frozen=True, rename="camel", kw_only=True):
-    """What went wrong, as RFC 9457 describes it."""
+    """A problem with a request, by RFC 9457."""
 
     type: Annotated[
         str,
-        Meta(
-            description="URI of the kind of problem; leads to its description.",
-            examples=["https://tunnihind.example/docs#problem-503"],
-            extra_json_schema={"format": "uri"},
-        ),
+        uri("URI of the kind of problem; leads to its description.", "https://tunnihind.example/docs#problem-503"),
     ]
     title: Annotated[str, Meta(description="The kind of problem in short.", examples=["Service Unavailable"])]
     status: Annotated[int, Meta(description="The HTTP status.", examples=[503], ge=400, le=599)]

@@ -8,8 +8,7 @@ import math
 import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, cast, override
 
 import psycopg
 from psycopg.types.string import TextLoader
@@ -20,7 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from tunnihind.errors import SchemaError, StoreDamaged, StoreError, StoreLost, one_line
 from tunnihind.store.address import shown, without_secrets
-from tunnihind.store.engines.base import Outage, Recognise
+from tunnihind.store.engines.base import Outage, System
 from tunnihind.store.engines.postgresql_connection import CHANNEL, WaitingConnection, changes
 
 _LOG: Final = logging.getLogger(__name__)
@@ -57,7 +56,7 @@ _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_
 _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
 
 _SILENT_AFTER_S: Final = 5.0
-"""A writer that has neither sent nor taken anything for so long in the middle of a batch is frozen or cut off."""
+"""A writer is frozen or cut off if it neither sends nor takes anything for this long in the middle of a batch."""
 # Between two statements of a batch a transaction isn't idle for PostgreSQL, so its own time limit doesn't end one.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
@@ -98,57 +97,48 @@ _PLAIN: Final = {
     "55P03": "another process has been writing for too long",
     "57014": "it takes too long",
 }
-"""What is said, by SQLSTATE, before the server's own words."""
+"""Our words by SQLSTATE; the server's own words follow them."""
 _MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
-"""SQLSTATEs: there is no room on the disk, or another process has been writing for too long."""
+"""SQLSTATEs: the disk is full, another process has been writing for too long, or a statement took too long."""
 _DAMAGED: Final = frozenset({"XX001", "XX002"})
 """SQLSTATEs: a table or an index is damaged."""
 
-# What psycopg says before the server's own words.
+# psycopg puts this before the server's own words.
 _PREAMBLE: Final = re.compile(
     r"connection (?:failed|is bad): (?:connection to server .*? failed: )?(?:FATAL: +|fe_sendauth: )?"
 )
 _NO_CONNECTION: Final = "the database server can't be reached"
 
 
-class Postgresql:
-    """A database of a PostgreSQL server."""
+class Postgresql(System):
+    """A database of a PostgreSQL server, whose tables are checked when they are read."""
 
-    path: Path | None = None
     tells_of_changes = True
-    is_private = False
 
-    def __init__(self, url: URL, *, read_only: bool) -> None:
+    def __init__(self, url: URL) -> None:
         """Prepare to connect."""
-        self.name = shown(url)
+        super().__init__(shown(url))
         self._url = url
-        self._read_only = read_only
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         # Each statement sees what was committed before the lock was had.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
-        self._recognise: Recognise | None = None
-        self.copies = 0
-        self.damage = ""
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")
 
-    def require(self) -> None:
-        """Do nothing: `reading` and `writing` find out."""
-
+    @override
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Open a consistent view of the data. Raises SQLAlchemyError, StoreLost."""
         with self._reading.connect() as connection:
             self._look_at(connection)
             yield connection
 
+    @override
     def writing(self) -> AbstractContextManager[Connection]:
-        """Open a transaction, and wait until no other one writes. Raises SQLAlchemyError, StoreLost."""
         return self._alone(_WRITING)
 
+    @override
     def migrating(self) -> AbstractContextManager[Connection]:
-        """Open a transaction for long work, and wait for another one at it. Raises SQLAlchemyError, StoreLost."""
         return self._alone(_MIGRATING, patience_s=math.inf)
 
     @contextmanager
@@ -161,24 +151,24 @@ class Postgresql:
             self._look_at(connection)
             yield connection
 
+    @override
     @contextmanager
     def noting(self) -> Iterator[Connection]:
-        """Open a transaction that waits for no writer. Raises SQLAlchemyError, StoreLost."""
         with self._writing.begin() as connection:
             connection.execute(_NOTING)
             self._look_at(connection)
             yield connection
 
+    @override
     def now(self, connection: Connection) -> int:
-        """Return the time of the database server, unix seconds UTC."""
         return int(connection.execute(_NOW).scalar_one())
 
+    @override
     def announce(self, connection: Connection) -> None:
-        """Tell all that listen, once this transaction is committed."""
         connection.execute(_ANNOUNCE)
 
+    @override
     async def changes(self) -> AsyncGenerator[None]:
-        """Yield once the connection listens, and then at each change. Raises StoreError."""
         try:
             async for _ in changes(self.engine, _connecting(self._url)):
                 yield
@@ -186,8 +176,8 @@ class Postgresql:
             words = one_line(without_secrets(str(error), self._url))
             raise StoreError(f"the database {self.name} tells of no changes: {words}") from error
 
+    @override
     def require_rights(self, tables: Iterable[str]) -> None:
-        """Make sure that these tables may be written to. Raises StoreError."""
         with self.reading() as connection:
             is_copy, role, refused = connection.execute(_RIGHTS, {"tables": list(tables)}).one()
         if is_copy:
@@ -196,20 +186,14 @@ class Postgresql:
             names = ", ".join(refused)
             raise StoreError(f"can't write the database {self.name}: the role {role} may not write to {names}")
 
-    def look_for_damage(self, connection: Connection) -> None:
-        """Do nothing: PostgreSQL's tables are checked when they are read."""
-
+    @override
     def size(self) -> int:
         """Return how many bytes the database takes, PostgreSQL's own catalogue among them."""
         with self.reading() as connection:
             return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
 
-    def go_on_only_if(self, recognise: Recognise) -> None:
-        """Have the database looked at that is behind a new connection."""
-        self._recognise = recognise
-
+    @override
     def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
-        """Return what went wrong in plain words, without the password."""
         if isinstance(error, PoolTimeout):
             return StoreError(
                 f"can't {verb} the database {self.name}: all connections are in use",
@@ -235,10 +219,6 @@ class Postgresql:
             return StoreDamaged(said, reason=self.damage)
         done = "read" if verb == "read" else "written to"
         return StoreError(said, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
-
-    def close(self) -> None:
-        """Give all connections back."""
-        self.engine.dispose()
 
     def _look_at(self, connection: Connection) -> None:
         """Make sure that the right database is behind a new connection. Raises StoreError, StoreLost."""
@@ -317,7 +297,8 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # As SQLite gives them: a day that is none, such as PostgreSQL's infinity, would end the reading of all rows.
+    # As text, like SQLite's: a day that Python can't hold, such as PostgreSQL's infinity, would end the reading of all
+    # rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

@@ -15,7 +15,7 @@ from psycopg.abc import PQGen
 from sqlalchemy import Engine
 
 ANSWER_WITHIN_S: Final = 40.0
-"""For so long nothing may come: longer than the server's own limit of a statement."""
+"""The longest wait for an answer: longer than the server's own limit of a statement."""
 
 _LOOK_EVERY_S: Final = 0.1
 
@@ -27,7 +27,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
     @contextmanager
     def waiting_for(self, seconds: float | None) -> Iterator[None]:
-        """Wait for so long within the context, as long as usual for None."""
+        """Wait for up to `seconds` within the context, None for the usual time."""
         if seconds is None:
             yield
             return
@@ -47,7 +47,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _while_it_moves[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Pass an exchange on as it is. Raises TimeoutError once nothing has been ready for so long."""
+    """Pass an exchange on as it is. Raises TimeoutError once nothing has been ready for `patience_s`."""
     try:
         wanted = next(exchange)
         moved_at = monotonic()

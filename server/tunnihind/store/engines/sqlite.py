@@ -8,11 +8,10 @@ import os
 import sqlite3
 import stat
 import threading
-from collections.abc import AsyncGenerator, Iterable
 from contextlib import AbstractContextManager, closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, override
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
@@ -20,7 +19,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tunnihind.errors import StoreDamaged, StoreError, StoreLost
-from tunnihind.store.engines.base import Outage, Recognise
+from tunnihind.store.engines.base import Outage, Recognise, System
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -35,7 +34,7 @@ _WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 _PRIMARY_CODE: Final = 0xFF
 """SQLite's extended result codes have the primary one in their last byte (https://www.sqlite.org/rescode.html)."""
 _MAY_PASS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
-"""Another program holds the file, or there is no room on the disk."""
+"""Another program holds the file, or the disk is full."""
 _DAMAGED: Final = (
     "the database file is damaged ({}): stop the server, and restore a backup, or save what can be read with "
     "`sqlite3 tunnihind.db .recover`"
@@ -44,21 +43,19 @@ _CHECK: Final = "PRAGMA quick_check(1)"
 """Answers "ok" for a whole file."""
 
 
-class Sqlite:
-    """An SQLite database."""
+class Sqlite(System):
+    """An SQLite database. Other processes look for changes every few seconds.
 
-    tells_of_changes = False
+    A file that can't be written to can't be opened for that, so there are no further rights to look at.
+    """
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
         """Prepare to connect, and make the file unless `read_only`. Raises StoreError."""
-        self.name = url.render_as_string()
+        super().__init__(url.render_as_string())
         on_disk = url.database not in {None, "", ":memory:"} and "uri" not in url.query
         self.path = Path(str(url.database)) if on_disk else None
         self.is_private = self.path is None
-        self.copies = 0
-        self.damage = ""
         self._read_only = read_only
-        self._recognise: Recognise | None = None
         self._anchor: sqlite3.Connection | None = None
         self._outage = Outage(str(self.path), "the database file")
         self._lock = threading.Lock()
@@ -73,8 +70,8 @@ class Sqlite:
             self.engine = _engine(address.update_query_dict({"mode": "rw", "uri": "true"}), read_only=False)
         self._opened = _identity(self.path)
 
+    @override
     def require(self) -> None:
-        """Make sure that the file is the one that was opened, or a copy of it. Raises StoreLost."""
         # Once a file is deleted and closed, another may get its number.
         if self.path is None or (self._opened == _identity(self.path) and not self._outage.trouble):
             return
@@ -84,14 +81,15 @@ class Sqlite:
         if trouble:
             raise StoreLost(f"can't use the database {self.name}: {trouble}", reason=trouble)
 
+    @override
     def reading(self) -> AbstractContextManager[Connection]:
-        """Open a consistent view of the data."""
         return self.engine.connect()
 
+    @override
     def writing(self) -> AbstractContextManager[Connection]:
-        """Open a transaction, and wait until no other one writes."""
         return self.engine.execution_options(**{_WRITES: True}).begin()
 
+    @override
     def noting(self) -> AbstractContextManager[Connection]:
         """Open a transaction that a process's end can't undo, and a power failure may.
 
@@ -99,30 +97,16 @@ class Sqlite:
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
+    @override
     def now(self, connection: Connection) -> int:
-        """Return the machine's time, unix seconds UTC."""
         return int(connection.exec_driver_sql("SELECT strftime('%s')").scalar_one())
 
-    def announce(self, connection: Connection) -> None:
-        """Do nothing: other processes look every few seconds."""
-
-    async def changes(self) -> AsyncGenerator[None]:
-        """Yield nothing, and end."""
-        for _ in ():
-            yield
-
-    def migrating(self) -> AbstractContextManager[Connection]:
-        """Open a transaction, and wait until no other one writes."""
-        return self.writing()
-
-    def require_rights(self, tables: Iterable[str]) -> None:
-        """Do nothing: a file that can't be written to can't be opened for that."""
-
+    @override
     def look_for_damage(self, connection: Connection) -> None:
-        """Read the whole file, and note in `damage` what is wrong with it."""
         found = connection.exec_driver_sql(_CHECK).scalar_one()
         self.damage = "" if found == "ok" else _DAMAGED.format(found)
 
+    @override
     def size(self) -> int | None:
         """Return how many bytes the file takes, with what was written lately, which is still in the log beside it."""
         if self.path is None:
@@ -130,13 +114,13 @@ class Sqlite:
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
+    @override
     def go_on_only_if(self, recognise: Recognise) -> None:
-        """Have another file in this one's place looked at before it is used. Raises StoreError."""
-        self._recognise = recognise
+        super().go_on_only_if(recognise)
         self._hold()
 
+    @override
     def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
-        """Return what went wrong in plain words."""
         told = error.orig if isinstance(error, DBAPIError) else None
         if told is None:
             return StoreError(f"can't {verb} the database {self.name}: {error}")
@@ -148,9 +132,9 @@ class Sqlite:
         reason = f"the database can't be {done}: {told}"
         return StoreError(f"can't {verb} the database {self.name}: {told}", reason=reason, may_pass=code in _MAY_PASS)
 
+    @override
     def close(self) -> None:
-        """Give all connections back."""
-        self.engine.dispose()
+        super().close()
         if self._anchor is not None:
             self._anchor.close()
 
@@ -227,7 +211,7 @@ def file_mode(path: Path | None) -> int:
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Return what tells a file from another that takes its place, None where there is none."""
+    """Return the file's identity, by which a replacement is noticed; None without a file."""
     try:
         found = None if path is None else path.stat()
     except OSError:
@@ -239,9 +223,9 @@ def _make(path: Path) -> None:
     """Make an empty file unless there is one. Raises StoreError.
 
     SQLite would let everybody read it. Its group may where the folder hands its own group on to its files (setgid).
-    What SQLite makes beside the file, and only then, gets the file's owner and mode.
+    Files that SQLite makes beside an existing one get its owner and mode.
     """
-    file = path.resolve()  # a link may point to where there is no file yet
+    file = path.resolve()  # a link may point to a file that is not made yet
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         # Only then: closing any descriptor of a file gives up the locks that SQLite holds on it.
