@@ -393,7 +393,7 @@ async def test_a_devices_own_colours_leave_choices_and_price_colours_told_apart(
         assert await page.locator(".menu [aria-labelledby='unit-label'] a").evaluate_all(colours) == 2
         assert await page.locator(".tools [data-span]").evaluate_all(colours) == 2
         assert await page.locator(".quick button").evaluate_all(colours) == 2
-        assert await page.locator(".calendar .legend i:not(.predicted)").evaluate_all(colours) == 7
+        assert await page.locator(".calendar .legend i:not(.predicted)").evaluate_all(colours) == 6
         assert await page.locator("#grid .today span").evaluate_all(colours) > 2
 
 
