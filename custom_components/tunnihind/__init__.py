@@ -25,7 +25,7 @@ PLATFORMS: Final = (*_READ_BY_AUTOMATIONS, Platform.BINARY_SENSOR)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions, which say in plain words when no server is loaded, and serve the card."""
+    """Register the actions, also for homes where no server is loaded, and serve the card."""
     async_setup_services(hass)
     card_feed.async_register(hass)
     await card_module.async_serve(hass)
@@ -34,7 +34,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
     """Start with one server."""
-    # Also where it doesn't answer: the card then says so.
+    # Even if the server doesn't answer: the card then says so.
     card_module.async_offer(hass)
     coordinator = TunnihindCoordinator(hass, entry)
     await coordinator.async_start()
@@ -49,7 +49,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
-    """Stop with one server, and keep what is known of it."""
+    """Stop with one server, and store its known prices and plans."""
     unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
     if unloaded:
         await entry.runtime_data.async_save()
@@ -58,14 +58,14 @@ async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Delete what was kept, and with the last entry the card."""
+    """Delete the stored data and, with the last entry, the card."""
     if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):
         card_module.async_withdraw(hass)
     await Storage(hass, entry.entry_id).remove()
 
 
 async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Take up options and plans in place; only another server needs a new start."""
+    """Apply options and plans without a reload. Only another server needs one."""
     coordinator = entry.runtime_data
     if entry.data[CONF_URL] != coordinator.url:
         hass.config_entries.async_schedule_reload(entry.entry_id)

@@ -1,10 +1,10 @@
-"""What automations trigger on."""
+"""Sets up the binary sensors, which automations trigger on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, override
 
-# Exported, but since 2026.10 not to type checkers; where it lies now older versions don't have it.
+# Since 2026.10 type checkers don't see this export. Older versions lack the new place.
 from homeassistant.components.binary_sensor import (  # type: ignore[attr-defined]
     BinarySensorDeviceClass,
     BinarySensorEntity,
@@ -36,7 +36,7 @@ PARALLEL_UPDATES = 0
 
 @dataclass(frozen=True, kw_only=True)
 class PriceBinaryDescription(BinarySensorEntityDescription):
-    """A binary sensor that shows an answer about the prices."""
+    """A binary sensor for a yes or no about the prices."""
 
     is_on_fn: Callable[[PricesNow], bool | None]
     attributes_fn: Callable[[PricesNow], Attributes] | None = None
@@ -108,7 +108,7 @@ class PriceBinarySensor(PriceEntity, BinarySensorEntity):
 
 
 class SellingBinarySensor(SellingEntity, PriceBinarySensor):
-    """A yes or no about the price of what the household sells."""
+    """A yes or no about the price at which the household sells."""
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):

@@ -1,4 +1,4 @@
-"""The plans' windows in one calendar, so that a household sees when what runs."""
+"""The plans' windows in one calendar, so that a household sees what runs when."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ async def async_setup_entry(
 class PlanCalendar(DataEntity, CalendarEntity):
     """The windows of all plans: those of the last two weeks, and the one that runs or comes next.
 
-    Of plans by their price limit it has all that are known ahead.
+    Plans by their price limit have all windows ahead that are known.
     """
 
     @property
@@ -45,20 +45,23 @@ class PlanCalendar(DataEntity, CalendarEntity):
     async def async_get_events(
         self, hass: HomeAssistant, start_date: datetime, end_date: datetime
     ) -> list[CalendarEvent]:
-        """Return the pieces that reach into the time asked for, in the order of time."""
+        """Return the pieces that reach into the given time, in the order of time."""
         events = (self._event(*one) for one in self._pieces())
         asked = [one for one in events if one.start_datetime_local < end_date and start_date < one.end_datetime_local]
         return sorted(asked, key=lambda event: event.start_datetime_local)
 
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
-        """Yield each piece of each window by the entry's clock: numbers, for the tick looks at two weeks of them."""
+        """Yield each piece of each window by the entry's clock.
+
+        Times are plain UTC seconds for speed, because each tick goes through two weeks of pieces.
+        """
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
                 for window in self.coordinator.planner.windows(plan_id):
                     yield from ((plan, window, start, end) for start, end in window.pieces)
 
     def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
-        """Return a piece as an event, at the time at which it runs by Home Assistant's clock, which calendars go by."""
+        """Return a piece as an event. Its times are by Home Assistant's clock, like those of all calendars."""
         clock = self.coordinator.clock
         return CalendarEvent(
             start=datetime.fromtimestamp(clock.to_home_time(start), UTC),

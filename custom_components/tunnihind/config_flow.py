@@ -1,4 +1,4 @@
-"""Adds a server: by its address, found on the network, or announced by the Supervisor."""
+"""Adds a server by its address, by discovery on the network, or by an announcement of the Supervisor."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, override
@@ -48,13 +48,13 @@ EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
-# About the bill. Without a package, prices are the market's with VAT until the household chooses one.
+# This question is about the bill. Without a package, prices are the market's with VAT until the household chooses one.
 _PACKAGE_QUESTION: Final = vol.Schema({vol.Optional(PACKAGE): PACKAGE_CHOICE})
 _NO_QUESTION: Final = vol.Schema({})
 
 
 class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
-    """Adds a server for one of its zones, or changes where it is found."""
+    """Adds a server for one of its zones, or changes its address."""
 
     _found: Server
     _app: str
@@ -69,14 +69,14 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
-        """Return what changes prices."""
+        """Return the flow for the options."""
         return TunnihindOptionsFlow()
 
     @classmethod
     @callback
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
-        """Return what a server can have: plans."""
+        """Return the flow for plans, the only subentries of a server."""
         return {SUBENTRY_PLAN: PlanFlow}
 
     @override
@@ -86,16 +86,16 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         if server is None:
             schema = _ADDRESS.extend(self._questions(self._likely_zones(Zone)).schema)
             return self._address_form("user", schema, user_input or {CONF_URL: LOCAL_URL})
-        self._take_options(user_input)
+        self._note_answers(user_input)
         self._found = server
-        return await self._go_on()
+        return await self._continue_with_server()
 
-    async def _go_on(self) -> ConfigFlowResult:
+    async def _continue_with_server(self) -> ConfigFlowResult:
         """Ask for the zone where the server has several and the address names none."""
         return await self.async_step_zone() if self._found.is_first_of_several else await self._add_found()
 
     async def async_step_zone(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for which zone of the server to add an entry, and see whether it answers there."""
+        """Ask for the zone to add, and check whether the server answers for it."""
         server, self._errors = self._found, {}
         offered = self._zones_to_add(server)
         if not offered:
@@ -124,7 +124,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
-        """Note that the server has the prices of another zone than the one that is wanted."""
+        """Note the error that the server has the prices of another zone than the wanted one."""
         self._errors[field] = OtherZone.key
         self._tried |= {
             "url": without_password(server.url),
@@ -133,7 +133,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         }
 
     async def _add_found(self) -> ConfigFlowResult:
-        """Add the entry, after an explanation where it is a rehearsal. Ends the flow where it is added already."""
+        """Add the entry; explain a rehearsal first. Ends the flow if the entry exists already."""
         await self.async_set_unique_id(self._found.unique_id, raise_on_progress=False)
         if self._found.zone not in self._zones_to_add(self._found):
             return self.async_abort(reason="already_configured")
@@ -146,12 +146,12 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return self._confirm_form("rehearsal", _NO_QUESTION, {"url": without_password(self._found.url)})
 
     async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Show what the household pays with its network package, for it to confirm and complete."""
+        """Show the fees of the household's network package, to be confirmed and completed."""
         if user_input is None:
             if billing_from(self._answers).billed_by is Resolution.QUARTER:
                 self._found = await with_quarters(self.hass, self._found)
             return await self._open_form("tariff", None, needs_date=None, package=self._package)
-        answers, form = self._take_form("tariff", user_input)
+        answers, form = self._read_form("tariff", user_input)
         self._answers |= answers
         return form or self._create()
 
@@ -171,13 +171,13 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         self._abort_if_address_is_taken(server, but=entry)
         self._found = server
         if entry.data[CONF_INSTANCE_ID] in {None, server.instance_id}:
-            return self._move()
+            return self._store_address()
         return await self.async_step_replace()
 
     async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether to replace the server by another one. A server that was installed again counts as another one."""
         if user_input is not None:
-            return self._move()
+            return self._store_address()
         return self.async_show_form(step_id="replace", description_placeholders={"url": self._tried["url"]})
 
     @override
@@ -204,9 +204,10 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._confirm("hassio_confirm", user_input, {"app": self._app})
 
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
-        """Ask the server at that address and remember it. Ends the flow where there is nothing to add.
+        """Ask the server at that address and remember it. Ends the flow if there is nothing to add.
 
-        All its entries learn the address. Who ignores a server that has several zones ignores all that are not added.
+        All entries of the server get the new address. People who ignore a server with several zones ignore all zones
+        that are not added yet.
         """
         try:
             server = await ask(self.hass, server_url(str(url)))
@@ -224,12 +225,12 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         self._found = server
         name = server.name(self.hass.config.language)
         self.context["title_placeholders"] = {"name": name, "host": server.place}
-        return await self._go_on() if server.is_rehearsal else None
+        return await self._continue_with_server() if server.is_rehearsal else None
 
     async def _follow(self, entry: TunnihindConfigEntry, url: str) -> None:
-        """Give an entry the address at which its server was found, unless the one that it has still leads there."""
+        """Give an entry the address at which its server was found, unless its present one still works."""
         if await self._still_answers(entry):
-            await self._wake(entry)
+            await self._poll_now(entry)
             return
         # The entry's own update listener reloads it where it is loaded.
         self.hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_URL: url})
@@ -237,7 +238,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the server's zones without an entry: neither one known by its id nor one with its address."""
+        """Return the server's zones that have no entry, neither by id nor by address."""
         entries = self._async_current_entries(include_ignore=False)
         ids = {entry.unique_id for entry in entries}
         # A live server and a rehearsal may share an address.
@@ -248,11 +249,11 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         ]
 
     def _likely_zones(self, zones: Iterable[Zone]) -> list[Zone]:
-        """Return the zones with that of Home Assistant's country first, if it is among them."""
+        """Return the zones, with the one of Home Assistant's country first if it is among them."""
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
-        """Return the questions about the bill, also that for the package where the first zone has any."""
+        """Return the questions about the bill. They include the network package if the first zone has any."""
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
 
@@ -261,8 +262,8 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     ) -> ConfigFlowResult:
         """Ask about the bill, and whether to add the server that was found."""
         if user_input is not None:
-            self._take_options(user_input)
-            return await self._go_on()
+            self._note_answers(user_input)
+            return await self._continue_with_server()
         questions = self._questions(self._likely_zones(self._zones_to_add(self._found) or [self._found.zone]))
         return self._confirm_form(step_id, questions, placeholders)
 
@@ -270,15 +271,15 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         self._set_confirm_only()
         return self.async_show_form(step_id=step_id, data_schema=questions, description_placeholders=placeholders)
 
-    def _take_options(self, user_input: dict[str, Any] | None) -> None:
-        """Note what the household has answered about its bill."""
+    def _note_answers(self, user_input: dict[str, Any] | None) -> None:
+        """Note the household's answers about its bill."""
         answers = user_input or {}
         self._answers |= {key: value for key, value in answers.items() if key == BILLED_BY}
         if answers.get(PACKAGE):
             self._package = Package(answers[PACKAGE])
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
-        """Return the server at the typed address. If there is none, the form shows what was tried and why it failed."""
+        """Return the server at the typed address. If there is none, the form shows the address and the error."""
         self._errors = {}
         if user_input is None:
             return None
@@ -295,15 +296,15 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return None
 
     async def _still_answers(self, entry: ConfigEntry) -> bool:
-        """Tell whether the entry's address still leads to its server. Then it keeps that address."""
+        """Return whether the entry's address still leads to its server. Then it keeps that address."""
         try:
             server = await ask(self.hass, entry.data[CONF_URL])
         except TunnihindError:
             return False
         return server.unique_id == entry.unique_id
 
-    async def _wake(self, entry: TunnihindConfigEntry) -> None:
-        """Let an entry that has lost its server ask it at once, without waiting for its next poll."""
+    async def _poll_now(self, entry: TunnihindConfigEntry) -> None:
+        """Make an entry that has lost its server poll it at once."""
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
         elif entry.state is ConfigEntryState.LOADED and not entry.runtime_data.last_update_success:
@@ -325,7 +326,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
                 raise AbortFlow("already_configured")
 
     async def _finish(self) -> ConfigFlowResult:
-        """Show the figures of the package that was chosen, if the zone has any, or be done."""
+        """Show the figures of the chosen package if the zone has packages, else add the entry."""
         has_packages = bool(price_lists_of(self._found.zone).packages)
         return await self.async_step_tariff() if self._package and has_packages else self._create()
 
@@ -336,7 +337,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     def _period(self) -> CurrentPeriod:
-        """Return the current period as the server has told it."""
+        """Return the current period by the server's answer."""
         now = self._found.answer.now if self._found.is_rehearsal else home_now()
         chosen = self._found.about.chosen_vat_rate if self._found.about else None
         billed_by = billing_from(self._answers).billed_by
@@ -354,7 +355,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             subentries=[first_plan(language, self._found.zone)],
         )
 
-    def _move(self) -> ConfigFlowResult:
+    def _store_address(self) -> ConfigFlowResult:
         """Store the new address. A loaded entry reloads itself when its data changes; others are reloaded here."""
         entry, server = self._get_reconfigure_entry(), self._found
         if entry.state is ConfigEntryState.LOADED:

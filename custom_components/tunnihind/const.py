@@ -10,7 +10,7 @@ LOGGER: Final = logging.getLogger(__package__)
 
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
-# By mode, the number of the entry in the ids of its statistics.
+# The number of the entry in the ids of its statistics, by mode.
 CONF_STATISTICS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"
@@ -28,9 +28,9 @@ EUR_PER_KWH: Final = "EUR/kWh"
 CENTS_PER_KWH: Final = "c/kWh"
 EUR_PER_MWH: Final = "EUR/MWh"
 
-# What older versions of Home Assistant lack. hacs.json names the oldest one; each of these goes when that is newer.
+# Features that older versions of Home Assistant lack. Remove each one once the oldest version in hacs.json has it.
 _VERSION: Final = (MAJOR_VERSION, MINOR_VERSION)
-# Before 2026.7 the triggers and conditions of integrations knew neither `for` nor each of several entities.
+# Before 2026.7 the triggers and conditions of integrations had no `for`, and did not see several entities one by one.
 KNOWS_TRIGGERS: Final = _VERSION >= (2026, 7)
-# Before 2026.8 a device named the one that it belongs to by identifiers, which is deprecated since.
+# Before 2026.8 a device named its parent device by identifiers. This is deprecated now.
 KNOWS_VIA_DEVICE_ID: Final = _VERSION >= (2026, 8)

@@ -1,7 +1,7 @@
-"""What a household's entities show: its prices and plans, by a server that is polled once a minute.
+"""The data of a household's entities: its prices and plans, from a server that is polled once a minute.
 
-The two are separate. What is shown is worked out afresh every quarter of an hour from what is in memory, also while the
-server is gone, and a poll without news changes nothing. The time comes from the entry's clock.
+Polls and updates are separate. The data is worked out again every quarter of an hour from memory, even while the server
+is gone, and a poll without news changes nothing. The time comes from the entry's clock.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,9 +49,9 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 
 
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
-    """One server's prices, what they cost the household, and what the plans decide.
+    """One server's prices, the household's prices by them, and the decisions of its plans.
 
-    In this order: what it holds, how it starts, a poll, a tick, what changes beside them, and what is stored.
+    The methods are in this order: properties, the start, a poll, a tick, other changes, and storage.
 
     `zone` is the entry's price zone, `clock` its clock, `billing` how the household is billed and `selling` how it
     sells, if it does; `selling_prices` are then what it gets. `server_device_id` is the device of its server.
@@ -73,7 +73,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
-        # Fixed at the start: until the reload after a change of server, answers still come from the one before.
+        # This is fixed at the start: after a change of server, the old one still answers until the reload.
         self._server: Final = entry.unique_id
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
@@ -95,7 +95,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def about(self) -> About | None:
-        """Who the server is; None where it has not told."""
+        """The server's description of itself; None where it has sent none."""
         return self._polling.about
 
     @property
@@ -117,13 +117,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def tariff(self) -> Tariff:
-        """What comes on top of the market's price."""
+        """The household's tariff: the fees and the VAT on top of the market's price."""
         chosen = self.about.chosen_vat_rate if self.about else None
         return tariff_from(self.config_entry.options, zone=self.zone, chosen_vat_rate=chosen)
 
     @property
     def paid_prices(self) -> PaidPrices:
-        """What the household paid for past hours."""
+        """The prices that the household paid for past hours."""
         step_s = self.billing.billed_by.step_s
         settled_in = partial(self.client.settled_in, step_s=step_s, zone=self.zone)
         return PaidPrices(step_s=step_s, settled_in=settled_in, tariff=self.tariff)
@@ -136,13 +136,14 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def _asks_for_quarters(self) -> bool:
-        """Whether the household is billed or paid by the quarter, or only quarters reach past the free hours."""
+        """Whether to ask for quarters: the household needs them, or only they reach past the free hours."""
         return self._needs_quarters or (self.about is not None and self.about.full_horizon)
 
     async def async_start(self) -> None:
-        """Start with what was stored, however old, then ask the server. Without a start nothing could report problems.
+        """Start with the stored state, however old, then ask the server.
 
-        Raises ConfigEntryNotReady where the server doesn't answer and nothing was kept.
+        An entry that starts without its server can report the problem. Raises ConfigEntryNotReady where the server
+        doesn't answer and nothing is stored.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
         kept = (await self._storage.load()).for_server(self._server)
@@ -159,7 +160,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @override
     async def _async_update_data(self) -> ForecastAnswer:
-        """Ask the server. Where it has nothing new, entities are updated only if they are late or a problem changed."""
+        """Ask the server. If it has nothing new, entities are updated only if they are late or a problem changed."""
         try:
             known, beginning = await self._polling.ask(in_quarters=self._asks_for_quarters)
         except TunnihindError as error:
@@ -188,7 +189,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.async_update_listeners()
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
-        """Return the settled prices of the last `days` (2 to 14), as far as the server sends or sent them."""
+        """Return the settled prices of the last `days` (2 to 14), as far as the server has ever sent them."""
         return replace(self.data, settled=await self._polling.past(days), forecast={})
 
     @callback
@@ -201,7 +202,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def _update_prices(self) -> None:
-        """Work out what is shown in this quarter of an hour, and wait for the next one."""
+        """Work out prices, plans and problems for this quarter of an hour, and wait for the next one."""
         self._timer.async_set()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
         lines.update(self.data, tariff, self.billing, self.selling)
@@ -230,7 +231,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def async_take_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
-        """Let changed plans hold from now on, and show what they make of the prices. Raises ValueError as `Planner`."""
+        """Put changed plans into force and show their decisions. Raises ValueError like `Planner.take`."""
         self.planner.take(plans, self.clock.now(), replan=replan)
         self.async_update_listeners()
 
@@ -238,7 +239,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def async_apply_options(self) -> None:
         """Apply changed options and plans without a reload, so that no entity turns unavailable.
 
-        Prices that were not asked for so far come a moment later.
+        If the household now needs quarters, they come a moment later.
         """
         asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())
@@ -250,7 +251,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.config_entry.async_create_background_task(self.hass, self.async_refresh(), f"{self.name} other prices")
 
     async def async_save(self) -> None:
-        """Store what is known, at once."""
+        """Store the state at once."""
         await self._storage.save(self._state_to_store())
 
     def _save_what_changed(self) -> None:

@@ -47,7 +47,7 @@ def _model(coordinator: TunnihindCoordinator) -> str:
 
 @callback
 def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Create the server's device, to which the plans' refer, and keep it up to date: servers are updated."""
+    """Create the server's device, which the plans' devices refer to, and update it when the server is updated."""
     coordinator = entry.runtime_data
 
     @callback
@@ -60,7 +60,7 @@ def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> Non
 
 @callback
 def async_rename_plans(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Let the devices have the names that their plans now have."""
+    """Give the devices the present names of their plans."""
     registry = dr.async_get(hass)
     titles = {(DOMAIN, plan.subentry_id): plan.title for plan in entry.subentries.values()}
     for device in dr.async_entries_for_config_entry(registry, entry.entry_id):

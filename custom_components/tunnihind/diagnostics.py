@@ -1,4 +1,4 @@
-"""What a bug report needs: what is known, how old it is, and what the plans make of it."""
+"""The data for a bug report: the known prices, their age, and the plans' decisions."""
 
 from dataclasses import asdict
 from typing import Any, Final
@@ -12,7 +12,7 @@ from .coordinator import TunnihindConfigEntry
 from .household.problems import problems
 from .plans.outcome import Outcome
 
-# The address may hold a name, a password or a household's network; the identity finds the server on it.
+# The address may contain a name or a password, or show the household's network. The identity finds the server there.
 _REDACT: Final = {CONF_URL, CONF_INSTANCE_ID, "unique_id", "title", "attribution"}
 
 

@@ -1,4 +1,4 @@
-"""What all entities have in common, and how they come and go with plans and contracts."""
+"""The base of all entities, and how entities come and go with plans and contracts."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
@@ -33,14 +33,14 @@ from .plans.settings import (
 from .plans.steering import Change, SteeredPlan
 from .prices.billing import selling_from
 
-# The entities of those who sell electricity.
+# Only households that sell electricity have this entity.
 SELLING_PRICE: Final = "selling_price"
 NEXT_SELLING_PRICE: Final = "next_selling_price"
 NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
-# The entity of a plan that automations go by.
+# The entity of a plan that automations use.
 WINDOW: Final = "window"
-# Before the translation key of those entities of a plan for high prices that have a name of their own.
+# The prefix of translation keys for entities that have another name in plans for high prices.
 DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
@@ -54,28 +54,28 @@ def _looks_for_cheapest(form: Form) -> bool:
 
 
 def _saves(form: Form) -> bool:
-    """Tell whether a device runs in the plan's windows. One that stays out of them uses nothing there to save on."""
+    """Return whether a device runs in the plan's windows. A device that avoids them uses nothing there to save on."""
     return not looks_for_high_prices(form)
 
 
-def _tells_energy(form: Form) -> bool:
-    """Tell whether it is known what the device uses: by a meter, or by its power."""
+def _knows_energy(form: Form) -> bool:
+    """Return whether the device's energy is known: by a meter, or by its power."""
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# Which forms of plans have an entity of that key; all have the others.
-_FITS: Final[Mapping[str, Callable[[Form], bool]]] = {
+# The test for forms that have an entity of that key. All forms have the other entities.
+_FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
     **dict.fromkeys(("window_saving", "window_chance"), _looks_for_cheapest),
     "last_saving": _saves,
-    **dict.fromkeys(("saved_this_month", "saved_total", "cost_total"), _tells_energy),
+    **dict.fromkeys(("saved_this_month", "saved_total", "cost_total"), _knows_energy),
 }
 
 
 def has_entity(form: Form, key: str) -> bool:
-    """Tell whether a plan of that form has the entity of that key."""
-    return key not in _FITS or _FITS[key](form)
+    """Return whether a plan of that form has the entity of that key."""
+    return key not in _FORMS_WITH or _FORMS_WITH[key](form)
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):
@@ -101,12 +101,12 @@ class ServerEntity(_Entity):
 
     @property
     def prices(self) -> PricesNow:
-        """What is known in this quarter of an hour."""
+        """The household's prices in this quarter of an hour."""
         return self.coordinator.prices
 
 
 class PriceEntity(ServerEntity):
-    """An entity that is available while the current price is known, also without the server."""
+    """An entity that is available while the current price is known, even if the server is gone."""
 
     @property
     @override
@@ -115,7 +115,7 @@ class PriceEntity(ServerEntity):
 
 
 class SellingEntity(PriceEntity):
-    """An entity of what the household gets for electricity. There are none where it sells nothing."""
+    """An entity about the price at which the household sells. A household that sells nothing has none."""
 
     @property
     @override
@@ -146,7 +146,7 @@ class PlanEntity(_Entity):
 
     @property
     def outcome(self) -> Outcome | None:
-        """What the plan makes of the prices; None once it can no longer be used."""
+        """The plan's decision; None once the plan can no longer be used."""
         return self.coordinator.prices.outcomes.get(self.plan_id)
 
     @property
@@ -157,16 +157,16 @@ class PlanEntity(_Entity):
     @property
     @override
     def available(self) -> bool:
-        """A window that is decided stands, even where the price of the current hour is not known."""
+        """Whether the plan has a decision. A decided window stays even if the current price is not known."""
         return self.decision is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
 
 
 class SteeringEntity(PlanEntity):
-    """An entity by which a plan is changed. It is available without prices too, as long as the plan can be used."""
+    """An entity that changes a plan. It is available even without prices, while the plan can be used."""
 
     @property
     def plan(self) -> SteeredPlan | None:
-        """The plan as it holds; None once it can no longer be used."""
+        """The plan in force; None once it can no longer be used."""
         return self.coordinator.planner.plan(self.plan_id)
 
     @property
@@ -181,7 +181,7 @@ class SteeringEntity(PlanEntity):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueDescription[Subject](SensorEntityDescription):
-    """What a sensor shows as its state and as its attributes, worked out from its subject."""
+    """The functions from a sensor's subject to its state and its attributes."""
 
     value_fn: Callable[[Subject], StateType | datetime]
     attributes_fn: Callable[[Subject], Attributes] | None = None
@@ -190,7 +190,7 @@ class ValueDescription[Subject](SensorEntityDescription):
 class ValueSensor[Subject](SensorEntity):
     """A sensor of a subject, unknown while there is none.
 
-    A rehearsal must not leave history: there it has no long-term statistics.
+    In a rehearsal it has no long-term statistics, which would outlast the rehearsal.
     """
 
     coordinator: TunnihindCoordinator
@@ -199,7 +199,7 @@ class ValueSensor[Subject](SensorEntity):
     @property
     @abstractmethod
     def subject(self) -> Subject | None:
-        """What it is worked out from."""
+        """The data that the sensor shows a part of."""
 
     @property
     @override
@@ -229,7 +229,7 @@ def add_to_plans[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """Add an entity of each description to every plan that has it, also to those that come or change later."""
+    """Add an entity of each description to every plan that has it, also to plans that come or change later."""
     added: set[tuple[str, str]] = set()
 
     def look() -> None:
@@ -247,7 +247,7 @@ def add_to_plans[Description: EntityDescription](
 
 
 def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
-    """Call `add` if the household sells electricity, and each time that it begins to while the entry is loaded."""
+    """Call `add` if the household sells electricity, and whenever it starts to while the entry is loaded."""
     sold = False
 
     def look() -> None:
@@ -262,11 +262,11 @@ def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
 
 @callback
 def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Remove entities that plans of their form don't have, or no longer, and those of sales where nothing is sold."""
+    """Remove entities that the form of their plan doesn't have, and those of selling where nothing is sold."""
     unfitting = {
         f"{plan.subentry_id}_{key}"
         for plan in entry.subentries.values()
-        for key in _FITS
+        for key in _FORMS_WITH
         if not has_entity(plan.data, key)
     }
     if selling_from(entry.options) is None:
@@ -280,8 +280,8 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
     """Change plans, each given by its coordinator and its subentry, all or none.
 
-    It is stored before returning, so that no restart loses it. Raises Refusal, before any is changed,
-    that names the plan, the field and what it may be.
+    The changes are stored before this returns, so that no restart loses them. Raises Refusal before any plan is
+    changed. Its text names the plan, the field and the allowed values.
     """
     changed: dict[TunnihindCoordinator, dict[str, SteeredPlan]] = {}
     for coordinator, plan_id in plans:

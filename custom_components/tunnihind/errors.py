@@ -1,4 +1,4 @@
-"""What can go wrong with a server or an action, in words that Home Assistant translates."""
+"""The errors of servers and actions, with texts that Home Assistant translates."""
 
 from typing import ClassVar
 
@@ -17,12 +17,12 @@ class Refusal(ServiceValidationError):
 class TunnihindError(HomeAssistantError):
     """A server that doesn't answer as it should.
 
-    Its text has the `url`, without a password. What no text of ours says is the `reason`, in whatever words it came.
-    `retry_after` is after how many seconds the server asks to be asked again, if it does.
+    Its text has the `url`, without a password. `reason` is the original message where no text of ours fits.
+    `retry_after` is the pause that the server asks for, in seconds, if it does.
     """
 
     key: ClassVar[str]
-    """That of its text among the translations."""
+    """The translation key of its text."""
 
     def __init_subclass__(cls, *, key: str) -> None:
         super().__init_subclass__()
@@ -38,7 +38,7 @@ class TunnihindError(HomeAssistantError):
 
 
 class CannotConnect(TunnihindError, key="cannot_connect"):
-    """The server can't be reached, or answers that it can't serve now."""
+    """The server can't be reached, or can't serve now."""
 
 
 class NoAnswer(CannotConnect, key="no_answer"):
@@ -54,11 +54,11 @@ class UnknownHost(CannotConnect, key="unknown_host"):
 
 
 class BrokenAnswer(CannotConnect, key="broken_answer"):
-    """The answer breaks off, can't be unpacked or is no proper HTTP."""
+    """The answer breaks off, can't be unpacked or isn't valid HTTP."""
 
 
 class RateLimited(CannotConnect, key="rate_limited"):
-    """The server asks to be asked less often."""
+    """The server asks for fewer requests."""
 
 
 class RedirectLoop(CannotConnect, key="redirect_loop"):
@@ -74,7 +74,7 @@ class ForeignAnswer(NotTunnihind, key="foreign_answer"):
 
 
 class NoPastPrices(TunnihindError, key="no_past_prices"):
-    """The server doesn't give out past prices: the specification has none."""
+    """The server has no endpoint for past prices; the specification doesn't ask for one."""
 
 
 class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
@@ -94,8 +94,8 @@ class UnknownPriceZone(InvalidResponse, key="unknown_zone"):
 
 
 class OtherZone(TunnihindError, key="other_zone"):
-    """The server has become, or is, that of another zone than the entry's."""
+    """The server is, or has become, one of another zone than the entry's."""
 
 
 class LongAnswer(InvalidResponse, key="long_answer"):
-    """The answer is longer than any of the API."""
+    """The answer is longer than any answer of the API."""

@@ -1,4 +1,4 @@
-"""Repair notices, which come when a problem lasts and go with it."""
+"""Repair notices. They appear when a problem lasts, and disappear with it."""
 
 from typing import Final
 
@@ -50,13 +50,13 @@ def async_watch(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
 
 @callback
 def async_clear(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Take the entry's repairs away."""
+    """Delete the entry's repairs."""
     for key in KEYS:
         ir.async_delete_issue(hass, DOMAIN, issue_id(entry, key))
 
 
 def issue_id(entry: TunnihindConfigEntry, key: str) -> str:
-    """Return what the entry's repair of that kind is known by."""
+    """Return the id of the entry's repair of that kind."""
     return f"{key}_{entry.entry_id}"
 
 
@@ -78,7 +78,7 @@ def _outdated_parts(coordinator: TunnihindCoordinator) -> tuple[Part, ...]:
 def _is_too_old(version: str) -> bool:
     try:
         return AwesomeVersion(version) < AwesomeVersion(OLDEST_SERVER)
-    except AwesomeVersionException:  # somebody's own build, whose name is no number
+    except AwesomeVersionException:  # somebody's own build, with a name instead of a number
         return False
 
 

@@ -1,4 +1,4 @@
-"""What plans ask for in figures: how long, how much energy, and up to which price."""
+"""Sets up the numbers of plans: duration, energy and price limit."""
 
 from typing import Final, override
 
@@ -30,7 +30,7 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# What an automation tells the plan each time, from the car's state of charge, and no setting.
+# Not a setting: an automation sets it each time, from the car's state of charge.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,
@@ -59,12 +59,12 @@ async def async_setup_entry(
 
 
 class PlanNumber(SteeringEntity, NumberEntity):
-    """A figure of a plan, in the unit in which its form keeps it."""
+    """A figure of a plan, in the unit of its form's data."""
 
     @property
     @override
     def available(self) -> bool:
-        """A plan that an automation has made to go by energy has no duration of its own, and the other way round."""
+        """Whether the plan has this number. A plan by energy has no duration of its own, and the other way round."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property

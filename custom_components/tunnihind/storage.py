@@ -1,4 +1,4 @@
-"""What is stored over a restart of Home Assistant: the newest prices and what the plans decided."""
+"""The state stored over a restart of Home Assistant: the newest prices, and the plans' decisions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,17 +15,17 @@ from .plans.steering import SteeredPlan
 from .server.answers import About, ForecastAnswer
 
 _VERSION: Final = 1
-# Several changes are written at once. Home Assistant writes what is left when it stops.
+# Changes are collected for this long and written at once. Home Assistant writes the rest when it stops.
 _DELAY_S: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """What was known when Home Assistant last ran.
+    """The state of an entry when Home Assistant last ran.
 
-    `server` is the unique id of the entry's server, whose clock was `server_ahead_s` ahead. `outcomes` is what the
-    plans had decided, by subentry; `ran` are their windows of the last two weeks, `steered` those that were changed
-    beside their forms. `ledger` is what their windows cost and saved, as JSON.
+    `server` is the unique id of the entry's server, whose clock was `server_ahead_s` ahead. `outcomes` are the plans'
+    decisions, by subentry. `ran` are their windows of the last two weeks, `steered` the plans that were changed beside
+    their forms. `ledger` has the costs and savings of their windows, as JSON.
     """
 
     server: str | None = None
@@ -38,7 +38,7 @@ class StoredState:
     server_ahead_s: int = 0
 
     def for_server(self, server: str | None) -> StoredState:
-        """Return what is valid for that server. Prices and VAT rate of another server are not."""
+        """Return the parts that are valid for that server. Prices and VAT rate of another server are not."""
         if server == self.server:
             return self
         ledger = {name: kept for name, kept in self.ledger.items() if name != "prices"}
@@ -52,7 +52,7 @@ class Storage:
         self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.{entry_id}")
 
     async def load(self) -> StoredState:
-        """Return what was stored, as far as it can be read."""
+        """Return the stored state, as far as it can be read."""
         try:
             kept = await self._store.async_load()
         except UnsupportedStorageVersionError:
@@ -61,7 +61,7 @@ class Storage:
         return state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
-        """Write a little later, unless something newer comes before."""
+        """Write a little later, unless a newer state comes first."""
         self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
     async def save(self, state: StoredState) -> None:
@@ -80,7 +80,7 @@ _STEERED: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
-    """Read each part by itself: prices that can't be read come again, what plans saved would be lost with them."""
+    """Read each part by itself. Unreadable prices come again from the server, the plans' savings would not."""
     return StoredState(
         server=document.get("server"),
         about=part_of(document, "about", _ABOUT.decode),
@@ -94,14 +94,14 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
 
 
 def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
-    """Return a part of each plan. Plans whose part can't be read are left out."""
+    """Return one stored part for each plan. Plans whose part can't be read are left out."""
     plans = part_of(document, name, dict) or {}
     found = {plan: part_of(plans, plan, read) for plan in plans}
     return {plan: kept for plan, kept in found.items() if kept is not None}
 
 
 def part_of[Part](document: Mapping[str, Any], name: str, read: Callable[[Any], Part]) -> Part | None:
-    """Return a part of the file; None where it is not there or can't be read."""
+    """Return a part of the file; None where it is missing or can't be read."""
     kept = document.get(name)
     try:
         return read(kept) if kept else None

@@ -12,7 +12,7 @@ from .entity import SteeringEntity, add_to_plans
 from .plans.steering import Change
 
 PARALLEL_UPDATES = 0
-# A setting, so that "turn off everything here" does not turn plans off for good.
+# This is in the category of settings, so that "turn off everything here" does not turn plans off for good.
 ENABLED: Final = SwitchEntityDescription(key="enabled", entity_category=EntityCategory.CONFIG)
 
 

@@ -1,4 +1,4 @@
-"""What Home Assistant's system health page shows: the number of servers, their zones, and the state of the first."""
+"""The data for Home Assistant's system health page: number of servers, their zones, and the state of the first."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from .coordinator import TunnihindConfigEntry
 
 @callback
 def async_register(hass: HomeAssistant, register: SystemHealthRegistration) -> None:
-    """Offer what there is to say."""
+    """Register the page's data."""
     register.async_register_info(_info)
 
 

@@ -1,4 +1,4 @@
-"""When plans may start and have to be done, as times of day."""
+"""Sets up the times of plans: when they may start, and when they have to be done."""
 
 from datetime import time
 from typing import Final, override
@@ -29,7 +29,7 @@ async def async_setup_entry(
 
 
 class PlanTime(SteeringEntity, TimeEntity):
-    """A bound of a plan; unknown where it has none."""
+    """The earliest start or the deadline of a plan; unknown where it has none."""
 
     @property
     @override

@@ -64,7 +64,7 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
 def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
     """Return the prices that the household pays or, where the call says so, gets.
 
-    Raises Refusal where it sells nothing.
+    Raises Refusal if the household sells nothing.
     """
     if call.data[ATTR_DIRECTION] != Direction.SELL:
         return coordinator.prices

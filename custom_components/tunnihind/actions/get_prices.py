@@ -25,9 +25,9 @@ class Shape(StrEnum):
     """The shape of the answer."""
 
     LIST = "list"
-    """A list with all that is known of each."""
+    """A list with all fields of each price."""
     MAPPING = "mapping"
-    """A mapping from the start of each to its price."""
+    """A mapping from the start of each period to its price."""
     RATES = "rates"
     """A list of start, end and price."""
 

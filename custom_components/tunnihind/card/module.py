@@ -22,8 +22,8 @@ _DIGITS: Final = 12
 async def async_serve(hass: HomeAssistant) -> None:
     """Serve the file at an address without a host, so that it works over https, from outside and behind a proxy.
 
-    Caches may keep it for a month. New contents get a new address. Only its query is new, so that a cached page, which
-    still has the old address, gets a card too.
+    Caches may keep it for a month. New contents get a new query in the address. The path stays, so that a cached page,
+    which still has the old address, gets a card too.
     """
     if frontend.DOMAIN not in hass.config.components:
         return
@@ -34,7 +34,7 @@ async def async_serve(hass: HomeAssistant) -> None:
 
 @callback
 def async_offer(hass: HomeAssistant) -> None:
-    """Let pages load the card from now on, once however many entries there are."""
+    """Let pages load the card from now on. Several entries load it once."""
     if address := module_address(hass):
         frontend.add_extra_js_url(hass, address)
 

@@ -1,4 +1,4 @@
-"""How old and how good the data is."""
+"""Sensors for the age and the quality of the data."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""A plan's window as instants, lengths of time and amounts."""
+"""Sensors for a plan's window: instants, lengths of time and amounts."""
 
 from collections.abc import Callable
 from typing import Final, override

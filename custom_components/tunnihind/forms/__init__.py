@@ -1,1 +1,1 @@
-"""The forms in which a household says what it pays and what it plans, and the flows that show them."""
+"""The forms for a household's fees and plans, and the flows that show them."""

@@ -19,7 +19,7 @@ from ..prices.units import Unit
 
 
 class NumberField(NumberSelector):
-    """Home Assistant's own takes "nan", which is neither too small nor too large. A price of it would be none."""
+    """A number field that refuses "nan". Home Assistant's own accepts it: it is neither too small nor too large."""
 
     @override
     def __call__(self, data: Any) -> float:
@@ -30,7 +30,7 @@ class NumberField(NumberSelector):
 
 
 def quantity(least: float, most: float, unit: str) -> NumberField:
-    """Return the field of a number that is typed."""
+    """Return the field of a typed number."""
     return NumberField(
         NumberSelectorConfig(min=least, max=most, step="any", unit_of_measurement=unit, mode=NumberSelectorMode.BOX)
     )
@@ -56,7 +56,7 @@ def count(most: int, mode: NumberSelectorMode = NumberSelectorMode.SLIDER) -> Nu
 
 
 def choice(options: Iterable[str], translation_key: str, *, multiple: bool = False) -> SelectSelector:
-    """Return the field of a choice, all of which is seen."""
+    """Return the field of a choice that shows all its options."""
     listed = SelectSelectorMode.LIST
     return SelectSelector(
         SelectSelectorConfig(options=list(options), translation_key=translation_key, multiple=multiple, mode=listed)

@@ -1,4 +1,4 @@
-"""The options: what the household pays and gets, how it is billed, and how many hours are cheap."""
+"""The options: the household's fees, what it sells, how it is billed, and how many hours are cheap."""
 
 from collections.abc import Mapping
 from typing import Any, Final, override
@@ -30,7 +30,7 @@ MARGIN: Final = "margin"
 BALANCING: Final = "balancing"
 _MOST_CENTS: Final = 100
 
-# Left out, it is the hour, by which most homes are billed.
+# The default is the hour, by which most homes are billed.
 BILLING_QUESTION: Final = vol.Schema(
     {vol.Optional(BILLED_BY, default=Resolution.HOUR.value): choice(Resolution, BILLED_BY)}
 )
@@ -47,7 +47,7 @@ UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice(Unit, CONF_UNIT)}
 
 
 def selling_form(unit: Unit) -> vol.Schema:
-    """Return the form."""
+    """Return the form for selling electricity."""
     deduction = price(unit, -_MOST_CENTS, _MOST_CENTS)
     return vol.Schema(
         {
@@ -61,7 +61,7 @@ def selling_form(unit: Unit) -> vol.Schema:
 
 
 def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    """Return the newest deductions as the form shows them; nothing where the household sells nothing."""
+    """Return the newest deductions as the form shows them; empty where the household sells nothing."""
     contract = options.get(SELLING)
     if not contract:
         return {}
@@ -72,7 +72,7 @@ def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
 
 
 def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    """Return the options with what was typed. Deductions of other dates stay; who sells nothing has none."""
+    """Return the options with the typed deductions. Those of other dates stay, unless the household sells nothing."""
     others = {key: value for key, value in options.items() if key != SELLING}
     if not typed[SELLS]:
         return others
@@ -84,20 +84,20 @@ def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: 
 
 
 class TunnihindOptionsFlow(TariffStep, OptionsFlow):
-    """Changes options in place; the entry takes them up without a reload."""
+    """Changes options in place; the entry applies them without a reload."""
 
     def __init__(self) -> None:
         self._chosen: str | None = None
 
     async def async_step_init(self, _: None = None) -> ConfigFlowResult:
-        """Offer what can be changed."""
+        """Show the menu of options."""
         removal = ["remove_row"] if self._rows else []
         return self.async_show_menu(
             step_id="init", menu_options=["prices", "add_row", *removal, "billing", "selling", "cheap", "unit"]
         )
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
-        """Change the figures of the only row, or ask first of which."""
+        """Change the figures of the only row, or ask for the row first."""
         if len(self._rows) > 1:
             return await self.async_step_pick_row()
         self._chosen = name_of(self._rows[0]) if self._rows else None
@@ -116,7 +116,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
             row = named(self._rows, self._chosen) if self._chosen else None
             return await self._open_form("edit_row", row, needs_date=False)
         others = without(self._rows, self._chosen) if self._chosen else self._rows
-        changes, form = self._take_form("edit_row", user_input, others)
+        changes, form = self._read_form("edit_row", user_input, others)
         return form or self._save(changes)
 
     async def async_step_add_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -124,21 +124,21 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         if user_input is None:
             newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
             return await self._open_form("add_row", newest, needs_date=True, with_contract=not self._rows)
-        changes, form = self._take_form("add_row", user_input, self._rows)
+        changes, form = self._read_form("add_row", user_input, self._rows)
         return form or self._save(changes)
 
     async def async_step_remove_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Remove the row that is chosen."""
+        """Remove the chosen row."""
         if user_input is not None:
             return self._save({ROWS: without(self._rows, user_input[ROW])})
         return self.async_show_form(step_id="remove_row", data_schema=self._choice())
 
     async def async_step_billing(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Say by which periods the household is billed, and by which ones its prices are compared."""
+        """Ask for the periods by which the household is billed, and those by which its prices are compared."""
         return self._ask("billing", BILLING_FORM, {}, user_input)
 
     async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Say whether the household sells electricity, and what the buyer keeps."""
+        """Ask whether the household sells electricity, and how much the buyer keeps."""
         unit = unit_of(self._options)
         if user_input is not None:
             return self.async_create_entry(data=selling_options(self._options, user_input, unit))
@@ -146,18 +146,18 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return self.async_show_form(step_id="selling", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Say how many hours of a day are cheap, and how many ahead are averaged."""
+        """Ask how many hours of a day are cheap, and how many hours ahead are averaged."""
         defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
         return self._ask("cheap", CHEAP_FORM, defaults, user_input)
 
     async def async_step_unit(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Say whether forms and texts show cents or euros."""
+        """Ask whether forms and texts show cents or euros."""
         return self._ask("unit", UNIT_FORM, {CONF_UNIT: Unit.CENTS.value}, user_input)
 
     def _ask(
         self, step_id: str, form: vol.Schema, defaults: Mapping[str, Any], user_input: dict[str, Any] | None
     ) -> ConfigFlowResult:
-        """Show a form with what the options have, or save what was typed."""
+        """Show a form with the present options, or save the typed ones."""
         if user_input is not None:
             return self._save(user_input)
         schema = self.add_suggested_values_to_schema(form, {**defaults, **self._options})
@@ -174,7 +174,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
 
     @override
     def _period(self) -> CurrentPeriod:
-        """Return the current period, of which the market's price is known while the entry is loaded."""
+        """Return the current period. The market's price is known while the entry is loaded."""
         entry, billed_by = self.config_entry, billing_from(self._options).billed_by
         if entry.state is not ConfigEntryState.LOADED:
             return CurrentPeriod.of(None, home_now(), billed_by, zone_of(entry.data))
@@ -185,7 +185,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         )
 
     def _choice(self, *, default: str | None = None) -> vol.Schema:
-        """Return a list of the rows to choose one from."""
+        """Return the form for choosing a row."""
         names = [SelectOptionDict(value=name_of(row), label=name_of(row)) for row in self._rows]
         marker = vol.Required(ROW, default=default) if default else vol.Required(ROW)
         listed = SelectSelectorConfig(options=names, mode=SelectSelectorMode.LIST, translation_key=ROW)

@@ -1,4 +1,4 @@
-"""Adds and changes plans. A new plan takes two steps: what it looks for, and the form for that."""
+"""Adds and changes plans. A new plan takes two steps: the kind of hours to look for, and the form for it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -43,7 +43,7 @@ _HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
-# Named once, in the language of the installation; from then on the name is the household's own.
+# The plan is named once, in the language of the installation. From then on the name belongs to the household.
 _FIRST_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_NAME: Final = "Cheapest 3 hours"
 
@@ -81,7 +81,7 @@ def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, st
 
 
 def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
-    """Return the plan that every entry begins with. That of another zone than Estonia names it."""
+    """Return the plan that every entry begins with. Its name includes the zone, except for Estonia."""
     name = _FIRST_NAMES.get(language, _FIRST_NAME)
     return ConfigSubentryData(
         subentry_type=SUBENTRY_PLAN,
@@ -92,19 +92,19 @@ def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
 
 
 class PlanFlow(ConfigSubentryFlow):
-    """Adds or changes one plan; the entry takes it up without a reload."""
+    """Adds or changes one plan; the entry applies it without a reload."""
 
     _new: PlanForm = PlanForm.CHEAPEST
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask what a new plan looks for."""
+        """Ask for the kind of hours that a new plan looks for."""
         if user_input is None:
             return self.async_show_form(step_id="user", data_schema=KIND_FORM)
         self._new = PlanForm(user_input[KIND])
         return await self.async_step_plan(self._whole(user_input) if CONF_NAME in user_input else None)
 
     async def async_step_plan(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Take a new plan."""
+        """Ask for the rest of a new plan, and add it."""
         if user_input is None:
             return self._form("plan", self._new, suggested("", NEW_PLANS[self._new], self._unit))
         if errors := errors_of(user_input, self._titles(), self._new) | _wrong_meter(self.hass, user_input):
@@ -120,7 +120,7 @@ class PlanFlow(ConfigSubentryFlow):
         if user_input is None:
             values = suggested(subentry.title, subentry.data, self._unit)
             return self._form("reconfigure", form, values, placeholders=hint)
-        # Plans of one name that there are already stay, and may be changed.
+        # Plans that already share a name keep it, and may be changed.
         others = self._titles() - {subentry.title}
         meter = _wrong_meter(self.hass, user_input, subentry.data.get(METER))
         if errors := errors_of(user_input, others, form) | meter:
@@ -130,13 +130,13 @@ class PlanFlow(ConfigSubentryFlow):
         return self.async_update_and_abort(self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan)
 
     def _steered(self) -> SteeredPlan | None:
-        """Return the plan with what was changed beside this form; None while it is not at work."""
+        """Return the plan with the changes beside this form; None while it does not work."""
         entry: TunnihindConfigEntry = self._get_entry()
         is_loaded = entry.state is ConfigEntryState.LOADED
         return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
 
     async def _end_changes(self) -> None:
-        """Let the form be all that holds, also where nothing is changed in it."""
+        """End the changes beside the form, even if nothing is changed in the form."""
         plan = self._steered()
         if plan is not None and plan.changes:
             coordinator: TunnihindCoordinator = self._get_entry().runtime_data
@@ -178,9 +178,9 @@ class PlanFlow(ConfigSubentryFlow):
 
 
 def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
-    """Return what is wrong with the meter, by section: the recorder has to have statistics of it.
+    """Return the error of the meter, by section. The recorder has to have statistics of it.
 
-    The one that the plan has `kept` so far may be away: that keeps nobody from changing the rest of the form.
+    The meter that the plan has `kept` so far may be missing, so that the rest of the form can still be changed.
     """
     meter: str | None = user_input.get(SAVED, {}).get(METER)
     if meter is None:
@@ -191,7 +191,7 @@ def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str |
 
 
 def _has_statistics(attributes: Mapping[str, Any]) -> bool:
-    """Tell whether the recorder has sums of it as an energy, or means of it as a power."""
+    """Return whether the recorder has sums of it as an energy, or means of it as a power."""
     unit, state_class = attributes.get(ATTR_UNIT_OF_MEASUREMENT), attributes.get(ATTR_STATE_CLASS)
     if unit in EnergyConverter.VALID_UNITS:
         return state_class in {SensorStateClass.TOTAL, SensorStateClass.TOTAL_INCREASING}

@@ -1,4 +1,4 @@
-"""The form of a plan: its fields, what is wrong in them, and what the plan's subentry keeps of them."""
+"""The form of a plan: its fields, their errors, and the data that the plan's subentry keeps."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping
@@ -76,7 +76,7 @@ _MINUTE_S: Final = 60
 
 
 class PlanForm(StrEnum):
-    """Which form a plan has: a kind of hours to look for, and for some how their length is given."""
+    """The form of a plan: by the kind of hours to look for and, for some, by time or by energy."""
 
     CHEAPEST = "cheapest"
     CHEAPEST_BY_ENERGY = "cheapest_by_energy"
@@ -87,12 +87,12 @@ class PlanForm(StrEnum):
 
     @property
     def kind(self) -> Kind:
-        """Which hours the plan looks for."""
+        """The kind of hours that the plan looks for."""
         return Kind(self.removesuffix(_BY_ENERGY))
 
     @property
     def is_by_energy(self) -> bool:
-        """Whether kWh and kW say how long the plan runs."""
+        """Whether kWh and kW give the length of the plan."""
         return self.endswith(_BY_ENERGY)
 
 
@@ -109,13 +109,13 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
     DAYS: 1,
     HORIZON: Horizon.PUBLISHED.value,
 }
-# Three hours wherever in the day they are cheapest, as people speak of the cheapest hours; in pieces of whole hours, so
-# that nothing is switched for minutes; on published prices only, so that the first thing seen rests on facts.
+# The day's three cheapest hours, as people speak of them. Pieces are whole hours, so that nothing switches for minutes.
+# Only published prices count, so that the first window that people see rests on facts.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 # A car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 _LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_EVERY_DAY}
-# What the form of a new plan begins with. A washing machine's programme is the cheapest time in one piece.
+# The first values of a new plan's form. The cheapest time is in one piece, for the programme of a washing machine.
 NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.CHEAPEST: {**FIRST_PLAN, SPLIT: False},
     PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN,
@@ -134,17 +134,17 @@ _METER: Final = EntitySelector(
     )
 )
 
-# What the plan looks for. A program may go on sending a whole plan at once, as when there was one step only.
+# The kind of hours to look for. A program may also send a whole plan in this step.
 KIND_FORM: Final = vol.Schema(
     {vol.Required(KIND, default=PlanForm.CHEAPEST.value): choice(PlanForm, _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
 )
 
 
 def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collection[str] = ()) -> vol.Schema:
-    """Return the fields of a plan of that form, with prices in that unit. Sections are folded but for those named."""
+    """Return the fields of a plan of that form, with prices in that unit. Only the sections in `unfolded` are open."""
     fields: dict[vol.Marker, Any] = {
         vol.Required(CONF_NAME): TextSelector(),
-        # The only choice: it tells what the plan looks for, which stays.
+        # The only choice, because a plan keeps its kind. It shows the kind to the reader.
         vol.Optional(KIND): choice((form,), _PLAN_KIND),
     }
     pieces: dict[vol.Marker, Any] = {vol.Optional(MIN_PIECE): _DURATION}
@@ -184,7 +184,7 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collecti
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
-    """Return the sections that are unfolded: those with an error, and those in which something is chosen."""
+    """Return the sections to unfold: those with an error, and those in which something is chosen."""
     new = suggested("", NEW_PLANS[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 
@@ -206,7 +206,7 @@ def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> di
 def plan_of(
     user_input: Mapping[str, Any], unit: Unit = Unit.CENTS, form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, Any]:
-    """Return what the plan's subentry keeps of the form. Durations are in minutes, prices in c/kWh."""
+    """Return the data that the plan's subentry keeps. Durations are in minutes, prices in c/kWh."""
     typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER)}
     typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
     plan = {key: value for key, value in typed.items() if value is not None}
@@ -234,7 +234,7 @@ def _default_min_piece(form: PlanForm) -> int:
 def errors_of(
     user_input: Mapping[str, Any], others: Iterable[str] = (), form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, str]:
-    """Return what is wrong, by field or, inside a section, by section: that is where the form shows it.
+    """Return the errors by field. Those inside a section are by section, where the form shows them.
 
     `others` are the names that a plan can't take.
     """
@@ -279,7 +279,7 @@ def _span_min(plan: Mapping[str, Any]) -> int:
 
 
 def _minutes(clock: Mapping[str, float]) -> int:
-    """Return a typed duration in minutes; a part of a minute is a minute, so that it is refused."""
+    """Return a typed duration in minutes, rounded up, so that a duration with seconds is refused."""
     return math.ceil(timedelta(**clock) / timedelta(minutes=1))
 
 

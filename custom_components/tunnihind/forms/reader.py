@@ -1,4 +1,4 @@
-"""The language of the person who has a form open. It may be another than that of the installation."""
+"""The language of the person who has a form open. It may differ from the installation's."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +12,10 @@ from homeassistant.util.language import matches
 
 
 async def language_of_reader(hass: HomeAssistant, user_id: str | None = None) -> str:
-    """Return the language by the rule of Home Assistant's frontend: as chosen in the profile, else the browser's.
+    """Return the language as Home Assistant's frontend does: the one chosen in the profile, else the browser's.
 
-    `user_id` is who asks; None: who has sent the request that a step of a flow answers. A flow that no browser has
-    asked for has the language of the installation.
+    `user_id` is the reader; None: the user whose request the flow is answering. A flow that no browser has asked for
+    has the language of the installation.
     """
     request = current_request.get()
     if user_id is None and request is not None and KEY_HASS_USER in request:

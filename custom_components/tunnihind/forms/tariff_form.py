@@ -1,8 +1,8 @@
-"""What a household pays: the dated rows that the options keep, and the form of one, in sections as on invoices.
+"""A household's fees: the dated rows that the options keep, and the form of one, in sections as on invoices.
 
 The form begins with the figures of the table in `prices/rates.json`, if it has any of the zone. A figure that is left
-as it is follows the table, which changes it by date; another one is the household's own. Options keep all figures in
-c/kWh, also those that follow the table: they are what the household has confirmed.
+unchanged follows the table from date to date; a changed one is the household's own. Options keep all figures in c/kWh,
+also those that follow the table, as the household has confirmed them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ VAT_PERCENT: Final = "vat_percent"
 PACKAGE: Final = "package"
 FROM_TABLE: Final = "from_table"
 COMPARED_ON: Final = "compared_on"
-# What a row without a date is called where rows are chosen from.
+# The name of the row without a date in lists of rows.
 BEGINNING: Final = "beginning"
 
 SUPPLY: Final = "supply"
@@ -47,7 +47,7 @@ type Row = Mapping[str, Any]
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# Finer than any price list, so that a figure comes back from a form as it was shown.
+# More than in any price list, so that a form returns the figure that it showed.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -62,7 +62,7 @@ _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# What holds for all rows, by section. The hours of a package are those of its price list.
+# The settings for all rows, by section. A package has the hours of its price list.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -88,7 +88,7 @@ def name_of(row: Row) -> str:
 
 
 def ordered(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows in the order in which they come to hold."""
+    """Return the rows in the order of their dates."""
     return sorted(rows, key=lambda row: row.get(VALID_FROM) or "")
 
 
@@ -98,17 +98,17 @@ def named(rows: Iterable[Row], name: str) -> Row:
 
 
 def without(rows: Iterable[Row], name: str) -> list[Row]:
-    """Return the rows but the one of that name."""
+    """Return all rows except the one of that name."""
     return [row for row in rows if name_of(row) != name]
 
 
 def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what holds for all rows, as far as it was asked."""
+    """Return the settings for all rows, as far as the form asked for them."""
     return {key: figures[key] for key in CONTRACT_DEFAULTS if key in figures}
 
 
 def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was typed, without the form's sections."""
+    """Return the typed figures without the form's sections."""
     figures: dict[str, Any] = {}
     for key, value in user_input.items():
         figures |= value if key in _CONTRACT else {key: value}
@@ -117,11 +117,11 @@ def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowForm:
-    """The form of a row, as it is shown for one package.
+    """The form of a row for one package.
 
-    `day` is the day whose figures of the table are shown, `vat_percent` the rate that holds there unless the household
-    sets another. `needs_date` tells whether a date has to be typed; None: it isn't asked for. `with_contract` tells
-    whether what holds for all rows is asked for too.
+    The form shows the table's figures of `day`. `vat_percent` is the rate of that day unless the household sets
+    another. `needs_date` is whether a date has to be typed; None: the form has no date. `with_contract` is whether the
+    form also asks for the settings of all rows.
     """
 
     day: date
@@ -133,12 +133,12 @@ class RowForm:
     with_contract: bool = True
 
     def for_package(self, figures: Mapping[str, Any]) -> RowForm:
-        """Return the form for the package that was chosen in it."""
+        """Return the form for the package that these figures choose."""
         return replace(self, package=Package(figures.get(PACKAGE, self.package)))
 
     @property
     def price_lists(self) -> PriceLists:
-        """What is known of the zone's packages and fees."""
+        """The zone's packages and fees."""
         return price_lists_of(self.zone)
 
     @property
@@ -176,7 +176,7 @@ class RowForm:
         }[name]
 
     def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return figures, in c/kWh, as the form shows them: in its sections and its unit."""
+        """Return figures that are in c/kWh as the form shows them: in its sections and its unit."""
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {
             name: {key: shown[key] for key in (*self._row(name), *self._contract[name]) if shown.get(key) is not None}
@@ -186,7 +186,7 @@ class RowForm:
         return {**dated, PACKAGE: self.package.value, **sections}
 
     def typed(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what was typed, in c/kWh, without the form's sections."""
+        """Return the typed figures, in c/kWh, without the form's sections."""
         figures = figures_of(user_input)
         return {
             key: self.unit.to_cents(value) if key in _FEES and value is not None else value
@@ -194,19 +194,19 @@ class RowForm:
         }
 
     def from_table(self, *, fees_include_vat: bool) -> dict[str, float]:
-        """Return the table's figures, c/kWh, with VAT in them where the household types them so."""
+        """Return the table's figures, c/kWh, with VAT if the household types fees with VAT."""
         with_vat = 1 + self.vat_percent / _PERCENT if fees_include_vat else 1.0
         return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table.items()}
 
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the figures with which the form opens: those of the row, and of the table for what follows it."""
+        """Return the figures with which the form opens: the row's own, and the table's for parts that follow it."""
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
             return {VAT_PERCENT: self.vat_percent, **contract, **table}
         return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._followed(row, table)}
 
     def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
-        """Return a row that follows the table with the figures that the form shows instead."""
+        """Return the row with the figures that the form shows, following the table no longer."""
         followed = self._followed(row, self.from_table(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
@@ -214,10 +214,10 @@ class RowForm:
         return {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._keys(Part(part))}
 
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
-        """Return what was typed into the form as it was `before` another package or date was chosen.
+        """Return the figures that were typed into the form `before` another package or date was chosen.
 
-        What was left as the table had it, with VAT or without, is as the table has it now; so are all figures of
-        another package. Where nothing else was chosen, figures stay as they are.
+        Figures that were left as in the table, with VAT or without, become the table's present ones. So do all network
+        figures where the package changes. If neither package nor date has changed, all figures stay.
         """
         if self == before:
             return {**figures}
@@ -236,7 +236,7 @@ class RowForm:
         return carried
 
     def row_from(self, figures: Mapping[str, Any]) -> Row:
-        """Return the row of typed figures. Blank fees are none; a VAT rate left as it was is not set."""
+        """Return the row of typed figures. Blank fees become 0, and an unchanged VAT rate is left out."""
         asked = [key for name in _CONTRACT for key in self._fees(name)]
         row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
         if self.package is not Package.OWN:
@@ -253,9 +253,9 @@ class RowForm:
         return row
 
     def _follows_table(self, part: Part, row: Row) -> bool:
-        """Tell whether the part's figures were left as the table has them, with VAT or without.
+        """Return whether the part's figures equal the table's, with VAT or without.
 
-        Where the table has none for the day, the household has confirmed the last one: then it is its own.
+        If the table has none for the day, the household has confirmed the last one, which becomes its own.
         """
         keys = self._keys(part)
         if not keys or not self._entry(part).holds_on(self.day):
@@ -269,7 +269,7 @@ class RowForm:
         return nearest_entry(self.price_lists.fees[part], self.day)
 
     def _keys(self, part: Part) -> tuple[str, ...]:
-        """Return the figures of a part that the table has."""
+        """Return the names of the part's figures that the table has."""
         if part is Part.NETWORK:
             return self._fees(NETWORK) if self.package is not Package.OWN else ()
         return (part.value,) if part in self.price_lists.fees else ()
@@ -292,7 +292,7 @@ class RowForm:
         return nearest_entry(self.price_lists.packages[package], self.day).rate
 
     def placeholders(self, language: str) -> dict[str, str]:
-        """Return what the form's texts are filled in with, in a language of theirs.
+        """Return the values for the placeholders of the form's texts, written in that language.
 
         Only a zone with price lists has texts about them.
         """

@@ -1,7 +1,7 @@
-"""The step of a flow that asks what a household pays, with the current price beside it, part by part.
+"""The step of a flow that asks for a household's fees, with the current price beside it, part by part.
 
-Both set-up and options have it. Home Assistant's forms show a preview that follows the typing: they ask for it by the
-websocket command `tunnihind/start_preview`, and show what comes as the name and the state of an entity.
+Both set-up and options have it. Home Assistant's forms can show a preview that follows the typing. They request it by
+the websocket command `tunnihind/start_preview`, and show the answer as the name and the state of an entity.
 """
 
 from abc import abstractmethod
@@ -48,11 +48,11 @@ from .tariff_form import (
 )
 
 _KWH_PER_MWH: Final = 1_000
-# The first and the last line of a breakdown; the others are parts.
+# The first and the last line of a breakdown; the lines between are parts.
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
-# Where their names are among the translations, and those of the period whose price it is.
+# The translation keys of their names, and of the period's.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
 # Sentences of the form that depend on the zone.
 _SENTENCES: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
@@ -65,8 +65,8 @@ _DECIMALS: Final = 4
 class CurrentPeriod:
     """The current hour, or quarter of one where the household is billed by it.
 
-    `start` is in UTC seconds, `market` the market's price in EUR/MWh, if known. `zone` and `chosen_vat_rate` are those
-    of a tariff.
+    `start` is in UTC seconds, `market` the market's price in EUR/MWh, if known. `zone` and `chosen_vat_rate` are as in
+    `Tariff`.
     """
 
     start: int
@@ -99,20 +99,20 @@ class CurrentPeriod:
 
 @dataclass(frozen=True, slots=True)
 class OpenForm:
-    """A form that somebody fills in, what else holds for its rows, and the period for which the price is shown."""
+    """A form that somebody fills in, the settings for all its rows, and the period whose price is shown."""
 
     form: RowForm
     contract: Mapping[str, Any]
     period: Callable[[], CurrentPeriod]
 
     def charges(self, user_input: Mapping[str, Any], period: CurrentPeriod) -> Charges:
-        """Return what the typed figures add to the market's price in this period."""
+        """Return the charges that the typed figures add to the market's price in this period."""
         figures = self.form.typed(_readable(user_input))
         contract = {**self.contract, **contract_of(figures)}
         form = self.form.for_package(figures)
         figures = form.carried_over(self.form, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
         row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
-        if form.day > local(period.start).date():  # the table may have another figure of today than the form shows
+        if form.day > local(period.start).date():  # the table may have another figure for today than the form shows
             row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
         tariff = tariff_from({**contract, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
         return tariff.charges(period.start)
@@ -122,7 +122,7 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts of a price, EUR/kWh, which add up to it; those that are nothing are left out."""
+    """Return the parts of a price, EUR/kWh, which add up to it. Zero parts are left out."""
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
     lines[VAT] = charges.vat(market or 0.0)
@@ -149,7 +149,7 @@ async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod,
 )
 @async_response
 async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send the current price with the figures as they are typed now. A change asks again."""
+    """Send the current price by the figures typed so far. The form asks again on every change."""
     shown = hass.data.get(_OPEN, {}).get(msg["flow_id"])
     if shown is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, "this form is closed")
@@ -157,7 +157,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
     period = shown.period()
     try:
         charges = shown.charges(msg["user_input"], period)
-    except (TypeError, ValueError) as error:  # half typed: the form itself says what is wrong once it is sent
+    except (TypeError, ValueError) as error:  # half typed: the form shows the errors once it is sent
         connection.send_error(msg["id"], ERR_INVALID_FORMAT, str(error))
         return
     unit = shown.form.unit
@@ -172,7 +172,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
 
 
 def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was typed so far, without figures that are no numbers yet."""
+    """Return the figures typed so far, without those that are not numbers yet."""
     readable: dict[str, Any] = {}
     for key, value in user_input.items():
         if isinstance(value, dict):
@@ -192,7 +192,7 @@ class TariffStep(ConfigEntryBaseFlow):
     @property
     @abstractmethod
     def _options(self) -> Mapping[str, Any]:
-        """What is chosen so far."""
+        """The options chosen so far."""
 
     @abstractmethod
     def _period(self) -> CurrentPeriod:
@@ -219,7 +219,7 @@ class TariffStep(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form of a row with the figures of today, or of its first day if that is to come."""
+        """Show the form of a row with the figures of today, or of the row's first day if that is later."""
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(
@@ -231,12 +231,12 @@ class TariffStep(ConfigEntryBaseFlow):
         )
         return self._show_form(step_id, self._form.suggested(self._form.at_start(row, self._contract)))
 
-    def _take_form(
+    def _read_form(
         self, step_id: str, user_input: dict[str, Any], others: Sequence[Row] = ()
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
-        """Return the options that were typed; or the form again, with what is wrong or with other figures of the table.
+        """Return the typed options, or the form again, with its errors or with other figures of the table.
 
-        The figures of a package or a date that is chosen are first shown for confirmation. `others` are the other rows.
+        The figures of a newly chosen package or date are first shown for confirmation. `others` are the other rows.
         """
         figures = self._form.typed(user_input)
         contract = {**self._contract, **contract_of(figures)}
@@ -245,13 +245,13 @@ class TariffStep(ConfigEntryBaseFlow):
         carried = form.carried_over(before, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
         if form.package is not before.package or carried != figures:
             return {}, self._show_form(step_id, form.suggested({**contract, **carried}))
-        if errors := {**_date_taken(figures, others), **_no_day_rate(contract)}:
+        if errors := {**_date_errors(figures, others), **_day_rate_errors(contract)}:
             return {}, self._show_form(step_id, user_input, errors)
         kept = contract if form.with_contract else {}
         return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
 
     def _first_day(self, row: Row) -> dict[str, Any]:
-        """Return the day whose figures the form of a row shows, today or its first if that is to come, with its VAT."""
+        """Return the day whose figures a row's form shows, today or the row's first day if later, with its VAT rate."""
         period = self._period()
         day = local(period.start).date()
         if row.get(VALID_FROM):
@@ -261,7 +261,7 @@ class TariffStep(ConfigEntryBaseFlow):
 
     @property
     def _contract(self) -> dict[str, Any]:
-        """What holds for all rows."""
+        """The settings for all rows."""
         return {**CONTRACT_DEFAULTS, **contract_of(self._options)}
 
     def _show_form(
@@ -279,7 +279,7 @@ class TariffStep(ConfigEntryBaseFlow):
 
     @property
     def _placeholders(self) -> dict[str, str]:
-        """What the form's texts are filled in with; some have a sentence about price lists, where there are any."""
+        """The values for the placeholders of the form's texts. Some are sentences about the zone's price lists."""
         figures = self._form.placeholders(self._language)
 
         def sentence_of(name: str) -> str:
@@ -293,12 +293,12 @@ class TariffStep(ConfigEntryBaseFlow):
         }
 
 
-def _date_taken(figures: Mapping[str, Any], others: Sequence[Row]) -> dict[str, str]:
+def _date_errors(figures: Mapping[str, Any], others: Sequence[Row]) -> dict[str, str]:
     taken = any(name_of(row) == name_of(figures) for row in others)
     return {VALID_FROM: "date_taken"} if taken else {}
 
 
-def _no_day_rate(contract: Mapping[str, Any]) -> dict[str, str]:
-    """Refuse a day rate without an hour. A section's error stands above the section; its text names the field."""
+def _day_rate_errors(contract: Mapping[str, Any]) -> dict[str, str]:
+    """Return an error for a day rate without an hour. It stands above the section, so its text names the field."""
     starts, ends = (time.fromisoformat(contract[key]) for key in (DAY_STARTS, DAY_ENDS))
     return {NETWORK: "no_day_rate"} if starts == ends else {}

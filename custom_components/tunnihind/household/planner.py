@@ -21,8 +21,8 @@ KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 class Planner:
     """Decides for every plan. It remembers its decisions, so that a window that has begun does not move.
 
-    By plan, `settings` are what is asked of those that can be used, `outcomes` what is decided, and `ran` the windows
-    of the last two weeks that ran or run.
+    `settings` has the plans that can be used, `outcomes` their decisions, and `ran` their windows of the last two weeks
+    that ran or run, each by the plan's id.
     """
 
     def __init__(self) -> None:

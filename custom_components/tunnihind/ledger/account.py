@@ -42,7 +42,7 @@ class LastWindow:
 class _Opened:
     """The open span: the earliest time that its window may run, and the saving that was expected of waiting then.
 
-    `asked_s` is the duration that was asked for. Where it changes, the expected saving is worked out anew.
+    `asked_s` is the duration that was asked for. Where it changes, the expected saving is worked out again.
     """
 
     span: Span
@@ -132,7 +132,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the hours before `now` (UTC seconds), by their start, whose prices finished windows still lack."""
+        """Return the starts of hours before `now` (UTC seconds) whose prices finished windows still need."""
         return {
             hour
             for run in self._runs
@@ -210,7 +210,7 @@ class Account:
             self._ready_since = max(self._ready_since, instant)
 
     def _end_dropped(self, window: Decision | None, now: int) -> None:
-        """End windows that the plan no longer has, because it was planned anew or the clock was set back."""
+        """End windows that the plan no longer has, because it was planned again or the clock was set back."""
         ahead = [run for run in self._runs if run.end > now and (window is None or run.start != window.start)]
         if ahead:
             kept = [run.until(now) if run in ahead else run for run in self._runs]

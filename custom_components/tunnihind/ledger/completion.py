@@ -28,7 +28,7 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-# A gap in a power, by a restart or a lost connection, is filled with the mean of its two neighbours up to this length.
+# Gaps in a power up to this length, after a restart or a lost connection, get the mean of their two neighbours.
 _LONGEST_HOLE_S: Final = HOUR_S
 # More than the largest connection of a home takes. A reading above it comes from a meter that was replaced.
 _MOST_KW: Final = 100.0

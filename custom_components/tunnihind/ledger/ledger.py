@@ -64,7 +64,7 @@ class Ledger:
             account.note_readings(meter, readings)
 
     def missing_hours(self, now: int) -> list[int]:
-        """Return the hours before `now` (UTC seconds), by their start, whose settled prices windows wait for."""
+        """Return the starts of hours before `now` (UTC seconds) whose settled prices finished windows still need."""
         return sorted(
             {hour for account in self._accounts.values() for hour in account.missing_hours(self._prices, now)}
         )

@@ -48,7 +48,7 @@ class SettledPrices:
         return total / (end - start)
 
     def missing_hours(self, start: int, end: int) -> set[int]:
-        """Return the hours, by their start, that reach into [start, end) and are not wholly known."""
+        """Return the starts of hours that reach into [start, end) and are not fully known."""
         return {
             quarter - quarter % HOUR_S
             for quarter in range(start - start % QUARTER_S, end, QUARTER_S)

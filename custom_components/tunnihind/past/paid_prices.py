@@ -98,7 +98,7 @@ def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftO
 
 
 def without_left_out[Value](found: Mapping[int, Value | LeftOut]) -> tuple[dict[int, Value], dict[int, LeftOut]]:
-    """Return what was found and what was left out, by hour."""
+    """Return the values that were found and the reasons why others were left out, both by hour."""
     kept: dict[int, Value] = {}
     left_out: dict[int, LeftOut] = {}
     for hour, value in found.items():
@@ -157,7 +157,7 @@ class PaidPrices:
 
 @dataclass(frozen=True, slots=True)
 class SumRow:
-    """A row of a cumulative statistic, EUR: the cost of its hour (None: it has none any more), and the sum up to it."""
+    """A row of a cumulative statistic, EUR: the cost of its hour, None if it was taken back, and the sum up to it."""
 
     cost: float | None
     total: float

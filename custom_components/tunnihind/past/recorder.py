@@ -1,7 +1,7 @@
 """Reads any statistics in Home Assistant's recorder, and writes the integration's own.
 
-An id says nothing of the entry but its zone and its place among the zone's entries, so a server that is removed and
-added again, or replaced by another one, goes on with the statistics of before. Zones never mix, and neither do live
+An id identifies the entry only by its zone, its mode and its number among the zone's entries. So a server that is
+removed and added again, or replaced by another one, continues the old statistics. Zones never mix, and neither do live
 prices, a demo's and a rehearsal's.
 """
 
@@ -31,10 +31,10 @@ from ..server.answers import Mode
 from .paid_prices import Energy, HourPrice, SumRow
 
 _ENGLISH: Final = "en"
-# The recorder works off one batch at a time; what the rest of Home Assistant records comes in between.
+# The recorder writes one batch at a time, with the records of the rest of Home Assistant in between.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
-# How the statistics of an entry are called. Home Assistant does not translate names of statistics.
+# The names of an entry's statistics. Home Assistant does not translate them.
 _PRICE_PAID: Final = {"en": "{title}: price paid", "et": "{title}: makstud hind", "ru": "{title}: уплаченная цена"}
 _COST: Final = {
     "en": "{title}: cost of {energy}",
@@ -61,7 +61,7 @@ def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mo
 def async_cost_statistic(
     hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode, *, energy_id: str, energy: str
 ) -> StatisticMetaData:
-    """Return the metadata of what an energy statistic cost by an entry's prices; `energy` is its name."""
+    """Return the metadata of an energy statistic's cost by an entry's prices; `energy` is the statistic's name."""
     return StatisticMetaData(
         statistic_id=_id("cost", *_async_place(hass, entry, mode), slugify(energy_id)),
         source=DOMAIN,
@@ -79,9 +79,9 @@ def _id(*parts: str) -> str:
 
 @callback
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
-    """Return the parts of an id that tell the entry from others; none for the only server of a home in Estonia.
+    """Return the parts of an id that set the entry apart; empty for the only server of a home in Estonia.
 
-    The entry gets the lowest number that no other entry of its zone and mode has, when it first writes, and keeps it.
+    When the entry first writes, it gets the lowest number that no other entry of its zone and mode has, and keeps it.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
@@ -105,7 +105,7 @@ def check_recorder(hass: HomeAssistant) -> None:
 
 
 def records(hass: HomeAssistant) -> bool:
-    """Tell whether Home Assistant records anything."""
+    """Return whether Home Assistant records anything."""
     return RECORDER in hass.config.components
 
 
@@ -114,8 +114,8 @@ async def meter_rows(
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return the five-minute statistics of a meter in [start, end), UTC seconds, by their start.
 
-    First the sums of a meter of energy, kWh, then the means of a meter of power, kW; none of anything else. Statistics
-    that the recorder has announced and is still writing count.
+    The first mapping has the sums of an energy meter, kWh, the second the means of a power meter, kW. Both are empty
+    for anything else. Waits for statistics that the recorder has announced and is still writing.
     """
     await _worked_off(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
@@ -137,7 +137,7 @@ async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *
 async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
     """Return the name of the energy statistic that a field of an action asks for.
 
-    Raises Refusal if it is not there, or none of energy that adds up.
+    Raises Refusal if it does not exist, or is not a sum of energy.
     """
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={energy_id}))
     if energy_id not in known:
@@ -165,7 +165,7 @@ async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, SumR
 async def write_prices(
     hass: HomeAssistant, metadata: StatisticMetaData, prices: Mapping[int, HourPrice | None]
 ) -> None:
-    """Write prices by hour; None takes away what is stored."""
+    """Write prices by hour; None removes the stored price."""
     await _write(hass, metadata, (_price_row(hour, price) for hour, price in prices.items()))
 
 
@@ -198,7 +198,7 @@ async def _rows(
     start: int = 0,
     end: int | None = None,
 ) -> dict[int, Any]:
-    """Return what is stored of a statistic, by the start of the period; energy in kWh, power in kW."""
+    """Return the stored rows of a statistic, by the start of the period; energy in kWh, power in kW."""
     until = None if end is None else dt_util.utc_from_timestamp(end)
     found = await get_instance(hass).async_add_executor_job(
         statistics_during_period,
@@ -225,12 +225,12 @@ async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterabl
 
 
 async def _worked_off(hass: HomeAssistant, statistic_id: str) -> None:
-    """Return when the recorder has done all that it was asked for until now."""
+    """Wait until the recorder has done everything that was requested before."""
     done = asyncio.Event()
 
     def note() -> None:  # in the recorder's thread
         hass.loop.call_soon_threadsafe(done.set)
 
-    # The recorder does one thing after another, and tells when it has changed metadata, even if there is nothing to it.
+    # The recorder does one thing after another, and reports a change of metadata, even one that changes nothing.
     get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
     await done.wait()

@@ -1,4 +1,4 @@
-"""In which unit people read and type prices: cents, or euros as the sensors show them."""
+"""The unit in which people read and type prices: cents, or euros like the sensors."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -20,14 +20,14 @@ _PART_DECIMALS: Final = 2
 
 
 class Unit(StrEnum):
-    """The unit in forms and texts. Sensors stay in EUR/kWh, because the Energy dashboard takes any unit for that."""
+    """The unit in forms and texts. Sensors stay in EUR/kWh: the Energy dashboard reads any other unit as euros."""
 
     CENTS = "cents"
     EUROS = "euros"
 
     @property
     def per_euro(self) -> int:
-        """How many of the unit are a euro."""
+        """How many of the unit make a euro."""
         return _CENTS if self is Unit.CENTS else 1
 
     def from_cents(self, cents: float) -> float:
@@ -35,11 +35,11 @@ class Unit(StrEnum):
         return cents if self is Unit.CENTS else round(cents / _CENTS, _FORM_DECIMALS)
 
     def to_cents(self, typed: float) -> float:
-        """Return what was typed into a form in cents, as the options keep it."""
+        """Return a typed figure in cents, as the options keep it."""
         return typed if self is Unit.CENTS else round(typed * _CENTS, _FORM_DECIMALS)
 
     def text(self, eur_kwh: float, language: str) -> str:
-        """Write a price to a hundredth of a cent with its unit, as in that language."""
+        """Write a price to a hundredth of a cent with its unit, by the rules of that language."""
         cents = _CENTS_PER_KWH.get(language, CENTS_PER_KWH)
         return f"{self._figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
 
@@ -55,11 +55,11 @@ class Unit(StrEnum):
 
 
 def in_language(figure: str, language: str) -> str:
-    """Write a figure that has a decimal point as in that language."""
+    """Return the figure, which has a decimal point, with the decimal sign of that language."""
     has_point = not _WITH_DECIMAL_POINT.isdisjoint((language, language.partition("-")[0]))
     return figure if has_point else figure.replace(".", ",")
 
 
 def unit_of(options: Mapping[str, Any]) -> Unit:
-    """Return the unit that the household chose; cents at first."""
+    """Return the unit that the household chose; cents by default."""
     return Unit(options.get(CONF_UNIT, Unit.CENTS))

@@ -1,4 +1,4 @@
-"""The price zones: their countries, and what VAT the law of each asks on which date."""
+"""The price zones: their countries, and the legal VAT rates of each by date."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Zone(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """What tells names and ids of this zone from Estonia's, which have none."""
+        """The suffix of names and ids in this zone; empty for Estonia."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country(self, language: str) -> str:
@@ -31,7 +31,7 @@ class Zone(StrEnum):
 
 
 def zone_of(data: Mapping[str, Any]) -> Zone:
-    """Return the zone of an entry by its data; only entries of other zones than Estonia name theirs."""
+    """Return the zone of an entry by its data. Entries of Estonia have no zone in their data."""
     return Zone(data.get(CONF_ZONE, Zone.EE))
 
 
@@ -45,7 +45,7 @@ _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _VatLaw:
-    """The rate from the day `since` on, as a fraction; `on_network` is that on network and state fees if it differs."""
+    """The VAT rate from `since` on, a fraction. `on_network` is that on network and state fees if it differs."""
 
     since: date
     rate: float
@@ -71,9 +71,9 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
 
 
 def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
-    """Return the law's VAT rate of a day as a fraction; for an older day, the first rate that is known.
+    """Return the legal VAT rate of a day as a fraction. For a day before the first known rate, return that one.
 
-    `on_network` asks for the rate on network and state fees, else it is that on electricity and its supplier's fees.
+    `on_network` asks for the rate on network and state fees, else for the one on electricity and the supplier's fees.
     """
     laws = _LAW[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])

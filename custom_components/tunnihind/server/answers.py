@@ -1,4 +1,4 @@
-"""What a server answers: its prices and forecast, who it is, and how well its forecasts did."""
+"""The answers of a server: its prices and forecast, its identity, and the accuracy of its forecasts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Backtest:
-    """How well the server's model did: mean absolute errors in EUR/MWh, skill as a fraction, horizon in hours."""
+    """The accuracy of the server's model: mean absolute errors in EUR/MWh, skill as a fraction, horizon in hours."""
 
     mae: float
     baseline_mae: float
@@ -35,12 +35,12 @@ class Backtest:
 
 @dataclass(frozen=True, slots=True)
 class PlanScore:
-    """What plans by the server's forecasts would have saved over some `days`, as fractions of the possible saving.
+    """The saving of plans by the server's forecasts over some `days`, as fractions of the possible saving.
 
-    `share` is of plans that took the four cheapest hours of the next day, `baseline` the same by last week's prices,
-    `week` of plans that took four hours of the coming week, None before a week is over. `boiler_eur` is what a boiler
-    of 3 kW saves in the three cheapest hours of each day of a year, EUR without VAT, and `ideal_boiler_eur` what it
-    could save.
+    `share` is for plans that took the four cheapest hours of the next day, `baseline` the same by last week's prices.
+    `week` is for plans that took four hours of the coming week; None before a week is over. `boiler_eur` is the yearly
+    saving of a 3 kW boiler that heats in the three cheapest hours of each day by the forecast, EUR without VAT.
+    `ideal_boiler_eur` is the greatest possible one.
     """
 
     days: int
@@ -52,7 +52,7 @@ class PlanScore:
 
 
 class Mode(StrEnum):
-    """What a server serves."""
+    """The kind of prices that a server serves."""
 
     LIVE = "live"
     DEMO = "demo"
@@ -63,11 +63,11 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Who the server is, at one of its addresses.
+    """The server's description of itself, at one of its addresses.
 
-    It answers there for `zone`. `zones` are all that it has, each with its path below that of the first one, which is
-    empty for the first one itself. `vat_rate` is a fraction; `vat_rate_is_chosen` tells whether the operator chose it.
-    `full_horizon` tells whether the quarters reach past `freeUntil`.
+    It answers there for `zone`. `zones` are all its zones, each with its path below that of the first one; the path of
+    the first one is empty. `vat_rate` is a fraction; `vat_rate_is_chosen` is true if the operator chose it.
+    `full_horizon` is true if the quarters reach past `freeUntil`.
     """
 
     version: str
@@ -82,22 +82,22 @@ class About:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The VAT rate that the operator chose for all dates; None where the law's by date holds."""
+        """The VAT rate that the operator chose for all dates; None where the legal rate by date applies."""
         return self.vat_rate if self.vat_rate_is_chosen else None
 
     def instance_id_of(self, zone: Zone) -> str:
-        """Return what one of its zones is known by: in Estonia's that is the installation's own, in others more."""
+        """Return the id of one of its zones: the installation's id for Estonia, with a suffix for others."""
         return self.instance_id.removesuffix(self.zone.suffix) + zone.suffix
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastAnswer:
-    """What `GET /api/v1/forecast` or `GET /api/v1/quarters` says. Instants are UTC seconds.
+    """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`. Instants are UTC seconds.
 
     Prices are in EUR/MWh without VAT, by the start of their period, which is `step_s` seconds long: an hour or a
     quarter of one.
 
-    Two answers that differ in nothing but the time of asking are equal.
+    Two answers that differ only in the time of asking are equal.
     """
 
     now: int = field(compare=False)
@@ -110,7 +110,7 @@ class ForecastAnswer:
     zone: Zone = Zone.EE
 
     def covers(self, instant: int) -> bool:
-        """Tell whether the price of the period that `instant` falls in is known, settled or forecast."""
+        """Return whether the price of the period that `instant` falls in is known, settled or forecast."""
         start = instant - instant % self.step_s
         return start in self.settled or start in self.forecast
 
@@ -122,9 +122,9 @@ class ForecastAnswer:
         return self.forecast[start].p50 if start in self.forecast else None
 
     def in_hours(self) -> ForecastAnswer:
-        """Return the same by the hour: means of four quarters, to the 2 decimals in which the server shows prices.
+        """Return the answer by the hour: means of four quarters, to the 2 decimals in which the server shows prices.
 
-        An hour is settled if all its quarters are. One of which a quarter is not known has no price.
+        An hour is settled if all its quarters are. An hour with an unknown quarter has no price.
         """
         if self.step_s == HOUR_S:
             return self
@@ -163,7 +163,7 @@ _CREDITS: Final = {
 
 
 def name_of(mode: Mode, zone: Zone, language: str) -> str:
-    """Return the name of a server. Estonia's has no country in it, and a live server's no mode."""
+    """Return the name of a server. It includes the country, except Estonia, and the mode, except live."""
     country = zone.country(language) if zone.suffix else None
     word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
     return " ".join(part for part in (_NAME, country, word) if part)

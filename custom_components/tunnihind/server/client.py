@@ -110,7 +110,7 @@ def is_at_home(url: str) -> bool:
 
 
 def pause_s(failures: int, longest_s: int = LONGEST_PAUSE_S) -> int:
-    """Return the pause, in seconds, after this failure and `failures` before it: a minute, then doubled each time."""
+    """Return the pause after a failure with `failures` before it, seconds: a minute, doubled by each of them."""
     return int(min(POLL_S * 2**failures, longest_s))
 
 
@@ -226,7 +226,7 @@ class Client:
 
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
-    """Return why a request failed, in our own words: the library's may repeat text from the server."""
+    """Return why a request failed. Known errors get our own text, because the library's may repeat the server's."""
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
         if number != ECONNREFUSED:

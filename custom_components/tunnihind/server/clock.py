@@ -47,7 +47,7 @@ class EntryClock:
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
     def synchronise(self, server_now: int) -> None:
-        """Set the entry's idea of the server's clock from the time in an answer.
+        """Work out the lead of the server's clock from the time in an answer.
 
         An answer may have waited in a cache, so a time that is a little behind the expected one changes nothing.
         """
@@ -56,7 +56,7 @@ class EntryClock:
             self.server_ahead_s = ahead_s
 
     def has_restarted(self, before: int, server_now: int) -> bool:
-        """Return whether a rehearsal began again since its clock showed `before`; a live server's may be set back."""
+        """Return whether a rehearsal began again since its clock showed `before`. A live server never does."""
         return self.is_rehearsal and server_now < before - _CACHED_S
 
     @property

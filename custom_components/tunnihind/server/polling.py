@@ -195,7 +195,7 @@ class Polling:
             self._answer_made_at = self._clock.now()
 
     def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
-        """Return why everything known before `answer` no longer counts, or None where it does.
+        """Return why everything known before `answer` no longer counts, or None where it still does.
 
         Another server starts from nothing, because the one before may have been a demo. While it has no price, the
         known prices stay: it may be the same server after a loss of its data. A rehearsal that begins again also starts

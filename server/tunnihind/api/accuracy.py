@@ -1,4 +1,4 @@
-"""What `/api/v1/accuracy` answers: how the forecasts did, exactly as they were issued; pure."""
+"""Makes the answer of `/api/v1/accuracy`: how the forecasts did, exactly as they were issued; pure."""
 
 import math
 from collections.abc import Mapping

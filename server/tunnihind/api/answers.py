@@ -1,4 +1,4 @@
-"""What the API answers of prices: pure functions of the served data, an instant and the settings."""
+"""The API's answers on prices: pure functions of the served data, an instant and the settings."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -103,7 +103,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
         day_ahead=[
             _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
         ],
-        # What was said of the current quarter belongs to the history: it leaves no hole.
+        # The forecast of the current quarter belongs to the history, which would have a hole without it.
         forecast=[
             _forecast_quarter(ts, said, vat_rate_at(vat, ts)) for ts, said in served.forecast if history or ts > now
         ],
@@ -156,7 +156,7 @@ def _backtest(score: BacktestScore | None) -> Backtest | None:
     if score is None or market_price(score.baseline_mae) == 0:
         return None
     mae, baseline_mae = market_price(score.mae), market_price(score.baseline_mae)
-    # Of the served errors, so that whoever checks the sum finds it right.
+    # From the served, rounded errors, so that a client who checks the sum finds it right.
     skill = round(1 - mae / baseline_mae, 4)
     return Backtest(mae=mae, baseline_mae=baseline_mae, skill=skill, horizon_h=score.horizon_h)
 

@@ -12,7 +12,7 @@ from tunnihind.market import Market, VatRates, consumer_price, iso_utc, market_p
 from tunnihind.settings import Settings
 
 type Reader = Literal["evcc", "emhass", "octopus"]
-"""Whose form a feed has; Octopus's is the one that Predbat fetches."""
+"""The program whose form a feed has; Predbat fetches Octopus's."""
 
 READERS: Final[tuple[Reader, ...]] = ("evcc", "emhass", "octopus")
 

@@ -22,7 +22,7 @@ class Troubles:
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
         self.warnings: dict[str, str] = {}
-        """What the operator has to know though the server does its work, by the part that reports it."""
+        """News for the operator of a server that works, by the part that reports it."""
         self.are_of_another = False
         """Whether another server keeps the data fresh, and answers for what is old or can't be stored."""
         self.stuck: str | None = None
@@ -51,8 +51,8 @@ def judge(
 ) -> Readiness:
     """Judge the data at `now`; only a server with a pipeline is expected to have refreshed lately.
 
-    A server that `only_passes_on` what another keeps fresh is ready with old data too, as long as it tells anything of
-    the current hour: behind a balancer, old data are better than none. What is wrong with them is a warning then.
+    A server that `only_passes_on` what another keeps fresh is ready with old data too, while they cover the current
+    hour: behind a balancer, old data are better than none. Their faults are warnings then.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]

@@ -65,7 +65,7 @@ class MonthReader:
     def __init__(
         self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
     ) -> None:
-        """Read with `read`; `is_lasting` tells that what is past stays as it is, which a demo's prices don't."""
+        """Read with `read`; `is_lasting` says that past prices stay as they are, which a demo's don't."""
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed

@@ -1,4 +1,4 @@
-"""What a Prometheus server can scrape: requests, answers, ages of the data, and how sources and database behave."""
+"""Metrics for a Prometheus server: requests, answers, ages of the data, and how sources and database behave."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache

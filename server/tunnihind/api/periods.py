@@ -20,7 +20,7 @@ class SettledPeriod(NamedTuple):
 
 
 class ForecastPeriod(NamedTuple):
-    """What the forecast says of a period."""
+    """The forecast of a period."""
 
     ts: int
     percentiles: Percentiles
@@ -53,7 +53,8 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
         tuple(
             ForecastPeriod(ts, said)
             for ts, said in (*begun, *ahead)
-            # What has begun is past the limit where nothing has been settled for days. `/api/series` tells it too.
+            # A period that has begun counts past the limit too, where nothing has been settled for days; `/api/series`
+            # has it as well.
             if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
         ),
     )

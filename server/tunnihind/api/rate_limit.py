@@ -53,7 +53,7 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
 
 
 def _counted(text: str) -> str | None:
-    """Return under which name an address is counted, None for a text that is no address."""
+    """Return the name under which an address is counted, None for a text that isn't one."""
     try:
         address = ip_address(text)
     except ValueError:

@@ -10,7 +10,7 @@ from typing import Final
 FIELD: Final = "X-Request-Id"
 
 _SANE: Final = re.compile(r"[0-9A-Za-z._:/+=@-]{1,128}", re.ASCII)
-"""What ids of proxies and tracers are made of. Nothing in it ends a line, or a field of one."""
+"""The characters in ids of proxies and tracers. None of them ends a line, or a field of one."""
 _MADE_BYTES: Final = 8
 
 _AT_WORK: Final = ContextVar("request_id", default="")

@@ -40,7 +40,7 @@ def without_query(representations: Callable[[Coding], Representation], problems:
     """Handle a resource that refuses a query string."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # A bare `?` leaves nothing here: it is no query string.
+        # A bare `?` leaves nothing here, and passes.
         if request.rel_url.raw_query_string:
             return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
         return reply(request, representations(accepted_coding(request)))

@@ -23,15 +23,15 @@ from tunnihind.market import Market, iso_utc
 
 CSV: Final = "text/csv; charset=utf-8"
 FORMATS: Final = ("json", "csv")
-"""What `format` may be, the default first."""
+"""The values of `format`, the default first."""
 
 FIRST_YEAR: Final = 2021
 DEFAULT_DAYS: Final = 366
-"""So many days of issue are given where no year is asked for: the last ones."""
+"""Without a year, the answer has this many last days of issue."""
 
 _YEAR: Final = re.compile(r"[0-9]{4}")
 _BY: Final = ("saving", "baselineSaving", "sevenDayMeanSaving", "idealSaving")
-"""What made a plan, in the order of `Savings`."""
+"""The forecasts that plans were made by, in the order of `Savings`."""
 
 COLUMNS: Final = (
     *("issuedOn", "deliveryDay", "daysAhead", "madeAt", "tier", "n"),

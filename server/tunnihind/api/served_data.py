@@ -1,4 +1,4 @@
-"""What the API answers from: settled prices, forecasts and their ages, as the store has them."""
+"""The data that the API answers from: settled prices, forecasts and their ages, as the store has them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

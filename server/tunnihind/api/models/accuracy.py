@@ -1,4 +1,4 @@
-"""What `/api/v1/accuracy` answers."""
+"""The answer of `/api/v1/accuracy`."""
 
 from typing import Annotated
 
@@ -49,7 +49,7 @@ def _saving(description: str, example: float) -> Meta:
 
 
 class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
-    """What plans saved that took the cheapest hours by a forecast, wherever they lay; of equal hours the earliest.
+    """Savings of plans that took the cheapest hours by a forecast, wherever they lay, and the earliest of equal hours.
 
     A plan saves the mean price of its days less the mean price of the hours that it takes. Shares are of sums over all
     plans. Days with an unknown price are left out.
@@ -81,7 +81,7 @@ class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class AccuracyDecisionsAhead(Struct, frozen=True, rename="camel", kw_only=True):
-    """What plans within one delivery day saved that were made a number of days ahead."""
+    """Savings of plans within one delivery day, made a number of days ahead."""
 
     days_ahead: Annotated[int, Meta(description="As in AccuracyAhead.", examples=[1], ge=1, le=7)]
     plans: Annotated[list[AccuracyPlans], Meta(description="Plans of 1, 3, 4 and 6 hours.")]
@@ -102,7 +102,7 @@ class AccuracyDecisionsAhead(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class AccuracyDecisions(Struct, frozen=True, rename="camel", kw_only=True):
-    """What the forecasts were worth to those who planned by them."""
+    """The worth of the forecasts to those who planned by them."""
 
     by_days_ahead: Annotated[
         list[AccuracyDecisionsAhead], Meta(description="Plans within one delivery day, by days ahead, ascending.")

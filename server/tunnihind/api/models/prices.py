@@ -1,4 +1,4 @@
-"""What the resources of prices answer: hours, quarters, the dashboard's series, price paths, months and feeds.
+"""The answers of the resources of prices: hours, quarters, the dashboard's series, price paths, months and feeds.
 
 The feed for EMHASS is a plain mapping of times to prices.
 """
@@ -94,7 +94,7 @@ BacktestOrNull = Annotated[
 
 
 class _Heading(Struct, frozen=True, rename="camel", kw_only=True):
-    """What the answers of prices begin with."""
+    """The fields with which answers on prices begin."""
 
     zone: ZoneCode
     currency: Currency

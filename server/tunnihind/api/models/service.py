@@ -1,4 +1,4 @@
-"""Bodies in which a server tells of itself: who it is, how it is, and what is wrong with a request."""
+"""Bodies about the server itself: who it is, how it is, and what is wrong with a request."""
 
 from typing import Annotated, Literal
 
@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from tunnihind.api.models.fields import Now, ZoneCode, uri
 
 type Mode = Literal["live", "demo", "rehearsal"]
-"""What a server serves: the market, a simulated one (`--demo`), or a past day as it was known then (`--as-of`)."""
+"""The data that a server serves: the market, a simulated one (`--demo`), or a past day as known then (`--as-of`)."""
 
 
 class ZoneAddress(Struct, frozen=True, rename="camel", kw_only=True):
@@ -123,7 +123,7 @@ class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Problem(Struct, frozen=True, rename="camel", kw_only=True):
-    """What went wrong, as RFC 9457 describes it."""
+    """A problem with a request, by RFC 9457."""
 
     type: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""The resources, and what they take: prices and forecasts, feeds, and what the server tells of itself."""
+"""The resources, and what they take: prices and forecasts, feeds, and the server itself."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
