@@ -7,9 +7,9 @@ BEFORE and AFTER are trees (a folder, changed or not) or git revisions. The data
 change stays if no half-year of either zone loses with |t| > 1.5, and most of those that it moves gain; half of the mean
 gain is what may be claimed. Pinball loss decides, paired by hour, with one mean a day.
 
-Each look is noted in `looks.csv`, for the more often one looks, the less a gain says. `--every 3` judges a third of the
-issues, for exploring, and `--only temperature` the half-years with that input. Forecasts are kept by what they were
-made from, so the next look costs one tree only.
+Each look is noted in `looks.csv`, those by other means by hand, for the more often one looks, the less a gain says.
+`--every 3` judges a third of the issues, for exploring, and `--only temperature` the half-years with that input.
+Forecasts are kept by what they were made from, so the next look costs one tree only.
 """
 
 import csv
@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from tests.benchmarks import judged_forecasts
 from tests.benchmarks.judged_forecasts import columns_of, result_of
 from tunnihind.forecast.known import Floats, Instants
-from tunnihind.forecast.run import LEVELS
+from tunnihind.forecast.run import LEAD_DAYS, LEVELS
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.forecast.scoring.significance import diebold_mariano
@@ -95,14 +95,17 @@ class Figures:
     def of(cls, result: BacktestResult, zone: Zone) -> Self:
         """Score a result of a zone."""
         report = BacktestReport.of(result, MARKETS[zone])
-        plans = report.decisions.by_days_ahead.values()
+        leads = {
+            lead: scores for lead, scores in report.leads.items() if lead in LEAD_DAYS
+        }  # not those of stale prices
+        plans = (of_lead[PLAN_HOURS] for lead, of_lead in report.decisions.by_days_ahead.items() if lead in LEAD_DAYS)
         return cls(
-            skill=_mean(scores.skill for scores in report.leads.values()),
-            next_day_skill=report.leads[1].skill if 1 in report.leads else float("nan"),
+            skill=_mean(scores.skill for scores in leads.values()),
+            next_day_skill=leads[1].skill if 1 in leads else float("nan"),
             pinball=report.overall.pinball,
             coverage=report.overall.coverage80,
             winkler=report.overall.winkler80,
-            share=_mean(by_hours[PLAN_HOURS].share for by_hours in plans),
+            share=_mean(of_lead.share for of_lead in plans),
         )
 
 
@@ -317,7 +320,7 @@ def main(before: str, after: str, subject: str, database: Path, every: int, only
         models = [model_digest(folder) for folder in folders]
     verdict = Verdict.of(judged)
     click.echo(tables(judged))
-    click.echo(f"\nLook {note(LOOKS, subject, f'{only} {every}'.strip(), models, verdict)}, {subject}: {verdict}")
+    click.echo(f"\nLook {note(LOOKS, subject, f'{only} 1/{every}'.strip(), models, verdict)}, {subject}: {verdict}")
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ class TieredForecaster:
         replayed = self._replays.up_to(task.columns, task.era_row, days.newest, _ALL_LEADS)
         p50 = np.concatenate([_p50(replayed, task.columns, lead, days.today) for lead in _ALL_LEADS])
         actual = days.prices.eur_mwh[: days.newest + 1]
-        low, high = half_widths(actual, replayed.issued)
+        low, high = half_widths(actual, replayed.issued, p50)
         percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), self.market.limits)
         return {days.grid.day(days.newest + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
 
@@ -185,7 +185,7 @@ class TieredForecaster:
             replayed = self._replays.up_to(columns, task.era_row, row - 1, (1,))
             p50 = _p50(replayed, columns, 1, min(row - 1, days.today))
             actual = days.prices.eur_mwh[:row]
-            low, high = half_widths(actual, replayed.issued)
+            low, high = half_widths(actual, replayed.issued, p50)
             by_day[days.grid.day(row)] = band(p50, low, high, lowest_likely(actual), self.market.limits)[:, 0]
         return by_day
 

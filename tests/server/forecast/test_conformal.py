@@ -45,6 +45,9 @@ def test_only_the_prices_of_the_last_90_days_say_how_low_a_price_is_likely_to_be
     assert lowest_likely(prices_of_days) == -5
 
 
+LEVEL = np.full((7, 24), 100.0)
+
+
 def past(days: int, spread: float = 20.0, seed: int = 3) -> tuple[Floats, Floats]:
     rng = np.random.default_rng(seed)
     issued = np.full((7, days, 24), 100.0)
@@ -53,8 +56,8 @@ def past(days: int, spread: float = 20.0, seed: int = 3) -> tuple[Floats, Floats
 
 def test_the_interval_of_steady_errors_covers_80_percent_of_them() -> None:
     actual, issued = past(400)
-    low, high = half_widths(actual, issued)
-    percentiles = band(np.full((7, 24), 100.0), low, high, lowest_likely(actual), LIMITS)
+    low, high = half_widths(actual, issued, LEVEL)
+    percentiles = band(LEVEL, low, high, lowest_likely(actual), LIMITS)
     rng = np.random.default_rng(9)
     to_come = 100 + 20 * rng.normal(size=(2000, 7, 24))
     inside = (to_come >= percentiles[0]) & (to_come <= percentiles[2])
@@ -63,24 +66,24 @@ def test_the_interval_of_steady_errors_covers_80_percent_of_them() -> None:
 
 def test_errors_that_lean_to_one_side_make_the_interval_lean() -> None:
     actual, issued = past(400)
-    low, high = half_widths(np.abs(actual - 100) + 100, issued)
+    low, high = half_widths(np.abs(actual - 100) + 100, issued, LEVEL)
     assert (-low < 0.2 * high).all()
 
 
 def test_it_follows_a_threefold_volatility_within_two_weeks() -> None:
     calm, issued = past(400)
-    calm_low, calm_high = half_widths(calm, issued)
+    calm_low, calm_high = half_widths(calm, issued, LEVEL)
     wild = calm.copy()
     wild[-14:] = 100 + 3 * (wild[-14:] - 100)
-    low, high = half_widths(wild, issued)
+    low, high = half_widths(wild, issued, LEVEL)
     assert (high - low).mean() > 1.5 * (calm_high - calm_low).mean()
 
 
 def test_with_few_past_errors_it_is_wider_and_with_none_it_is_wide() -> None:
     actual, issued = past(400)
-    many = np.subtract(*half_widths(actual, issued)[::-1])
-    few = np.subtract(*half_widths(actual[-8:], issued[:, -8:])[::-1])
-    none = np.subtract(*half_widths(actual, np.full_like(issued, np.nan))[::-1])
+    many = np.subtract(*half_widths(actual, issued, LEVEL)[::-1])
+    few = np.subtract(*half_widths(actual[-8:], issued[:, -8:], LEVEL)[::-1])
+    none = np.subtract(*half_widths(actual, np.full_like(issued, np.nan), LEVEL)[::-1])
     assert few.mean() > many.mean()
     assert (none == 1.4).all()
 
@@ -89,17 +92,28 @@ def test_later_errors_than_those_given_play_no_part() -> None:
     actual, issued = past(400)
     changed = actual.copy()
     changed[-1] = 3000
-    for one, other in zip(
-        half_widths(actual[:-1], issued[:, :-1]), half_widths(changed[:-1], issued[:, :-1]), strict=True
-    ):
-        assert np.array_equal(one, other)
+    before, after = (half_widths(came[:-1], issued[:, :-1], LEVEL) for came in (actual, changed))
+    assert np.array_equal(before, after)
 
 
 def test_hours_widen_when_others_of_their_day_have_erred_more() -> None:
     actual, issued = past(400)
     wild = actual.copy()
     wild[-14:, :8] = 100 + 3 * (wild[-14:, :8] - 100)
-    _, calm_high = half_widths(actual, issued)
-    _, high = half_widths(wild, issued)
+    _, calm_high = half_widths(actual, issued, LEVEL)
+    _, high = half_widths(wild, issued, LEVEL)
     assert (high[:, 14:20] > 1.1 * calm_high[:, 14:20]).all()
     assert (high[:, 2:6] > 1.5 * calm_high[:, 2:6]).all()
+
+
+def test_near_days_are_as_uncertain_as_forecasts_of_their_level_were() -> None:
+    actual, issued = past(400, spread=5)
+    dear = np.arange(400) % 2 == 1
+    issued[:, dear] += 100
+    actual[dear] = 200 + 10 * (actual[dear] - 100)
+    width_at_100, width_at_200 = (
+        np.ptp(band(p50, *half_widths(actual, issued, p50), -500, LIMITS)[[0, 2]], axis=0).mean(axis=1)
+        for p50 in (LEVEL, 2 * LEVEL)
+    )
+    assert (width_at_200[:2] > 3 * width_at_100[:2]).all()
+    assert (width_at_200[2:] < 3 * width_at_100[2:]).all()

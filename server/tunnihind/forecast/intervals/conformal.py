@@ -2,9 +2,10 @@
 
 Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.9; that mean is half of
 the hour and half of its day, and half of the lead and half of all leads. p10 and p90 are p50 plus 1.03 V times the
-weighted 10 and 90% quantile of past r / V. p10 is not below what hardly any price of the last 90 days was below.
-Sources as in `forecast.intervals`; the scale is that of normalised conformal prediction
-(Papadopoulos, Gammerman, Vovk 2008).
+weighted 10 and 90% quantile of past r / V. Errors of forecasts that were about as high count more. p10 is not below
+what hardly any price of the last 90 days was below.
+Sources as in `forecast.intervals`; the scale is that of normalised conformal prediction (Papadopoulos, Gammerman, Vovk
+2008), the weight by likeness that of localized conformal prediction (Guan 2023, Biometrika 110(1)).
 """
 
 from typing import Final
@@ -34,6 +35,12 @@ _POWER: Final = 0.9
 _SHARED: Final = 0.5
 """Part of an hour's volatility that is its day's, then of a lead's that is all leads': means of more errors are
 steadier."""
+_LOCAL_LEADS: Final = 2
+"""Up to this lead p50 says how far the price may be off: farther ahead errors are much the same at all levels."""
+_LEVEL_WIDTH: Final = 0.35
+"""How much p50 may differ, asinh units, for a past error to count nearly in full."""
+_UNLIKE: Final = 0.25
+"""Weight of errors at quite another level."""
 _WIDER: Final = 1.03
 """What the lowest likely price takes from the coverage is given back to both sides."""
 _LOWEST_DAYS: Final = 90
@@ -47,18 +54,21 @@ _UNKNOWN: Final = 0.7
 _SMOOTHER: Final = clock_smoother(2.0)
 
 
-def half_widths(actual: Floats, issued: Floats, first_lead: int = 1) -> tuple[Floats, Floats]:
-    """Return the signed distances of p10 and p90 from p50, asinh(/80) scale, each (leads, 24), as known after a day.
+def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
+    """Return the signed distances of p10 and p90 from `p50`, asinh(/80) scale, each (leads, 24), as known after a day.
 
     `actual` (days, 24) and `issued` (leads, days, 24), EUR/MWh, are prices and p50 as it was issued for them; the last
-    row is the newest day that a forecast may use. Leads count from `first_lead`.
+    row is the newest day that a forecast may use. `p50` (leads, 24) is the forecast that the interval is for.
     """
     days = BANK_DAYS + _VOLATILITY_DAYS
-    residual = to_scale(actual[-days:], _SCALE_EUR_MWH) - to_scale(issued[:, -days:], _SCALE_EUR_MWH)
+    level = to_scale(issued[:, -days:], _SCALE_EUR_MWH)
+    residual = to_scale(actual[-days:], _SCALE_EUR_MWH) - level
     known_days = np.isfinite(residual).any(axis=2).sum(axis=1)
     scale = _volatility(residual)
-    score = np.stack([_score(r, s, first_lead + k) for k, (r, s) in enumerate(zip(residual, scale, strict=True))])
+    score = np.stack([_score(r, s, lead) for lead, (r, s) in enumerate(zip(residual, scale, strict=True), start=1)])
     values, weights = pooled(score[:, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    levels, _ = pooled(level[:_LOCAL_LEADS, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    weights[:_LOCAL_LEADS] *= _likeness(levels, to_scale(p50[:_LOCAL_LEADS], _SCALE_EUR_MWH))
     low, high = weighted_quantiles(values, weights, OUTER_LEVELS)
     grow = np.where(known_days < _ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
     now = _WIDER * scale[:, -1] * grow[:, None]
@@ -104,6 +114,12 @@ def widening(by_lead: Floats) -> Floats:
             pools.append((mean, count))
         out[:, hour] = np.concatenate([np.full(count, mean) for mean, count in pools])
     return out
+
+
+def _likeness(levels: Floats, level: Floats) -> Floats:
+    """Return how much errors at past levels (leads, 24, samples) say of those at a level (leads, 24)."""
+    like: Floats = _UNLIKE + np.exp(-0.5 * ((levels - level[..., None]) / _LEVEL_WIDTH) ** 2)
+    return like
 
 
 def _score(residual: Floats, scale: Floats, lead: int) -> Floats:
