@@ -15,6 +15,9 @@ ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
 
 LONGEST_DRAIN_S: Final = 600
 
+COMMAND: Final = "./run" if Path(__file__).parents[2].joinpath("run").is_file() else "tunnihind"
+"""What a reader types before the name of a command: in a clone `tunnihind` is on no path."""
+
 
 def data_folder() -> Path:
     """Return the folder of this user's data, by the XDG rules (`%LOCALAPPDATA%` on Windows)."""

@@ -6,8 +6,6 @@ from datetime import date
 from math import ceil, isnan
 from typing import Final, NamedTuple
 
-from tunnihind.api.accuracy import accuracy_response
-from tunnihind.api.models.accuracy import AccuracyWindow
 from tunnihind.api.served_data import ServedData
 from tunnihind.forecast.scoring.decisions import (
     BOILER_HOURS,
@@ -19,6 +17,7 @@ from tunnihind.forecast.scoring.live_scores import WindowScores
 from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.web.drawing import NamedSpan, Tick, round_step
 from tunnihind.web.options import PageOptions
+from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH
 from tunnihind.web.texts import Texts
 
 DAY_PLAN_HOURS: Final = 4
@@ -151,14 +150,14 @@ def _shares(plans: PlanScores) -> Trio:
 
 
 def _charts(months: Mapping[date, Figures], texts: Texts) -> Iterator[BarChart]:
-    def euros(error: float) -> str:
-        return texts.number(error, 0)
+    def cents(error: float) -> str:
+        return texts.number(error / EUR_MWH_PER_CENT_KWH, 1)
 
     labels = tuple(_labels([*months], texts))
     shares = [figures.share for figures in months.values()]
     if not all(isnan(share) for of_month in shares for share in of_month):
         yield _chart("saving", shares, 1.0, texts.percent, labels)
-    yield _chart("error", errors := [figures.error for figures in months.values()], _top(errors), euros, labels)
+    yield _chart("error", errors := [figures.error for figures in months.values()], _top(errors), cents, labels)
     covered = [(figures.coverage,) for figures in months.values()]
     yield _chart("range", covered, 1.0, texts.percent, labels, target=TARGET_COVERAGE)
 
@@ -209,34 +208,3 @@ def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
     for number in range(0, len(months), every):
         at = slot * (number + (1 - _BARS_SHARE) / 2)
         yield NamedSpan(round(at, 2), round(min(slot * every, 100 - at), 2), texts.short_month(months[number]))
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The scores over a window, and over how many of its delivery days there are any.
-
-    `caught` is the share of the possible saving that the forecast's cheapest hours of a day caught, by days ahead,
-    where it is known.
-    """
-
-    window: AccuracyWindow
-    days: int
-    caught: Mapping[int, float]
-
-
-def score(data: ServedData, now: int, options: PageOptions) -> Score | None:
-    """Return the scores of the window that the reader wants, or else of the longest there is; None without any."""
-    windows = [window for window in accuracy_response(data, now).windows if window.overall.n]
-    if not windows:
-        return None
-    window = next((one for one in windows if one.days == int(options.score)), windows[-1])
-    return Score(window, days_scored(max(ahead.n for ahead in window.by_days_ahead)), _caught(window))
-
-
-def _caught(window: AccuracyWindow) -> Mapping[int, float]:
-    return {
-        ahead.days_ahead: plans.share
-        for ahead in window.decisions.by_days_ahead
-        for plans in ahead.plans
-        if plans.hours == DAY_PLAN_HOURS and plans.share is not None
-    }

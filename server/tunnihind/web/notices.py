@@ -13,6 +13,7 @@ from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import SourceFault
 from tunnihind.market import DAY_S, HOUR_S, day_end, day_start, floor_hour
+from tunnihind.settings import COMMAND
 from tunnihind.web.display import Display
 from tunnihind.web.texts import Texts
 
@@ -160,7 +161,11 @@ def why_empty(
         why = "held"
     else:
         why = "starting" if pipeline_expected else "passing"
-    return Emptiness(title, until + texts(f"empty.{why}", **texts.names(zone)), (texts(f"empty.do.{why}", zone=zone),))
+    return Emptiness(
+        title,
+        until + texts(f"empty.{why}", **texts.names(zone)),
+        (texts(f"empty.do.{why}", zone=zone, command=COMMAND),),
+    )
 
 
 def _line(source: SourceState, now: int, display: Display) -> SourceLine:

@@ -25,7 +25,6 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "price": ("", "all", "market"),
     "tz": ("local", "utc"),
     "theme": ("auto", "light", "dark"),
-    "score": ("30", "7", "90"),
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
@@ -64,7 +63,6 @@ class PageOptions:
     price: PriceChoice | Literal[""] = ""
     tz: Literal["local", "utc"] = "local"
     theme: Literal["auto", "light", "dark"] = "auto"
-    score: Literal["30", "7", "90"] = "30"
     ahead: Literal["1", "2", "3", "4", "5", "6", "7"] = "1"
     embed: Literal["0", "1"] = "0"
     names_lang: bool = False

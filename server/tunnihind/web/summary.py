@@ -13,7 +13,6 @@ from tunnihind.api.served_data import ServedData
 from tunnihind.market import DAY_S, HOUR_S, Market, floor_hour, free_until, vat_rate_at
 from tunnihind.public_holidays import is_holiday
 from tunnihind.settings import Settings
-from tunnihind.web.accuracy import Score, score
 from tunnihind.web.days import DaySummary, GridRow, days_from, grid
 from tunnihind.web.display import Display, Level, PricedPeriod, by_day, levels, priced_periods, vat_shown
 from tunnihind.web.drawing import Drawing, draw
@@ -61,7 +60,7 @@ class Summary:
     are none where nothing does.
     `scale` are the prices between the colours, in the reader's unit, and `tint` is the present price's colour.
     `beyond` are the hours of the forecast past what the API serves of hours, EUR/MWh; there are none on most servers.
-    `household` is None where market prices are shown, `score` where no forecast has been scored and in the small view.
+    `household` is None where market prices are shown.
     """
 
     display: Display
@@ -81,7 +80,6 @@ class Summary:
     notices: tuple[Notice, ...]
     freshness: tuple[str, ...]
     grid: tuple[GridRow, ...]
-    score: Score | None
     drawing: Drawing | None
     weather: WeatherStrip | None
     household: Household | None
@@ -139,7 +137,6 @@ def summarise(
         ),
         freshness=tuple(freshness(data, now, display)),
         grid=grid(days, today, scale, display) if is_whole else (),
-        score=score(data, now, options) if is_whole else None,
         drawing=drawing,
         weather=weather_strip(surroundings.weather, drawing, display),
         household=explain(options.tariff, periods.get(current_ts), periods.values(), now, display),

@@ -72,6 +72,6 @@ async def test_what_is_chosen_can_be_read_while_the_mouse_is_on_it(browser: Brow
     server = await serve(sample_views.ordinary())
     async with open_page(browser, address_of(server), color_scheme=scheme) as seen:
         page = await seen.show("/")
-        for chosen in (".quick [aria-pressed=true]", ".chart .choice [aria-pressed=true]", "#score [aria-current]"):
+        for chosen in (".quick [aria-pressed=true]", ".chart .choice [aria-pressed=true]"):
             await page.locator(chosen).hover()
             assert await findings(page, chosen) == []

@@ -91,7 +91,7 @@ async def test_each_country_remembers_what_a_household_pays_there(browser: Brows
         # The chart goes by the same price, and shades the nights of the rate that was entered.
         chart = page.get_by_role("slider")
         await expect(chart).to_have_attribute(
-            "aria-valuetext", f"Mon 15 Dec 12:00–13:00: {whole} c/kWh, published price, High"
+            "aria-valuetext", f"Mon 15 Dec 12:00–13:00: {whole} c/kWh, published price, High for the day"
         )
         await expect(page.locator("[data-shows=night]")).to_be_visible()
         # Elsewhere nothing of it counts.

@@ -25,8 +25,10 @@ export function drawBehind(plot, scene) {
   ctx.save();
   clip(plot);
   for (const span of nightsOf(scene)) fill(plot, span, colour("night"));
-  for (const span of scene.found) fill(plot, span, colour("window"));
-  for (const span of scene.dearest) hatch(plot, span, colour("avoid"));
+  // On paper there is no finder that the marks would belong to.
+  const isPaper = matchMedia("print").matches;
+  for (const span of isPaper ? [] : scene.found) fill(plot, span, colour("window"));
+  for (const span of isPaper ? [] : scene.dearest) hatch(plot, span, colour("avoid"));
   if (scene.pointed !== null) {
     ctx.globalAlpha = POINTED_OPACITY;
     fill(plot, { from: scene.pointed, to: scene.pointed + scene.step }, colour("limit"));
