@@ -215,6 +215,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             hours_ahead=self.config_entry.options.get(CONF_HOURS_AHEAD, DEFAULT_HOURS_AHEAD),
             outcomes=self.planner.decide(lines.paid, now),
             unknown_parts=tariff.charges(now).unknown_parts,
+            scale=self.about.price_scale if self.about else (),
         )
         self.selling_prices = replace(self.prices, timeline=lines.sold, levels=lines.sold)
         self.ledger.keep_only(self.config_entry.subentries)

@@ -99,6 +99,8 @@ async def assert_same_forecast(tunnihind: Tunnihind, served: list[dict[str, Any]
     assert first.output == again.output
     run = first.json()
     assert run["madeAt"] == NOW
+    status = (await tunnihind("status", "--json", "--as-of", AS_OF)).json()
+    assert (status["forecast_made_at"], status["forecast_until"]) == (NOW, run["hours"][-1]["ts"] + HOUR_S)
     assert [hour["ts"] for hour in run["hours"]][-1] > served[-1]["ts"], "the operator gets the gated hours too"
     medians = {hour["ts"]: hour["p50"] for hour in run["hours"]}
     assert [hour["p50"] for hour in served] == [pytest.approx(medians[hour["ts"]], abs=0.0051) for hour in served]

@@ -4,7 +4,9 @@ All lists of a table are equally long. Place `i` stands for the period [start + 
 seconds; unknown values are None.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean, quantiles
 from typing import Final, TypedDict
 
 from ..household.prices_now import PricesNow
@@ -15,6 +17,7 @@ from ..prices.timeline import Level, Period, Timeline, is_whole, levels
 _KWH_PER_MWH: Final = 1_000
 _MARKET_DECIMALS: Final = 5
 _PART_DECIMALS: Final = 6
+_TINTS: Final = 5
 _LEVELS: Final = {level: place for place, level in enumerate(Level)}
 
 
@@ -37,6 +40,8 @@ class PriceColumns(Columns):
 
     - `level`: the place of the period's level in very_low, low, normal, high, very_high: 0 to 4. With levels by the
       hour, all quarters of an hour have the hour's level. None on days that are not known as a whole.
+    - `tint`: the place of the price on the scale of colours: 0 to 4 from cheap to expensive, 5 below zero. The scale is
+      the server's, of its last 30 days; without one, that of the prices that are here.
     - `market`: the market's price, EUR/kWh without VAT: settled, or the median of the forecast.
     - `charged`: the place in `charges` of this period's fees.
     - `charges`: the fees by part (margin, balancing, network, renewable, security, excise), EUR/kWh as the contract
@@ -44,6 +49,7 @@ class PriceColumns(Columns):
     """
 
     level: list[int | None]
+    tint: list[int | None]
     market: list[float | None]
     charged: list[int | None]
     charges: list[dict[str, float]]
@@ -66,6 +72,7 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
     return PriceColumns(
         **paid,
         level=[None if price is None else level_of(instant) for instant, price in _places(paid)],
+        tint=_tints(paid, prices.scale, tariff),
         market=market,
         charged=charged,
         charges=charges,
@@ -105,6 +112,20 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
         if is_whole(day, periods):
             places |= {period.start: _LEVELS[level] for period, level in zip(periods, levels(periods), strict=True)}
     return lambda instant: places.get(instant - instant % timeline.step_s)
+
+
+def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
+    """Return each price's place on the scale, whose market prices are what they cost on average in these periods."""
+    known = {instant: price for instant, price in _places(paid) if price is not None}
+    if scale:
+        bounds = [fmean(tariff.price(bound, instant) for instant in known) for bound in scale]
+    else:
+        bounds = quantiles(known.values(), n=_TINTS) if len(known) > 1 else []
+
+    def tint(price: float) -> int:
+        return _TINTS if price < 0 else bisect_right(bounds, price)
+
+    return [None if price is None else tint(price) for price in paid["price"]]
 
 
 def _places(columns: Columns) -> Iterator[tuple[int, float | None]]:

@@ -215,7 +215,7 @@ function usesAmPm({ time_format: chosen, language }) {
 /** The periods of which a price is known, in the order of time. What a price consists of adds up to it. @param {Columns | null | undefined} columns @returns {Period[]} */
 export function periodsOf(columns) {
   if (!columns) return [];
-  const { start, step, price, low, high, level, market, charged, charges } = columns;
+  const { start, step, price, low, high, level, tint, market, charged, charges } = columns;
   return price.flatMap((value, i) => {
     if (value === null) return [];
     const [share, fees] = [market?.[i], charges?.[charged?.[i] ?? -1]];
@@ -225,7 +225,7 @@ export function periodsOf(columns) {
       parts = { market: share, network, fees: all - network, vat: value - share - all };
     }
     const from = start + i * step;
-    return [{ start: from, end: from + step, price: value, low: low[i], high: high[i], level: level?.[i] ?? null, parts }];
+    return [{ start: from, end: from + step, price: value, low: low[i], high: high[i], level: level?.[i] ?? null, tint: tint?.[i] ?? null, parts }];
   });
 }
 
@@ -329,8 +329,8 @@ const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 
 
 // --- how they are drawn
 
-/** Five levels, and one more for periods without one. */
-const LEVELS = [0, 1, 2, 3, 4, 5];
+/** Five colours from cheap to expensive, one below zero, and one more for periods without one. */
+const TINTS = [0, 1, 2, 3, 4, 5, 6];
 const [HOURS_PX, DAYS_PX, BAND_PX, LANE_PX, STRIP_PX, MARK_PX] = [17, 18, 18, 19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
 /** The share of the picture for plans, and what those that run leave to prices. */
@@ -340,7 +340,7 @@ const WIDE_BAR_PX = 5;
 /** Below the first height there are only bars, below the second one no hours. */
 const [LOW_PX, MIDDLE_PX] = [76, 130];
 
-const bars = (/** @type {string} */ when) => LEVELS.map((level) => `<path class="${when} bar level${level}"/>`).join("");
+const bars = (/** @type {string} */ when) => TINTS.map((tint) => `<path class="${when} bar tint${tint}"/>`).join("");
 const PICTURE = `<svg aria-hidden="true"><clipPath id="plot"><rect class="clip"/></clipPath><g clip-path="url(#plot)"><path class="ahead"/>
 <path class="midnights"/><path class="grid"/><path class="likely"/>${bars("past")}${bars("coming")}<path class="pointed"/>
 <path class="median"/><path class="selling"/><path class="zero"/><path class="links"/><path class="strips"/>
@@ -445,11 +445,11 @@ class Drawing {
     this.show("prices", isLow ? [] : labels.map((text, i) => ({ text, x: left - 8, y: lines[i] + 3.5, anchor: "end" })));
   }
 
-  /** One path for each level, past and coming. @param {Period[]} seen @param {number} now */
+  /** One path for each colour, past and coming. @param {Period[]} seen @param {number} now */
   drawBars(seen, now) {
     const { zero } = this;
     /** @type {Record<string, string[]>} */
-    const paths = { past: LEVELS.map(() => ""), coming: LEVELS.map(() => "") };
+    const paths = { past: TINTS.map(() => ""), coming: TINTS.map(() => "") };
     for (const period of seen) {
       if (!isPublished(period)) continue;
       const left = this.x(period.start);
@@ -459,11 +459,11 @@ class Drawing {
       // A price of nothing is a line on the axis, not a gap.
       const tip = end === zero ? zero - 1 : end;
       const r = wide >= WIDE_BAR_PX ? Math.min(3, (right - left) / 3, Math.abs(tip - zero)) * Math.sign(zero - tip) : 0;
-      paths[period.end <= now ? "past" : "coming"][period.level ?? LEVELS.length - 1] += r
+      paths[period.end <= now ? "past" : "coming"][period.tint ?? TINTS.length - 1] += r
         ? `M${left} ${zero}V${tip + r}Q${left} ${tip} ${left + Math.abs(r)} ${tip}H${right - Math.abs(r)}Q${right} ${tip} ${right} ${tip + r}V${zero}Z`
         : `M${left} ${zero}V${tip}H${right}V${zero}Z`;
     }
-    for (const when in paths) paths[when].forEach((d, level) => this.path(`${when} bar level${level}`, d));
+    for (const when in paths) paths[when].forEach((d, tint) => this.path(`${when} bar tint${tint}`, d));
   }
 
   /** @param {Period[]} seen */
@@ -871,11 +871,12 @@ const STYLE = `
   --paper: var(--ha-card-background, var(--card-background-color)); --accent: var(--primary-color);
   --sold: var(--energy-grid-return-color, #8353d1);
   /* Mixed with the text's colour they stand out from a light card and from a dark one. */
-  --level0: color-mix(in oklab, var(--success-color) 82%, var(--ink));
-  --level1: color-mix(in oklab, var(--success-color) 50%, var(--soft));
-  --level2: color-mix(in srgb, var(--soft) 86%, transparent);
-  --level3: color-mix(in oklab, var(--warning-color) 72%, var(--ink));
-  --level4: color-mix(in oklab, var(--error-color) 92%, var(--ink));
+  --tint0: color-mix(in oklab, var(--success-color) 82%, var(--ink));
+  --tint1: color-mix(in oklab, var(--success-color) 50%, var(--soft));
+  --tint2: color-mix(in srgb, var(--soft) 86%, transparent);
+  --tint3: color-mix(in oklab, var(--warning-color) 72%, var(--ink));
+  --tint4: color-mix(in oklab, var(--error-color) 92%, var(--ink));
+  --tint5: color-mix(in oklab, var(--info-color, #2f6fde) 80%, var(--ink));
   --line: color-mix(in srgb, var(--ink) 12%, transparent);
   --median: color-mix(in oklab, var(--accent) 80%, var(--ink));
   --likely: color-mix(in srgb, var(--accent) 24%, transparent);
@@ -894,20 +895,20 @@ ha-card > * { flex: none; }
 .readout > .price, .readout > .parts { order: 2; flex-basis: 100%; column-gap: 8px; }
 .amount { font-size: 32px; line-height: 38px; }
 .level, .legend span { display: inline-flex; align-items: center; gap: 6px; }
-.level::before { content: ""; width: 10px; height: 10px; border-radius: 50%; background: var(--level); forced-color-adjust: none; }
+.level::before { content: ""; width: 10px; height: 10px; border-radius: 50%; background: var(--tint, var(--soft)); forced-color-adjust: none; }
 .parts, .legend { margin: 0; font-size: 12px; line-height: 18px; min-height: 18px; }
 .parts div { display: flex; gap: 4px; } dd { margin: 0; color: var(--ink); } dt { order: 1; }
 .note { margin: 2px 0; padding: 6px 10px; border-radius: 8px; font-size: 13px; line-height: 18px;
-  background: color-mix(in srgb, var(--level3) 16%, transparent); border-inline-start: 3px solid var(--level3); }
+  background: color-mix(in srgb, var(--tint3) 16%, transparent); border-inline-start: 3px solid var(--tint3); }
 .field { flex: 1 1 250px; min-height: 0; position: relative; touch-action: pan-y; user-select: none; direction: ltr; margin: 0 -4px; }
 .chart { height: 100%; cursor: crosshair; border-radius: 6px; }
 .chart:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
 .chart svg { position: absolute; width: 100%; height: 100%; overflow: visible; }
 text { font-size: 12px; fill: var(--soft); }
 path { fill: none; }
-.grid, .midnights { stroke: var(--line); } .zero { stroke: var(--level2); } .pointed { fill: var(--ink); opacity: .2; }
+.grid, .midnights { stroke: var(--line); } .zero { stroke: var(--tint2); } .pointed { fill: var(--ink); opacity: .2; }
 .ahead { fill: color-mix(in srgb, var(--accent) 5%, transparent); }
-.bar { fill: var(--level, var(--soft)); } .past { opacity: .5; } .likely { fill: var(--likely); }
+.bar { fill: var(--tint, var(--soft)); } .past { opacity: .5; } .likely { fill: var(--likely); }
 .median { stroke: var(--median); stroke-width: 2; }
 .selling { stroke: var(--sold); stroke-width: 1.5; stroke-dasharray: 5 3; }
 .present { stroke: var(--ink); stroke-width: 1.5; } .dots { fill: var(--ink); stroke: var(--paper); stroke-width: 1.5; }
@@ -935,15 +936,15 @@ button:hover { background: var(--line); }
 button[aria-pressed="true"] { color: var(--ink); font-weight: 600; background: color-mix(in srgb, var(--accent) 16%, transparent); }
 button:disabled { opacity: .38; cursor: default; background: none; }
 .message { flex: 1; display: grid; place-content: center; justify-items: center; gap: 8px; text-align: center; padding: 12px; }
-.message svg { width: 40px; } .message path { fill: var(--level2); }
+.message svg { width: 40px; } .message path { fill: var(--tint2); }
 .summary { position: absolute; top: 0; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 .brief .note { overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; padding-block: 0; }
 .brief .legend, .compact .parts, .compact .foot, .tiny .when, .tiny h2, .compact .mode:not([hidden]) + .when { display: none; }
 .compact { padding: 8px 12px; } .compact .readout .price { order: 0; flex: initial; } .compact .amount { font-size: 26px; line-height: 30px; }
-${LEVELS.slice(0, -1).map((level) => `.level${level} { --level: var(--level${level}); }`).join(" ")}
+${TINTS.slice(0, -1).map((tint) => `.tint${tint} { --tint: var(--tint${tint}); }`).join(" ")}
 @media (forced-colors: active) {
   :host { --ink: CanvasText; --soft: CanvasText; --paper: Canvas; --accent: Highlight; --line: GrayText; --sold: LinkText;
-    --level0: GrayText; --level1: GrayText; --level3: Highlight; --level4: Highlight; }
+    --tint0: GrayText; --tint1: GrayText; --tint3: Highlight; --tint4: Highlight; }
 }
 `;
 
@@ -1307,7 +1308,7 @@ const cardOn = (Base) => class extends Base {
     write(parts.unit, period ? wording.unit : wording.say("none"));
     const level = period?.level ?? -1;
     parts.level.hidden = level < 0;
-    parts.level.className = `level level${level}`;
+    parts.level.className = `level tint${period?.tint ?? TINTS.length - 1}`;
     write(parts.level, level < 0 ? "" : wording.say(/** @type {TextKey} */ (`level${level}`)));
     const lines = this.lines(wording, period, sold?.price);
     parts.parts.innerHTML = lines.map(([name, amount]) => `<div><dt>${name}</dt><dd>${amount}</dd></div>`).join("");

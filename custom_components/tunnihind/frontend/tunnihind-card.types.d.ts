@@ -22,6 +22,7 @@ export interface Period {
   high: number | null;
   /** From 0, very low, to 4, very high. */
   level: number | null;
+  tint: number | null;
   parts: Parts | null;
 }
 
@@ -84,6 +85,7 @@ export interface Columns {
   low: Column;
   high: Column;
   level?: Column;
+  tint?: Column;
   market?: Column;
   charged?: Column;
   charges?: Record<string, number>[];

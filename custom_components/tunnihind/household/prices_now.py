@@ -83,6 +83,7 @@ class PricesNow:
     are the same, or hours, so that devices don't switch every quarter of an hour. `unknown_parts` are the parts of the
     price for which the table has no rate today; the prices use the last one. The average ahead covers `hours_ahead`
     hours from the current period on. The prices at which a household sells have the same form.
+    `scale` are the market's prices, EUR/MWh, between the colours from cheap to expensive.
     """
 
     now: int
@@ -93,6 +94,7 @@ class PricesNow:
     outcomes: Mapping[str, Outcome]
     unknown_parts: tuple[Part, ...] = ()
     hours_ahead: int = DEFAULT_HOURS_AHEAD
+    scale: tuple[float, ...] = ()
 
     @cached_property
     def current(self) -> Period | None:

@@ -59,7 +59,7 @@ class TariffRow:
         return figure
 
 
-# The options name the figures of a row as it does; older rows have some of them.
+# The options name a row's figures alike, and have only those that its form asked for.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 

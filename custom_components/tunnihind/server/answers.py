@@ -68,6 +68,8 @@ class About:
     It answers there for `zone`. `zones` are all its zones, each with its path below that of the first one; the path of
     the first one is empty. `vat_rate` is a fraction; `vat_rate_is_chosen` is true if the operator chose it.
     `full_horizon` is true if the quarters reach past `freeUntil`.
+    `price_scale` are the four prices, EUR/MWh, between the colours from cheap to expensive; a server of another make
+    has none.
     """
 
     version: str
@@ -79,6 +81,7 @@ class About:
     vat_rate_is_chosen: bool = False
     mode: Mode = Mode.LIVE
     full_horizon: bool = False
+    price_scale: tuple[float, ...] = ()
 
     @property
     def chosen_vat_rate(self) -> float | None:

@@ -41,7 +41,16 @@ def about_from(document: object) -> About:
         vat_rate_is_chosen=fields["vatRateIsChosen"],
         mode=_mode_from(fields.get("mode")),
         full_horizon=fields.get("fullHorizon") is True,
+        price_scale=_scale_from(fields.get("priceScale")),
     )
+
+
+def _scale_from(told: object) -> tuple[float, ...]:
+    """Read the prices between the colours; whatever can't be that is none."""
+    try:
+        return tuple(sorted(map(_price, told))) if isinstance(told, list) else ()
+    except vol.Invalid:
+        return ()
 
 
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:

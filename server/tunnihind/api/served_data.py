@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import cached_property
 from itertools import starmap
 from typing import Final, NamedTuple
 
@@ -13,7 +14,18 @@ from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.run import Run, Scenarios
 from tunnihind.forecast.scoring.backtest import BacktestScore
 from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, WindowScores
-from tunnihind.market import DAY_S, HOUR_S, STEPS, Market, SeriesKey, Zone, day_start, delivery_day, floor_hour
+from tunnihind.market import (
+    DAY_S,
+    HOUR_S,
+    STEPS,
+    Market,
+    SeriesKey,
+    Zone,
+    day_start,
+    delivery_day,
+    floor_hour,
+    market_price,
+)
 from tunnihind.price_series import PriceSeries
 from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness
@@ -31,7 +43,7 @@ class Percentiles(NamedTuple):
 class ServedSeries:
     """What is served of a zone's periods of one step.
 
-    `settled` holds prices in full precision: 14 days back, all that is known ahead, and the newest known one however
+    `settled` holds prices in full precision: 30 days back, all that is known ahead, and the newest known one however
     old. Periods shorter than an hour are there for each settled hour; those in `known_by_hour` carry the price of their
     hour, because only that is known. `issued` holds for each period, past or to come, the freshest forecast made before
     it, exactly as issued. `run` is the newest forecast run; where there is none of the step, the percentiles of an hour
@@ -45,7 +57,10 @@ class ServedSeries:
     backtest: BacktestScore | None = None
 
 
-@dataclass(frozen=True, slots=True)
+_STEPS: Final = (0.2, 0.4, 0.6, 0.8)
+
+
+@dataclass(frozen=True)
 class ServedData:
     """The data behind every answer of a market, as of the moment it was read from the store.
 
@@ -84,6 +99,16 @@ class ServedData:
         """When the newest forecast was made."""
         return self.hours.run.made_at if self.hours.run else None
 
+    @cached_property
+    def price_scale(self) -> tuple[float, ...]:
+        """The prices between the five steps of the scale of colours, EUR/MWh; empty where too little is known.
+
+        Of the last 30 days' hours with a price of zero or more, a fifth is on each step.
+        """
+        known = self.hours.settled.eur_mwh
+        known = known[known >= 0]
+        return tuple(market_price(bound) for bound in np.quantile(known, _STEPS).tolist()) if known.size > 1 else ()
+
     @property
     def newest_settled(self) -> int | None:
         """The start of the newest settled hour."""
@@ -95,6 +120,8 @@ _NAMED_DAYS: Final = 2
 
 HISTORY_S: Final = 15 * DAY_S
 """A day more than the longest history that is served."""
+_PRICES_S: Final = 30 * DAY_S
+"""Prices of so many days make the scale of colours."""
 
 
 CLOCKS_DIFFER_S: Final = 300
@@ -108,7 +135,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S
     newest = store.prices.newest(zone) or since
-    prices = store.prices.archive(min(since, newest - DAY_S), zones=(zone,)).everything()
+    prices = store.prices.archive(min(floor_hour(now) - _PRICES_S, newest - DAY_S), zones=(zone,)).everything()
     hours = SeriesKey(zone, HOUR_S)
     runs = store.runs.since(hours, since, made_until)
     run = runs[0] if runs else store.runs.newest(hours, made_until)
@@ -152,7 +179,7 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
     The newest is among them however old it is: it decides how far the forecast is public.
     """
     hours = prices.of(zone)
-    newest, since = hours.newest, floor_hour(now) - HISTORY_S
+    newest, since = hours.newest, floor_hour(now) - _PRICES_S
     start_ts = since if newest is None else min(since, newest)
     return within_hours(hours.between(start_ts, hours.end_ts), prices.of(zone, step_s))
 

@@ -10,9 +10,12 @@ import click
 
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.cli.options import AS_OF, SERVER, STORE, ZONE, option, with_settings
+from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.known_days.quantities import unknown_names
+from tunnihind.forecast.run import Run
 from tunnihind.market import DAY_S, HOUR_S, MARKETS, Market, SeriesKey, Zone
 from tunnihind.pipeline.back_fill import DaysFilled, days_progress
+from tunnihind.pipeline.modelling import make_runs
 from tunnihind.settings import Settings
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
@@ -54,7 +57,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
     """
     prices = store.prices.archive(zones=(market.zone,))
     settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest
-    run = store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
+    run = _rehearsed(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return Status(
         now=now,
         zone=market.zone,
@@ -75,6 +78,14 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
         unconfirmed=() if is_past else tuple(unconfirmed_in_words(store.unconfirmed(now - _UNCONFIRMED_S))),
         damaged=tuple(str(damaged) for damaged in store.database.damage),
     )
+
+
+def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
+    """Return the run that `serve --as-of` shows; None where there is nothing to make one from."""
+    try:
+        return make_runs(store, instant, market).hours
+    except NothingToForecast:
+        return None
 
 
 def describe(status: Status) -> Iterator[str]:
@@ -119,7 +130,9 @@ def _age(instant: int | None, now: int) -> str:
     if instant is None:
         return "never"
     minutes = max(now - instant, 0) // 60
-    return f"{minutes} min ago" if minutes < 120 else f"{minutes // 60} h ago"  # noqa: PLR2004
+    if minutes < 120:  # noqa: PLR2004
+        return f"{minutes} min ago"
+    return f"{minutes // 60} h ago" if minutes < 2 * DAY_S // 60 else f"{minutes * 60 // DAY_S} days ago"
 
 
 def _forecast(status: Status) -> str:

@@ -3,18 +3,21 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
+from msgspec.structs import replace
 
 from tunnihind import __version__
 from tunnihind.api import routes
 from tunnihind.api.feeds import READERS
 from tunnihind.api.history import AreConfirmed, MonthReader, ReadPrices
+from tunnihind.api.http.headers import Coding
 from tunnihind.api.http.problems import Problems
-from tunnihind.api.http.representation import unchanging
+from tunnihind.api.http.representation import Representation, unchanging
 from tunnihind.api.metrics import Metrics, Served
 from tunnihind.api.models.service import About, Mode, ZoneAddress
 from tunnihind.api.openapi.document import openapi_document
@@ -26,7 +29,15 @@ from tunnihind.clock import Clock
 from tunnihind.market import Market, vat_rate_at
 from tunnihind.settings import Settings
 from tunnihind.web.assets import page_assets
-from tunnihind.web.pages import DashboardPage, Site, accuracy_page, dashboard_handler, page_handler, reference_page
+from tunnihind.web.pages import (
+    DashboardPage,
+    Site,
+    accuracy_page,
+    dashboard_handler,
+    missing_page,
+    page_handler,
+    reference_page,
+)
 from tunnihind.web.summary import Surroundings
 
 NAME: Final = "Tunnihind"
@@ -69,7 +80,9 @@ def create_app(
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))
     problems = Problems(settings.base_url)
-    app = web.Application(middlewares=[limit_rate(settings, clock, problems)] if settings.rate_limit else [])
+    limits = [limit_rate(settings, clock, problems)] if settings.rate_limit else []
+    root = Site.of(settings, zones[0].snapshot.market.zone)
+    app = web.Application(middlewares=[*limits, missing_page(root, mode)])
     app[METRICS], app[PROBLEMS], app[STOPPING] = metrics, problems, stopping or asyncio.Event()
     handlers: dict[str, Handler] = {}
     for zone in zones:
@@ -79,7 +92,7 @@ def create_app(
             handlers[path] = routes.redirect(site.zone)
         of_zone = {
             **_resources(zone, site, clock, pipeline_expected=pipeline_expected, mode=mode, stopping=app[STOPPING]),
-            **_documents(settings, site, instance_id, mode, int(clock.now())),
+            **_documents(settings, site, zone.snapshot, instance_id, mode, int(clock.now())),
         }
         handlers |= {path + resource: handler for resource, handler in of_zone.items()}
     if settings.metrics:
@@ -124,16 +137,31 @@ def _resources(
     }
 
 
-def _documents(server: Settings, site: Site, instance_id: str | None, mode: Mode, now: int) -> Mapping[str, Handler]:
-    """Return the handlers of what stays the same while the server runs, of the zone of a site."""
+def _documents(
+    server: Settings, site: Site, snapshot: Snapshot, instance_id: str | None, mode: Mode, now: int
+) -> Mapping[str, Handler]:
+    """Return the handlers of what hardly changes while the server runs, of the zone of a site."""
     settings = site.settings
     document = openapi_document(settings)
     about = None if instance_id is None else _about(server, settings, instance_id, mode, now)
     return {
         "/api/openapi.json": routes.ready_made(unchanging(msgspec.json.encode(document))),
-        "/api/about": routes.not_yet if about is None else routes.ready_made(unchanging(msgspec.json.encode(about))),
+        "/api/about": routes.not_yet if about is None else routes.ready_made(_with_scale(about, snapshot)),
         "/docs": page_handler(reference_page(site, document, mode), site.zone),
     }
+
+
+def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Representation]:
+    """Return the representations of what a server says of itself, with the scale of colours of its newest prices."""
+
+    @lru_cache(maxsize=1)
+    def made(scale: tuple[float, ...]) -> Callable[[Coding], Representation]:
+        return unchanging(msgspec.json.encode(replace(about, price_scale=[*scale])))
+
+    def of(coding: Coding) -> Representation:
+        return made(snapshot.data_so_far.price_scale)(coding)
+
+    return of
 
 
 def identity(instance_id: str, market: Market) -> str:
@@ -157,5 +185,6 @@ def _about(server: Settings, settings: Settings, instance_id: str, mode: Mode, n
         attribution=settings.attribution_text,
         public_url=settings.base_url,
         full_horizon=settings.full_horizon,
+        price_scale=[],
         mode=mode,
     )

@@ -10,13 +10,14 @@ from typing import Annotated, Final, NamedTuple
 
 import msgspec
 import numpy as np
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from tunnihind.forecast.known import PriceArchive
 from tunnihind.market import DAY_S, ZONES, Zone, delivery_day, publication_time
 from tunnihind.store.database import Database
+from tunnihind.store.engines.base import upsert
 from tunnihind.store.packing import HIGHEST_PRICE
-from tunnihind.store.rows import DAMAGE, EARLIEST, END_HOUR, FIRST_HOUR, Cells, Hour, Instant, Shape, Step, TableRows
+from tunnihind.store.rows import EARLIEST, END_HOUR, FIRST_HOUR, Cells, Hour, Instant, Shape, Step, TableRows
 from tunnihind.store.schema import prices as table
 from tunnihind.store.schema import runs
 from tunnihind.store.scores import forget_since
@@ -199,7 +200,8 @@ class PriceBook:
             self._state.advance(connection)
         if rows:
             names = [column.name for column in table.columns]
-            connection.execute(insert(table), [dict(zip(names, row, strict=True)) for row in rows])
+            # A damaged row may have the same key.
+            upsert(connection, table, [dict(zip(names, row, strict=True)) for row in rows])
             forget_since(connection, min(newest[zone, ts, step_s].known_ts for zone, ts, step_s, *_ in rows))
         return Added(len(rows) - corrected, corrected, unchanged)
 
@@ -208,13 +210,7 @@ class PriceBook:
     ) -> dict[tuple[Zone, int, int], Version]:
         """Return the newest version of each price in a span of time."""
         where = table.c.zone.in_(ZONES), table.c.ts.between(first_ts, last_ts)
-        try:
-            found = [*self.rows.read_if_sound(connection, *where)]
-        except DAMAGE:
-            # The source's present answer takes their place.
-            self.rows.remove_damaged(connection, *where)
-            found = [*self.rows.read(connection, *where)]
-        found.sort(key=attrgetter("seen_ts"))
+        found = sorted(self.rows.read(connection, *where), key=attrgetter("seen_ts"))
         return {
             (row.zone, row.ts, row.step_s): Version(row.seen_ts, row.known_ts, row.eur_mwh, row.source) for row in found
         }

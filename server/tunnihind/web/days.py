@@ -1,12 +1,11 @@
 """The days: what each costs from today on and how certain that is, and the calendar of hours tinted by their prices."""
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby, pairwise
-from statistics import fmean, quantiles
+from statistics import fmean
 from typing import Final, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from tunnihind.forecast.run import Scenarios
 from tunnihind.market import HOUR_S, floor_hour, market_price
 from tunnihind.web.display import Display, PricedPeriod
+from tunnihind.web.scale import Tint, tint
 
 _LIKELY: Final = (0.1, 0.9)
 """The percentiles of a likely range."""
@@ -26,7 +26,8 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 class DaySummary:
     """One day of the reader's calendar, with its periods as far as they are known.
 
-    `cheapest` and `dearest` are the first of its cheapest and dearest periods, None on a day of which nothing is known.
+    `cheapest` and `dearest` are the first of its cheapest and dearest periods from the present one on, None where none
+    is known.
     `mean_range` is where the day's mean price likely lies, in the reader's unit; None where no price is a forecast.
     The state is that of its last periods: `partly` where published and forecast prices alternate, `gaps` where some are
     missing between others. `kind` says it in words.
@@ -57,12 +58,21 @@ class DaySummary:
 
 
 def days_from(
-    today: date, days: Mapping[date, Sequence[PricedPeriod]], scenarios: Scenarios | None, display: Display
+    today: date,
+    current_ts: int,
+    days: Mapping[date, Sequence[PricedPeriod]],
+    scenarios: Scenarios | None,
+    display: Display,
 ) -> tuple[DaySummary, ...]:
-    """Summarise today, tomorrow and the days after, as far as anything is known of them."""
+    """Summarise today, tomorrow and the days after, as far as anything is known of them.
+
+    `current_ts` is the start of the present period.
+    """
     tomorrow = today + timedelta(days=1)
     shown = (today, tomorrow, *(day for day in days if day > tomorrow))
-    return tuple(_summary(day_name(day, today), day, days.get(day, ()), scenarios, display) for day in shown)
+    return tuple(
+        _summary(day_name(day, today), day, days.get(day, ()), current_ts, scenarios, display) for day in shown
+    )
 
 
 def day_name(day: date, today: date) -> DayName:
@@ -72,15 +82,21 @@ def day_name(day: date, today: date) -> DayName:
 
 
 def _summary(
-    name: DayName, day: date, periods: Sequence[PricedPeriod], scenarios: Scenarios | None, display: Display
+    name: DayName,
+    day: date,
+    periods: Sequence[PricedPeriod],
+    current_ts: int,
+    scenarios: Scenarios | None,
+    display: Display,
 ) -> DaySummary:
+    ahead = [period for period in periods if period.ts >= current_ts]
     state = _state(periods, display.step_s)
     return DaySummary(
         name=name,
         day=day,
         periods=tuple(periods),
-        cheapest=min(periods, key=display.shown, default=None),
-        dearest=max(periods, key=display.shown, default=None),
+        cheapest=min(ahead, key=display.shown, default=None),
+        dearest=max(ahead, key=display.shown, default=None),
         mean_range=_mean_range(periods, scenarios, display),
         state=state,
         kind=_kind(state, day, periods, display),
@@ -153,20 +169,21 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 
 
 _PAST_DAYS: Final = 7
-_TINTS: Final = 6
 _CLOCK_HOURS: Final = 24
+_SHORTEST_DAY_S: Final = 23 * HOUR_S
+"""Of less than that the mean would stand beside those of whole days, and be taken for one."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
     """One hour with its periods: itself, or its quarters.
 
-    The tint of each goes from 0 (cheapest) to 5 (most expensive), and is None for a price below zero.
+    Each has its colour.
     """
 
     ts: int
     periods: tuple[PricedPeriod, ...]
-    tints: tuple[int | None, ...]
+    tints: tuple[Tint, ...]
 
     @property
     def is_settled(self) -> bool:
@@ -182,39 +199,39 @@ class GridRow:
     name: DayName
     is_past: bool
     periods: tuple[PricedPeriod, ...]
+    is_whole: bool
     clock_hours: tuple[tuple[GridCell, ...], ...]
 
 
-def grid(days: Mapping[date, Sequence[PricedPeriod]], today: date, display: Display) -> tuple[GridRow, ...]:
+def grid(
+    days: Mapping[date, Sequence[PricedPeriod]], today: date, scale: Sequence[float], display: Display
+) -> tuple[GridRow, ...]:
     """Lay out today and the days after it, then the past week, the latest day first."""
     shown = {day: periods for day, periods in days.items() if day >= today - timedelta(days=_PAST_DAYS)}
-    bounds = _bounds([price for periods in shown.values() for price in map(display.shown, periods) if price >= 0])
     order = sorted(shown, key=lambda day: (day < today, abs(day - today)))
     return tuple(
-        GridRow(day, day_name(day, today), day < today, tuple(shown[day]), _clock_hours(shown[day], bounds, display))
+        GridRow(
+            day,
+            day_name(day, today),
+            day < today,
+            tuple(shown[day]),
+            len(shown[day]) * display.step_s >= _SHORTEST_DAY_S,
+            _clock_hours(shown[day], scale, display),
+        )
         for day in order
     )
 
 
 def _clock_hours(
-    periods: Sequence[PricedPeriod], bounds: Sequence[float], display: Display
+    periods: Sequence[PricedPeriod], scale: Sequence[float], display: Display
 ) -> tuple[tuple[GridCell, ...], ...]:
     clock_hours: list[list[GridCell]] = [[] for _ in range(_CLOCK_HOURS)]
-    for cell in _cells(periods, bounds, display):
+    for cell in _cells(periods, scale, display):
         clock_hours[datetime.fromtimestamp(cell.ts, display.zone).hour].append(cell)
     return tuple(tuple(same) for same in clock_hours)
 
 
-def _cells(periods: Sequence[PricedPeriod], bounds: Sequence[float], display: Display) -> Iterator[GridCell]:
+def _cells(periods: Sequence[PricedPeriod], scale: Sequence[float], display: Display) -> Iterator[GridCell]:
     for hour, group in groupby(periods, key=lambda period: floor_hour(period.ts)):
         of_hour = tuple(group)
-        yield GridCell(hour, of_hour, tuple(_tint(display.shown(period), bounds) for period in of_hour))
-
-
-def _bounds(prices: Sequence[float]) -> list[float]:
-    """Return the prices between the tints, so that each tint has the same number of periods."""
-    return quantiles(prices, n=_TINTS) if len(prices) > 1 else []
-
-
-def _tint(price: float, bounds: Sequence[float]) -> int | None:
-    return None if price < 0 else bisect_right(bounds, price)
+        yield GridCell(hour, of_hour, tuple(tint(display.shown(period), scale) for period in of_hour))

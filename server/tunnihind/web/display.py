@@ -9,9 +9,9 @@ from typing import Final, Literal, get_args
 
 from tunnihind.api.periods import ServedPeriods
 from tunnihind.api.served_data import Percentiles
-from tunnihind.market import Market, VatRates, consumer_price, market_price, vat_rate_at
+from tunnihind.market import DAY_S, Market, VatRates, consumer_price, market_price, vat_rate_at
 from tunnihind.web.options import PageOptions, VatChoice
-from tunnihind.web.tariff import NO_SURCHARGE, OwnTariff, Surcharge
+from tunnihind.web.tariff import NO_SURCHARGE, Surcharge
 from tunnihind.web.texts import Texts, texts_in
 
 Level = Literal["very_low", "low", "normal", "high", "very_high"]
@@ -107,6 +107,12 @@ def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -
 
 
 _CENTS: Final = 100
+_FAR_S: Final = 180 * DAY_S
+"""An instant so far away, half a year, could be taken for one of another year."""
+
+
+def _has_forecast(periods: Iterable[PricedPeriod]) -> bool:
+    return any(period.settled is None for period in periods)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +158,8 @@ class Display:
 
     @property
     def has_nights(self) -> bool:
-        """Whether a night rate is known: networks of Estonia have the same nights, elsewhere readers enter a rate."""
-        tariff = self.options.tariff
-        return self.options.has_packages or (isinstance(tariff, OwnTariff) and tariff.day != tariff.night)
+        """Whether the prices shown include a night rate."""
+        return self.options.tariff is not None and self.options.tariff.has_nights
 
     @property
     def basis(self) -> str:
@@ -191,12 +196,12 @@ class Display:
         return self.amount(period.eur_mwh, period.ts)
 
     def price(self, period: PricedPeriod) -> str:
-        """Write a period's price to the last decimal that the API serves."""
-        return self.texts.number(self.shown(period), 2)
+        """Write a period's price: to the last decimal that the API serves, a forecast as a whole number."""
+        return self._written(self.shown(period), [period], 2)
 
-    def prices(self, periods: Iterable[PricedPeriod]) -> str:
-        """Write the prices of some periods, one after the other."""
-        return " · ".join(self.price(period) for period in periods)
+    def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
+        """Write an amount of some periods. Decimals of a forecast would say more than anybody knows."""
+        return self.texts.whole(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
 
     def told(self, period: PricedPeriod) -> str:
         """Write a period's price, a forecast as what it is: about that."""
@@ -204,14 +209,14 @@ class Display:
 
     def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
         """Write the mean price of some periods, as about that where one of them is a forecast."""
-        return self._told(self.texts.number(self._mean(periods), 2), periods)
+        return self._told(self._written(self.mean(periods), periods, 2), periods)
 
     def _told(self, written: str, periods: Iterable[PricedPeriod]) -> str:
-        return self.texts("about", price=written) if any(period.settled is None for period in periods) else written
+        return self.texts("about", price=written) if _has_forecast(periods) else written
 
-    def brief_mean_price(self, periods: Iterable[PricedPeriod]) -> str:
+    def brief_mean_price(self, periods: Sequence[PricedPeriod]) -> str:
         """Write the mean price of some periods for a small cell."""
-        return self._brief(self._mean(periods))
+        return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
         """Write the mean price of some periods for a small cell, as about that where one of them is a forecast."""
@@ -219,12 +224,14 @@ class Display:
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
         """Write the prices of some periods for a small place."""
-        return " · ".join(self._brief(self.shown(period)) for period in periods)
+        return " · ".join(self._written(self.shown(period), [period], self._brief_decimals) for period in periods)
 
-    def _brief(self, amount: float) -> str:
-        return self.texts.number(amount, 1 if self.options.unit == "kwh" else 0)
+    @property
+    def _brief_decimals(self) -> int:
+        return 1 if self.options.unit == "kwh" else 0
 
-    def _mean(self, periods: Iterable[PricedPeriod]) -> float:
+    def mean(self, periods: Iterable[PricedPeriod]) -> float:
+        """Return the mean price of some periods, as it is shown."""
         return fmean(self.shown(period) for period in periods)
 
     def interval(self, period: PricedPeriod) -> tuple[float, float]:
@@ -237,8 +244,8 @@ class Display:
         return self.written_range(self.interval(period))
 
     def written_range(self, bounds: tuple[float, float]) -> str:
-        """Write from where to where a price in the reader's unit lies."""
-        return self.texts.number_range(*bounds, 2)
+        """Write from where to where a price in the reader's unit lies, in whole numbers."""
+        return self.texts.whole_range(*bounds)
 
     def day(self, ts: float) -> date:
         """Return the reader's calendar day of an instant."""
@@ -254,6 +261,8 @@ class Display:
         """Write from when to when a period lasts."""
         return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
-    def moment(self, ts: float) -> str:
-        """Write an instant with its day."""
-        return self.texts("moment", day=self.texts.short_date(self.day(ts)), time=self.clock(ts))
+    def moment(self, ts: float, now: float) -> str:
+        """Write an instant with its day, with the year too where it is far from `now`."""
+        day = self.day(ts)
+        written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
+        return self.texts("moment", day=written, time=self.clock(ts))

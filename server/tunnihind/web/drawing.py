@@ -3,15 +3,17 @@
 Coordinates are thousandths of the plot's width and height, y downwards, for an SVG that stretches.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import ceil, floor, log10
 from operator import itemgetter
 from typing import Final, Literal
 
-from tunnihind.market import HOUR_S, floor_hour
-from tunnihind.web.display import Display, Level, PricedPeriod
+from tunnihind.market import HOUR_S
+from tunnihind.web.display import Display, PricedPeriod
+from tunnihind.web.scale import Tint, tint
 from tunnihind.web.tariff import is_night
 
 _SIZE: Final = 1000
@@ -23,7 +25,7 @@ _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 _EDGE: Final = 0.1
 """The part of the plot at each side where the name of a mark would reach over its edge, were it in the middle."""
 _MARGIN_S: Final = 2 * HOUR_S
-"""Room after the last period, for the mark of the forecast's end to be seen."""
+"""Room after the last period, so that its end is seen."""
 _NOW_STEP_S: Final = 900
 """How often the mark of the present moves, so that the page doesn't change with every second."""
 
@@ -47,16 +49,16 @@ class NamedSpan:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Settled prices of one level: the areas from the price to zero, and the line of the prices."""
+    """Settled prices of one colour: the areas from the price to zero, and the line of the prices."""
 
-    level: Level
+    tint: Tint
     area: str
     line: str
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Paths and labels, from the start of the reader's day to the end of the public forecast."""
+    """Paths and labels, from the start of the reader's day to the end of the forecast that is served."""
 
     start: int
     end: int
@@ -65,7 +67,6 @@ class Drawing:
     band: str
     nights: tuple[tuple[float, float], ...]
     now: float
-    limit: float | None
     zero: int
     prices: tuple[Tick, ...]
     hours: tuple[Tick, ...]
@@ -96,9 +97,7 @@ class _Frame:
         return round(_SIZE * (self.high - amount) / (self.high - self.low))
 
 
-def draw(
-    periods: Sequence[PricedPeriod], levels: Mapping[int, Level], free_until: int, now: int, display: Display
-) -> Drawing | None:
+def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, display: Display) -> Drawing | None:
     """Draw the periods from the start of today on; None where there are none."""
     today = display.day(now)
     shown = [period for period in periods if display.day(period.ts) >= today]
@@ -111,12 +110,11 @@ def draw(
     return Drawing(
         start=frame.start,
         end=frame.end,
-        settled=tuple(_steps([period for period in shown if period.settled is not None], levels, frame, display)),
+        settled=tuple(_steps([period for period in shown if period.settled is not None], scale, frame, display)),
         median=_line(ahead, frame, display),
         band=_band(ahead, frame, display),
         nights=tuple(_nights(shown, frame, display)),
         now=frame.x(now // _NOW_STEP_S * _NOW_STEP_S),
-        limit=frame.x(min(floor_hour(free_until) + HOUR_S, frame.end)) if ahead else None,
         zero=frame.y(0),
         prices=tuple(_price_ticks(frame, step, display)),
         hours=tuple(_hour_ticks(shown, frame, display)),
@@ -144,22 +142,20 @@ def round_step(reach: float, steps: int) -> float:
     return next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * steps >= reach)
 
 
-def _steps(
-    periods: Sequence[PricedPeriod], levels: Mapping[int, Level], frame: _Frame, display: Display
-) -> Iterator[Steps]:
-    """Draw periods as steps, those of each level by themselves; a step is joined to the one before it."""
+def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Frame, display: Display) -> Iterator[Steps]:
+    """Draw periods as steps, those of each colour by themselves; a step is joined to the one before it."""
     heights = {period.ts: frame.y(display.shown(period)) for period in periods}
     zero = frame.y(0)
-    areas: dict[Level, str] = {}
-    lines: dict[Level, str] = {}
-    for ts, height in heights.items():
-        level, left, right = levels[ts], frame.x(ts), frame.x(ts + display.step_s)
-        before = heights.get(ts - display.step_s)
-        areas[level] = areas.get(level, "") + f"M{left} {zero}V{height}H{right}V{zero}Z"
+    areas = defaultdict[Tint, str](str)
+    lines = defaultdict[Tint, str](str)
+    for period in periods:
+        ts, height, of = period.ts, heights[period.ts], tint(display.shown(period), scale)
+        left, right, before = frame.x(ts), frame.x(ts + display.step_s), heights.get(ts - display.step_s)
+        areas[of] += f"M{left} {zero}V{height}H{right}V{zero}Z"
         joint = f"M{left} {height}" if before is None else f"M{left} {before}V{height}"
-        lines[level] = lines.get(level, "") + f"{joint}H{right}"
-    for level, area in areas.items():
-        yield Steps(level, area, lines[level])
+        lines[of] += f"{joint}H{right}"
+    for of, area in areas.items():
+        yield Steps(of, area, lines[of])
 
 
 def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:

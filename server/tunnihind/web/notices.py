@@ -12,7 +12,7 @@ from tunnihind.api.health import STALE_AFTER_S, awaits_tomorrow, is_late, judge
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import SourceFault
-from tunnihind.market import HOUR_S, Zone, day_end, day_start, floor_hour
+from tunnihind.market import DAY_S, HOUR_S, day_end, day_start, floor_hour
 from tunnihind.web.display import Display
 from tunnihind.web.texts import Texts
 
@@ -54,6 +54,12 @@ def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
         yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
 
 
+def of_address(display: Display) -> Iterator[Notice]:
+    """Say which parameters of the address have a value that means nothing."""
+    if names := ", ".join(display.options.unknown):
+        yield _notice("address", display, names=names)
+
+
 def of_data(
     data: ServedData, now: int, display: Display, *, price_is_shown: bool, pipeline_expected: bool
 ) -> Iterator[Notice]:
@@ -71,9 +77,14 @@ def of_data(
     if readiness.forecast_age_s is None:
         yield _notice("noForecast", display, is_warning=False)
     elif readiness.forecast_age_s > STALE_AFTER_S:
-        yield _notice("oldForecast", display, n=readiness.forecast_age_s // HOUR_S)
+        yield _notice("oldForecast", display, age=_age(readiness.forecast_age_s, display.texts))
     if pipeline_expected and (readiness.refresh_age_s or 0) > STALE_AFTER_S:
-        yield _notice("oldData", display, n=(readiness.refresh_age_s or 0) // HOUR_S)
+        yield _notice("oldData", display, age=_age(readiness.refresh_age_s or 0, display.texts))
+
+
+def _age(seconds: int, texts: Texts) -> str:
+    """Write how old something is, that is at least an hour old: in hours, and from two days on in days."""
+    return texts("age.hours", n=seconds // HOUR_S) if seconds < 2 * DAY_S else texts("age.days", n=seconds // DAY_S)
 
 
 def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
@@ -90,15 +101,15 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
             yield day, "contested"
 
 
-def freshness(data: ServedData, display: Display) -> Iterator[str]:
-    """Say until when prices are known, when the forecast was made and when the sources were last asked."""
+def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
+    """Say as of `now` until when prices are known, when the forecast was made and when the sources were last asked."""
     texts = display.texts
     if data.newest_settled is not None:
-        yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S))
+        yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))
     if data.made_at is not None:
-        yield texts("fresh.forecast", moment=display.moment(data.made_at))
+        yield texts("fresh.forecast", moment=display.moment(data.made_at, now))
     if data.last_refresh is not None:
-        yield texts("fresh.checked", moment=display.moment(data.last_refresh))
+        yield texts("fresh.checked", moment=display.moment(data.last_refresh, now))
 
 
 def _notice(name: str, display: Display, *, is_warning: bool = True, **gaps: str | int) -> Notice:
@@ -117,8 +128,9 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class Emptiness:
-    """Why there are no prices, and what the operator can do about it."""
+    """That there are no prices, why, and what the operator can do about it."""
 
+    title: str
     reason: str
     advice: tuple[str, ...]
 
@@ -129,27 +141,32 @@ def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> 
 
 
 def why_empty(
-    sources: Sequence[SourceState], zone: Zone, texts: Texts, *, pipeline_expected: bool, mode: Mode
+    data: ServedData, sources: Sequence[SourceState], now: int, display: Display, *, pipeline_expected: bool, mode: Mode
 ) -> Emptiness:
-    """Say why a server knows no prices of a zone at all."""
+    """Say why a server has no prices to show as of `now`: it knows none at all, or its newest are old."""
+    zone, texts, newest = data.market.zone, display.texts, data.newest_settled
+    title, until = texts("empty"), ""
+    if newest is not None:
+        title = texts("empty.old", age=_age(now - newest - HOUR_S, texts))
+        until = texts("fresh.settled", moment=display.moment(newest + HOUR_S, now)) + ". "
     of_prices = [source for source in sources if source.name in _OF_PRICES]
     faults = [source.fault for source in of_prices if source.fault]
     if of_prices and len(faults) == len(of_prices):
         advice = tuple(texts(f"empty.do.{fault}") for fault in dict.fromkeys(faults))
-        return Emptiness(texts("empty.failing"), advice)
+        return Emptiness(title, until + texts("empty.failing"), advice)
     if mode == "rehearsal":
         why = "rehearsal"
     elif of_prices:
         why = "held"
     else:
         why = "starting" if pipeline_expected else "passing"
-    return Emptiness(texts(f"empty.{why}", **texts.names(zone)), (texts(f"empty.do.{why}", zone=zone),))
+    return Emptiness(title, until + texts(f"empty.{why}", **texts.names(zone)), (texts(f"empty.do.{why}", zone=zone),))
 
 
 def _line(source: SourceState, now: int, display: Display) -> SourceLine:
     texts = display.texts
     name = texts(f"source.{source.name}") if source.name in _NAMED else source.name
-    moment = None if source.answered_ts is None else display.moment(source.answered_ts)
+    moment = None if source.answered_ts is None else display.moment(source.answered_ts, now)
     if source.fault is None:
         is_asked = now - (source.answered_ts or 0) <= _UNASKED_AFTER_S
         return SourceLine(

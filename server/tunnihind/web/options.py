@@ -46,6 +46,9 @@ class PageOptions:
     The `zone` is where the page stands, no parameter. `package` and `margin` are what a household pays on top of the
     market's price in Estonia; elsewhere it is `network` by day, `night`, `other` and `margin`, all in c/kWh without
     VAT. They are added unless `price` asks for the market's.
+
+    `lang` is the reader's by the browser unless `names_lang` says that the address has it. `unknown` are the parameters
+    whose value means nothing.
     """
 
     zone: Zone = PACKAGE_ZONE
@@ -64,6 +67,8 @@ class PageOptions:
     score: Literal["30", "7", "90"] = "30"
     ahead: Literal["1", "2", "3", "4", "5", "6", "7"] = "1"
     embed: Literal["0", "1"] = "0"
+    names_lang: bool = False
+    unknown: tuple[str, ...] = ()
 
     @property
     def shown_period(self) -> Period:
@@ -104,23 +109,33 @@ class PageOptions:
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
-        """Read a query string's parameters on a page of a zone; those that mean nothing there are ignored."""
+        """Read a query string's parameters on a page of a zone; those of another country are ignored."""
         known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
+        rates = {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
+        unknown = [name for name in _CHOICES if name in query and name not in known]
+        unknown += [name for name, rate in rates.items() if query.get(name) and not rate]
         if zone != PACKAGE_ZONE:
             known.pop("package", None)
-        known |= {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
-        return cls(zone, **({"lang": preferred_language(accept_language)} | known))  # type: ignore[arg-type]  # checked above
+        given = {"lang": preferred_language(accept_language)} | known | rates
+        return cls(zone, **given, names_lang="lang" in known, unknown=tuple(unknown))  # type: ignore[arg-type]  # checked above
 
     def link(self, **changes: str) -> str:
-        """Return the query string of the same page with some options changed; defaults are left out of it."""
+        """Return the query string of the same page with some options changed.
+
+        Defaults are left out of it, and a language that nobody has chosen: whoever gets the address has their own.
+        """
         given = asdict(replace(self, **changes))  # type: ignore[arg-type]  # templates pass what is in _CHOICES
-        del given["zone"]
+        lang = {"lang": given["lang"]} if self.names_lang or "lang" in changes else {}
+        for name in ("zone", "lang", "names_lang", "unknown"):
+            del given[name]
         chosen = {name: value for name, value in given.items() if value not in _CHOICES.get(name, ("",))[:1]}
-        return "?" + urlencode({"lang": given["lang"]} | chosen)
+        query = urlencode(lang | chosen)
+        # To change all back to the defaults, an address has to have a query, if an empty one.
+        return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
         """Return the query string of the same page of another zone, where a household pays something else."""
-        return self.link(package="", price="", **dict.fromkeys(_RATES, ""))
+        return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
 
 
 def _rates_in(zone: Zone) -> tuple[str, ...]:

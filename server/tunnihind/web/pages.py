@@ -8,10 +8,10 @@ from functools import cache, lru_cache
 from typing import Any, Final, Self
 
 from aiohttp import hdrs, web
-from aiohttp.typedefs import Handler
+from aiohttp.typedefs import Handler, Middleware
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tunnihind.api.http.headers import HTML, Coding, accepted_coding
+from tunnihind.api.http.headers import HTML, Coding, accepted_coding, headers, wants_page
 from tunnihind.api.http.problems import Problems
 from tunnihind.api.http.representation import Representation, opaque_tag, reply, represent
 from tunnihind.api.models.service import Mode
@@ -126,6 +126,26 @@ def page_handler(page: Page, zone: Zone) -> Handler:
     return handle
 
 
+def missing_page(site: Site, mode: Mode) -> Middleware:
+    """Answer a browser that asks for what there isn't with a page; programs go on to get the API's problem answer."""
+
+    @web.middleware
+    async def answer(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        except web.HTTPNotFound:
+            if not wants_page(request):
+                raise
+            # The page may stand at any depth, its files and links at the root.
+            root = "../" * (request.rel_url.raw_path.count("/") - 1) or "./"
+            html = _render("missing.html", site, _options(request, site.zone), mode, root=root)
+            policy = _POLICY.replace("base-uri 'none'", "base-uri 'self'")
+            fields = headers("no-store", content_type=HTML, content_security_policy=policy, of_api=False)
+            return web.Response(status=404, body=html, headers=fields)
+
+    return answer
+
+
 def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Handler:
     """Handle the dashboard as `page_handler` does; of its endless sets of options, those to be made wait in line."""
     queue = PageQueue()
@@ -149,6 +169,11 @@ def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Ha
 
 def _options(request: web.Request, zone: Zone) -> PageOptions:
     return PageOptions.read(request.query, request.headers.get(hdrs.ACCEPT_LANGUAGE, ""), zone)
+
+
+def _frame_options(options: PageOptions) -> PageOptions:
+    """Return those of the options that pages have which show no prices."""
+    return PageOptions(options.zone, lang=options.lang, names_lang=options.names_lang, theme=options.theme)
 
 
 def _render(template: str, site: Site, options: PageOptions, mode: Mode, **data: object) -> bytes:
@@ -180,7 +205,7 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
         )
         return _represent(html, coding, _FIVE_MINUTES)
 
-    return lambda options, coding: made(PageOptions(options.zone, lang=options.lang, theme=options.theme), coding)
+    return lambda options, coding: made(_frame_options(options), coding)
 
 
 class DashboardPage:
@@ -274,7 +299,7 @@ def accuracy_page(site: Site, snapshot: Snapshot, mode: Mode) -> Page:
 
     def page(options: PageOptions, coding: Coding) -> Representation:
         data = snapshot.data
-        shown = PageOptions(options.zone, lang=options.lang, theme=options.theme, ahead=options.ahead)
+        shown = replace(_frame_options(options), ahead=options.ahead)
         return made(shown, coding, data.version, data.change_id)
 
     return page

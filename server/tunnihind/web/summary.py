@@ -1,7 +1,7 @@
 """What the dashboard says in words and figures, worked out from the served data: pure, in the reader's time zone."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -10,7 +10,7 @@ from tunnihind.api.health import awaits_tomorrow, is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
-from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, Market, floor_hour, free_until, market_price, vat_rate_at
+from tunnihind.market import DAY_S, HOUR_S, Market, floor_hour, free_until, vat_rate_at
 from tunnihind.public_holidays import is_holiday
 from tunnihind.settings import Settings
 from tunnihind.web.accuracy import Score, score
@@ -18,12 +18,14 @@ from tunnihind.web.days import DaySummary, GridRow, days_from, grid
 from tunnihind.web.display import Display, Level, PricedPeriod, by_day, levels, priced_periods, vat_shown
 from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.household import Household, explain
+from tunnihind.web.next_time import cheapest_next
 from tunnihind.web.notices import (
     Emptiness,
     Notice,
     SourceLine,
     SourceState,
     freshness,
+    of_address,
     of_data,
     of_mode,
     source_lines,
@@ -31,6 +33,7 @@ from tunnihind.web.notices import (
 )
 from tunnihind.web.options import PageOptions
 from tunnihind.web.outlook import outlook, sentences
+from tunnihind.web.scale import Tint, as_shown, tint
 from tunnihind.web.tariff import NO_SURCHARGE, Surcharge, Tariff, surcharge
 from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
 
@@ -54,9 +57,10 @@ NO_SURROUNDINGS: Final = Surroundings()
 class Summary:
     """Everything on the dashboard that the server works out; while nothing at all is known, `emptiness` says why.
 
-    `outlook` says in sentences what stands out in the hours to come; there are none where nothing does.
-    `quarters` are those that the present hour is the mean of, and `hour` is the hour that the present quarter is in,
-    where quarters are known by themselves: the former where hours are shown, the latter where quarters are.
+    `cheapest` says when the next cheap time is. `outlook` says in sentences what stands out in the hours to come; there
+    are none where nothing does.
+    `scale` are the prices between the colours, in the reader's unit, and `tint` is the present price's colour.
+    `beyond` are the hours of the forecast past what the API serves of hours, EUR/MWh; there are none on most servers.
     `household` is None where market prices are shown, `score` where no forecast has been scored and in the small view.
     """
 
@@ -64,13 +68,15 @@ class Summary:
     current_ts: int
     current_hour: int
     current: PricedPeriod | None
-    quarters: tuple[PricedPeriod, ...]
-    hour: PricedPeriod | None
     following: PricedPeriod | None
+    cheapest: str
     outlook: tuple[str, ...]
     days: tuple[DaySummary, ...]
     tomorrow_is_due: bool
     levels: Mapping[int, Level]
+    scale: tuple[float, ...]
+    tint: Tint | None
+    beyond: tuple[Mapping[str, float], ...]
     holidays: tuple[str, ...]
     notices: tuple[Notice, ...]
     freshness: tuple[str, ...]
@@ -102,37 +108,37 @@ def summarise(
     vat = vat_shown(options, data.market, vat_rate_at(settings.api_vat_rates, now), now)
     display = Display(options, data.market, vat, _surcharge(options.tariff, periods, now))
     current_ts = now - now % display.step_s
-    hour = floor_hour(now)
-    quarters = _own_quarters(data, hour)
     days = by_day(periods, {ts: display.day(ts) for ts in periods})
     today = display.day(now)
     level_of = {ts: level for of_day in days.values() for ts, level in levels(of_day, display.shown).items()}
-    drawing = draw(list(periods.values()), level_of, free_until(data.newest_settled, now), now, display)
+    scale = as_shown(data.price_scale, (ts for ts in periods if ts % HOUR_S == 0), display)
+    drawing = draw(list(periods.values()), scale, now, display)
     return Summary(
         display=display,
         current_ts=current_ts,
-        current_hour=hour,
+        current_hour=floor_hour(now),
         current=periods.get(current_ts),
-        quarters=quarters if display.step_s == HOUR_S else (),
-        hour=PricedPeriod(hour, market_price(data.hours.settled[hour]), None)
-        if quarters and display.step_s == QUARTER_S
-        else None,
         following=periods.get(current_ts + display.step_s),
+        cheapest=cheapest_next(periods, current_ts, display) if is_whole else "",
         outlook=sentences(outlook(days, now, display, surroundings.weather), days, now, display) if is_whole else (),
-        days=days_from(today, days, data.scenarios, display) if is_whole else (),
+        days=days_from(today, current_ts, days, data.scenarios, display) if is_whole else (),
         tomorrow_is_due=awaits_tomorrow(data, now) and not is_late(data.market, now),
         levels=level_of,
+        scale=scale,
+        tint=tint(display.shown(periods[current_ts]), scale) if current_ts in periods else None,
+        beyond=tuple(_beyond(periods, data, now, options.step_s)),
         holidays=tuple(_holidays(data.market, now)),
         notices=(
             *of_mode(mode, now, display),
+            *of_address(display),
             *(
                 of_data(data, now, display, price_is_shown=current_ts in periods, pipeline_expected=pipeline_expected)
                 if periods
                 else ()
             ),
         ),
-        freshness=tuple(freshness(data, display)),
-        grid=grid(days, today, display) if is_whole else (),
+        freshness=tuple(freshness(data, now, display)),
+        grid=grid(days, today, scale, display) if is_whole else (),
         score=score(data, now, options) if is_whole else None,
         drawing=drawing,
         weather=weather_strip(surroundings.weather, drawing, display),
@@ -140,19 +146,24 @@ def summarise(
         sources=source_lines(surroundings.sources, now, display),
         emptiness=None
         if periods
-        else why_empty(
-            surroundings.sources, data.market.zone, display.texts, pipeline_expected=pipeline_expected, mode=mode
-        ),
+        else why_empty(data, surroundings.sources, now, display, pipeline_expected=pipeline_expected, mode=mode),
     )
 
 
 def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dict[int, PricedPeriod]:
     """Return the hours or quarters of a fortnight and all that is served ahead, as the API serves them."""
-    if step_s == HOUR_S:
-        # The page's script has its hours from `/api/series`, which never serves more than is public.
-        settings = replace(settings, full_horizon=False)
     since = now - now % step_s - DEFAULT_DAYS * DAY_S
     return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
+
+
+def _beyond(
+    periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
+) -> Iterator[Mapping[str, float]]:
+    """Yield the hours of a full horizon, as `/api/series` would: the page's script has its hours from there."""
+    limit = free_until(data.newest_settled, now)
+    for ts, period in periods.items():
+        if step_s == HOUR_S and ts > limit and period.settled is None:
+            yield {"ts": ts, **period.percentiles._asdict()}
 
 
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
@@ -160,15 +171,6 @@ def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: 
     if tariff is None:
         return NO_SURCHARGE
     return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)
-
-
-def _own_quarters(data: ServedData, hour: int) -> tuple[PricedPeriod, ...]:
-    """Return the four quarters of an hour with prices of their own, none where only the hour's price is known."""
-    starts = range(hour, hour + HOUR_S, QUARTER_S)
-    quarters = data.of(QUARTER_S)
-    if hour in quarters.known_by_hour or not all(ts in quarters.settled for ts in starts):
-        return ()
-    return tuple(PricedPeriod(ts, market_price(quarters.settled[ts]), None) for ts in starts)
 
 
 def _holidays(market: Market, now: int) -> Iterator[str]:

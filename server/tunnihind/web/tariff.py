@@ -112,6 +112,12 @@ class PackageTariff:
     package: Package
     margin: float
 
+    @property
+    def has_nights(self) -> bool:
+        """Whether the package has a night rate of its own."""
+        rates = NETWORK[self.package][-1].rate
+        return rates.day != rates.night
+
     def parts(self, ts: int) -> Mapping[Part, float]:
         """Return what each part costs at an instant, c/kWh without VAT; of a rate that isn't known, the nearest one."""
         wall = ESTONIA.local(ts)
@@ -148,6 +154,11 @@ class OwnTariff:
     night: float
     other: float
 
+    @property
+    def has_nights(self) -> bool:
+        """Whether the network has a night rate of its own."""
+        return self.day != self.night
+
     def parts(self, ts: int) -> Mapping[Part, float]:
         """Return what each part costs at an instant, c/kWh without VAT."""
         network = self.night if self.network_time(ts) == "night" else self.day
@@ -155,7 +166,7 @@ class OwnTariff:
 
     def network_time(self, ts: int) -> NetworkTime | None:
         """Return which rate of the network holds at an instant; None where there is only one."""
-        if self.day == self.night:
+        if not self.has_nights:
             return None
         return "night" if is_night(self.market.local(ts), self.market.country) else "day"
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cache
 from importlib.resources import files
+from math import copysign, floor
 from typing import Any, Final
 
 import msgspec
@@ -17,13 +18,13 @@ _SHARED: Final = (
     "about",
     "days.today",
     "days.tomorrow",
+    "now.level",
     "level.very_low",
     "level.low",
     "level.normal",
     "level.high",
     "level.very_high",
     "chart.legend.now",
-    "chart.legend.limit",
     "shortDate",
     "shorterDate",
 )
@@ -58,10 +59,14 @@ class Texts:
         written = f"{round(value, decimals) + 0.0:.{decimals}f}"
         return written.replace("-", _MINUS).replace(".", self._table["decimal"])
 
-    def number_range(self, low: float, high: float, decimals: int) -> str:
+    def whole(self, value: float) -> str:
+        """Write a number without decimals. A half goes away from zero, as in the pages' scripts."""
+        return self.number(copysign(floor(abs(value) + 0.5), value), 0)
+
+    def whole_range(self, low: float, high: float) -> str:
         """Write from where to where numbers lie; a dash beside a minus sign would be read as another one."""
         between = " … " if low < 0 else "–"
-        return f"{self.number(low, decimals)}{between}{self.number(high, decimals)}"
+        return f"{self.whole(low)}{between}{self.whole(high)}"
 
     def percent(self, share: float) -> str:
         """Write a fraction as a whole percentage."""

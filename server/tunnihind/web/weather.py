@@ -46,9 +46,9 @@ FRESH_S: Final = 2 * DAY_S
 _PAST_S: Final = 2 * DAY_S
 _AHEAD_S: Final = 10 * DAY_S
 
-WIND_M_S: Final = 16
-SUN_W_M2: Final = 800
-"""The tops of the bands. They stay the same, so that a calm week looks calm and a dark one dark."""
+WIND_TOPS_M_S: Final = (8, 16, 32)
+SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
+"""The tops that the bands can have: few, so that weeks compare, and low ones, so that November's sun is seen at all."""
 
 _HEIGHT: Final = 100
 
@@ -103,13 +103,10 @@ def _newest(archive: CovariateArchive, name: str, start_ts: int, issued_since: i
 
 @dataclass(frozen=True, slots=True)
 class WeatherStrip:
-    """Paths of both bands, each 100 high; the hours' values; each day in words; and the region's name.
+    """Paths of both bands, each 100 high; their tops; the hours' values; each day in words; and the region's name.
 
     The part that is shown at first begins `shown_from` hours after `start_ts`.
     """
-
-    wind_top = WIND_M_S
-    sun_top = SUN_W_M2
 
     start_ts: int
     hours: int
@@ -118,6 +115,8 @@ class WeatherStrip:
     region: str
     wind: str
     sun: str
+    wind_top: int
+    sun_top: int
     wind_values: str
     sun_values: str
     days: tuple[str, ...]
@@ -129,18 +128,27 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
         return None
     hours = -((weather.start_ts - drawing.end) // HOUR_S)
     wind, sun = weather.wind[:hours], weather.sun[:hours]
+    wind_top, sun_top = _top(wind, WIND_TOPS_M_S), _top(sun, SUN_TOPS_W_M2)
     return WeatherStrip(
         start_ts=weather.start_ts,
         hours=wind.size,
         shown_from=(drawing.start - weather.start_ts) / HOUR_S,
         shown_hours=(drawing.end - drawing.start) / HOUR_S,
         region=display.texts(f"weather.region.{_region(display.market)}"),
-        wind=_area(wind / WIND_M_S),
-        sun=_area(sun / SUN_W_M2),
+        wind=_area(wind / wind_top),
+        sun=_area(sun / sun_top),
+        wind_top=wind_top,
+        sun_top=sun_top,
         wind_values=_values(wind),
         sun_values=_values(sun),
         days=tuple(_in_words(weather.start_ts, wind, sun, display)),
     )
+
+
+def _top(values: Floats, tops: Sequence[int]) -> int:
+    """Return the least of the tops that all known values stay below, or else the highest."""
+    highest = np.nanmax(values, initial=0)
+    return next((top for top in tops if highest <= top), tops[-1])
 
 
 def _area(shares: Floats) -> str:

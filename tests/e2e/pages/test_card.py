@@ -139,7 +139,7 @@ async def test_events_with_some_fields_change_those_only(browser: Browser) -> No
 async def test_an_older_integration_that_lacks_fields_still_shows_prices(browser: Browser) -> None:
     at, contents = example("with_plans")
     kept = {name: contents[name] for name in ("state", "prices")}
-    for name in ("level", "market", "charged", "charges"):
+    for name in ("level", "tint", "market", "charged", "charges"):
         del kept["prices"][name]
     async with opened_card(browser, kept, at) as page:
         assert await says(page, "amount") == f"{price_now(contents) * 100:.2f}"
@@ -261,7 +261,9 @@ async def test_a_period_inside_a_window_names_its_plan(browser: Browser, househo
 def days_before(contents: dict[str, Any], days: int) -> dict[str, Any]:
     """Return what the integration sends of the days before: today's prices on each."""
     prices = contents["prices"]
-    columns = {name: prices[name][:24] * days for name in ("price", "low", "high", "level", "market", "charged")}
+    columns = {
+        name: prices[name][:24] * days for name in ("price", "low", "high", "level", "tint", "market", "charged")
+    }
     return {"prices": {**prices, **columns, "start": prices["start"] - days * 86_400}, "selling": None}
 
 
@@ -446,7 +448,7 @@ async def test_a_period_that_was_tapped_is_let_go_once_its_day_is_gone(browser: 
     async with opened_card(browser, contents, at) as page:
         await card(page).evaluate("(card, at) => card.chart.point(at)", at)
         prices = contents["prices"]
-        later = {name: prices[name][24:] for name in ("price", "low", "high", "level", "market", "charged")}
+        later = {name: prices[name][24:] for name in ("price", "low", "high", "level", "tint", "market", "charged")}
         await page.clock.fast_forward(86_400_000)
         await page.evaluate("event => tell(event)", {"prices": {**prices, **later, "start": prices["start"] + 86_400}})
         assert (await says(page, "when")).startswith("Now")

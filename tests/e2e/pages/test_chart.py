@@ -4,7 +4,6 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.pages.test_pages_accessible import findings
 from tests.support.api.api_server import RunningServer
-from tests.support.pages import sample_views
 from tests.support.pages.browser import PHONE, address_of, open_page
 
 FINGER_PX = 20
@@ -42,33 +41,23 @@ async def test_the_tip_stays_in_the_plot_of_a_phone_and_clear_of_the_finger(
                 assert max(at["beside"], at["above"]) >= FINGER_PX
         assert await findings(page) == []
         # Another touch lets go of what was pointed at.
-        await page.locator("h1").tap()
+        await page.locator(".now .when").tap()
         await expect(page.locator("[data-readout]")).to_be_hidden()
 
 
-async def test_the_last_hour_says_where_the_public_forecast_ends(browser: Browser, server: RunningServer) -> None:
-    async with open_page(browser, address_of(server)) as seen:
-        page = await seen.show("/")
-        await page.get_by_role("slider").focus()
-        tip = page.locator("[data-readout]")
-        await expect(tip).not_to_contain_text("public forecast ends")
-        for _ in range(3):
-            await page.keyboard.press("PageDown")
-        await expect(tip).to_contain_text("The public forecast ends here")
-        await expect(page.get_by_role("slider")).to_have_attribute("aria-valuenow", str(sample_views.LAST))
-
-
-async def test_the_legend_is_a_line_of_what_is_in_view(browser: Browser, server: RunningServer) -> None:
+async def test_on_a_phone_the_legend_names_every_mark_in_view_in_two_lines(
+    browser: Browser, server: RunningServer
+) -> None:
     async with open_page(browser, address_of(server), **PHONE) as seen:
-        page = await seen.show("/")
+        page = await seen.show("/?package=vork_4&span=ahead")
         legend = page.locator(".chart .legend")
-        await expect(legend.get_by_text("Forecast")).to_be_visible()
-        await expect(legend.get_by_text("Night rate")).to_be_visible()
+        for name in ("Forecast", "Night rate", "Cheapest", "Most expensive"):
+            await expect(legend.get_by_text(name)).to_be_visible()
         height = await legend.evaluate(
             "legend => legend.clientHeight / parseFloat(getComputedStyle(legend).lineHeight)"
         )
-        assert height == 1
-        # What the finder has found is explained where it is told.
+        assert height == 2
+        # What the finder has found has its mark where it is told, too.
         background = "mark => getComputedStyle(mark, '::before').backgroundColor"
         assert await page.locator(".found .cheapest dt").evaluate(background) != "rgba(0, 0, 0, 0)"
         # A view of the past has no forecast to explain.

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.support.api.api_server import HOUR, RunningServer
+from tests.support.api.api_server import HOUR, RunningServer, Serve
 from tests.support.pages import sample_views
 from tests.support.pages.browser import (
     PHONE,
@@ -17,8 +17,10 @@ from tests.support.pages.browser import (
     open_options,
     open_page,
     series_of,
+    whole_cents,
 )
-from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
+from tunnihind.settings import Settings
 
 
 async def point_at(page: Page, ts: int) -> None:
@@ -55,7 +57,7 @@ async def test_the_prices_at_a_glance_are_the_apis(watched_page: WatchedPage, se
     series = await series_of(server)
     await expect(page.locator("[data-now-price]")).to_have_text(cents(series["current"]["eurKwh"]))
     today = [hour for hour in series["actuals"] if HOUR - 12 * HOUR_S <= hour["ts"] < HOUR + 12 * HOUR_S]
-    cheapest = min(today, key=lambda hour: hour["eurMwh"])
+    cheapest = min((hour for hour in today if hour["ts"] >= HOUR), key=lambda hour: hour["eurMwh"])
     await expect(page.locator("#days .low").first).to_contain_text(cents(cheapest["eurKwh"]))
 
 
@@ -70,8 +72,8 @@ async def test_hovering_an_hour_tells_the_exact_values_that_the_api_serves(
     await expect(page.locator("[data-readout] b")).to_have_text(f"{cents(settled['eurKwh'])} c/kWh")
     ahead = series["forecast"][-5]
     await point_at(page, ahead["ts"])
-    await expect(page.locator("[data-readout] b")).to_have_text(f"about {cents(ahead['p50Kwh'])} c/kWh")
-    band = f"{cents(ahead['p10Kwh'])}–{cents(ahead['p90Kwh'])}"
+    await expect(page.locator("[data-readout] b")).to_have_text(f"about {whole_cents(ahead['p50Kwh'])} c/kWh")
+    band = f"{whole_cents(ahead['p10Kwh'])}–{whole_cents(ahead['p90Kwh'])}"
     await expect(page.locator("[data-readout]")).to_contain_text(band)
 
 
@@ -181,6 +183,16 @@ async def test_fourteen_days_back_can_be_seen(watched_page: WatchedPage) -> None
     assert await chart.get_attribute("aria-valuemax") == str(sample_views.LAST)
 
 
+async def test_a_home_sees_its_servers_whole_forecast_by_the_hour_and_by_the_quarter(
+    browser: Browser, serve: Serve
+) -> None:
+    server = await serve(sample_views.ordinary(), settings=Settings(full_horizon=True))
+    async with open_page(browser, address_of(server)) as seen:
+        for path, last in (("/", HOUR + 150 * HOUR_S), ("/?period=quarter", HOUR + 151 * HOUR_S - QUARTER_S)):
+            page = await seen.show(path)
+            await expect(page.get_by_role("slider")).to_have_attribute("aria-valuemax", str(last))
+
+
 async def test_the_past_comes_when_it_is_looked_at_and_moves_in_it_are_whole(watched_page: WatchedPage) -> None:
     page = watched_page.page
     await page.clock.install()
@@ -247,7 +259,7 @@ async def test_the_finder_finds_the_cheapest_hours_and_keeps_its_question_in_the
 
 async def test_the_finder_keeps_to_the_deadline_and_says_when_there_is_not_enough(watched_page: WatchedPage) -> None:
     page = await watched_page.show("/?hours=3&by=2025-12-15T16:00")
-    await expect(page.locator("[data-found] .cheapest")).to_contain_text("13:00–16:00")
+    await expect(page.locator("[data-found] .cheapest")).to_contain_text("12:15–15:15")
     await page.get_by_label("How long").fill("4")
     await expect(page.locator("[data-found]")).to_contain_text("Not enough hours with a price")
 
@@ -260,7 +272,7 @@ async def test_a_deadline_is_chosen_by_day_and_hour_or_by_one_press(watched_page
     await page.get_by_role("button", name="Tomorrow 07:00").click()
     await expect(time.locator("option:checked")).to_have_text("07:00")
     await day.select_option(label="Today")
-    await expect(time.locator("option:checked")).to_have_text("14:00")
+    await expect(time.locator("option:checked")).to_have_text("13:00")
     await expect(page.locator("[data-found]")).to_contain_text("Not enough hours with a price")
     await time.select_option(label="24:00")
     assert f"by={HOUR + 12 * HOUR_S}" in await location_of(page)
@@ -271,13 +283,23 @@ async def test_a_deadline_is_chosen_by_day_and_hour_or_by_one_press(watched_page
     await expect(time.locator("option:checked")).to_have_text("13:00")
 
 
-async def test_what_is_typed_into_the_finder_is_put_right_when_the_reader_is_done(watched_page: WatchedPage) -> None:
+async def test_the_finder_refuses_in_words_what_it_cannot_do_and_leaves_it_as_it_was_typed(
+    watched_page: WatchedPage,
+) -> None:
     page = await watched_page.show()
-    field = page.get_by_label("How long")
-    await field.fill("99")
+    field, found = page.get_by_label("How long"), page.locator("[data-found]")
+    await field.fill("60")
     await field.press("Tab")
-    await expect(field).to_have_value("24")
-    assert "hours=24" in await location_of(page)
+    await expect(found).to_have_text(re.compile("between a quarter of an hour and 24 hours"))
+    await expect(field).to_have_value("60")
+    await expect(field).to_have_attribute("aria-invalid", "true")
+    assert "hours=" not in await location_of(page)
+    await field.fill("1.5")
+    await expect(found.locator(".cheapest")).to_contain_text("3 kWh: ")
+    assert "hours=1.5" in await location_of(page)
+    page = await watched_page.show("/?hours=60")
+    await expect(found).to_contain_text("between a quarter of an hour and 24 hours")
+    await expect(field).to_have_value("60")
 
 
 async def test_on_a_phone_the_finders_question_is_one_line_until_it_is_to_be_changed(
@@ -292,12 +314,12 @@ async def test_on_a_phone_the_finders_question_is_one_line_until_it_is_to_be_cha
         await expect(page.locator("[data-asked]")).to_have_text("2 h at 2 kW, done by tomorrow 13:00")
         await page.get_by_label("Energy").fill("7.5")
         await expect(page.locator("[data-asked]")).to_have_text("7.5 kWh at 2 kW, done by tomorrow 13:00")
-        await expect(page.get_by_label("How long")).to_have_value("4")
+        await expect(page.get_by_label("How long")).to_have_value("3.75")
         await expect(page.locator("[data-found] .cheapest")).to_contain_text("7.5 kWh: ")
         assert "kwh=7.5" in await location_of(page)
         # A run over midnight is the longest to write: it stays within its card.
         await page.get_by_label("How long").fill("20")
-        await expect(page.locator("[data-found] .at-once strong")).to_contain_text("12:00 – Tue 16 Dec 08:00")
+        await expect(page.locator("[data-found] .at-once strong")).to_contain_text("12:10 – tomorrow 08:10")
         cut = "[...document.querySelectorAll('.found div')].filter((it) => it.scrollWidth > it.clientWidth).length"
         assert await page.evaluate(cut) == 0
         await page.locator("[data-asked]").click()

@@ -29,6 +29,13 @@ async def test_on_a_phone_the_plot_is_seen_at_once_and_takes_the_whole_width(
         assert plot is not None
         assert plot["y"] < 340
         assert (plot["x"], plot["width"]) == (0, 390)
+        await expect(page.locator("#next-cheap")).to_be_in_viewport(ratio=1)
+        # Today and tomorrow have all of the width, one press shows the days after.
+        shown = page.locator("[data-span][aria-pressed=true]")
+        await expect(shown).to_have_attribute("data-span", "near")
+        await page.locator("[data-span=ahead]").tap()
+        await expect(shown).to_have_attribute("data-span", "ahead")
+        await page.wait_for_url("**span=ahead**")
         await expect(page.locator("[data-now-price]")).to_be_in_viewport(ratio=1)
 
 
@@ -45,7 +52,7 @@ async def test_on_a_phone_all_notices_stand_in_one_line_until_they_are_unfolded(
         assert line is not None
         assert plot is not None
         assert line["height"] < 32
-        assert plot["y"] < 375
+        assert plot["y"] < 440
         whole = page.locator("#notices p:not([data-offline])")
         await expect(page.locator("#notices summary span:not([data-offline])")).to_have_count(4)
         await expect(whole.first).to_be_hidden()

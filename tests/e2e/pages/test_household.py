@@ -6,7 +6,7 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.support.api.api_server import HOUR, RunningServer
 from tests.support.pages import sample_views
-from tests.support.pages.browser import WatchedPage, address_of, location_of, open_page
+from tests.support.pages.browser import WatchedPage, address_of, location_of, open_options, open_page
 from tunnihind.market import consumer_price
 from tunnihind.web.tariff import PackageTariff
 
@@ -31,7 +31,10 @@ async def test_everything_follows_the_package_and_the_margin_and_so_does_the_nex
 ) -> None:
     page = await watched_page.show()
     await shows(page, MARKET)
-    await page.locator("#household summary").click()
+    # The options lead there, too.
+    await open_options(page)
+    await page.get_by_role("link", name="Your price: choose your package").click()
+    await expect(page.locator(".menu .panel")).to_be_hidden()
     await page.get_by_label("Network package").select_option("vork_4")
     await shows(page, written(0))
     await page.get_by_label("Supplier's margin").fill("0.5")
@@ -39,6 +42,9 @@ async def test_everything_follows_the_package_and_the_margin_and_so_does_the_nex
     await shows(page, written(0.5))
     await expect(page.locator(".parts tfoot td")).to_have_text(written(0.5))
     await expect(page.locator(".now")).to_contain_text("all fees, Võrk 4, 24%\N{NO-BREAK SPACE}VAT")
+    await page.keyboard.press("Escape")
+    await expect(page.locator("#household-open")).to_have_text("Your price: Võrk 4")
+    await expect(page.locator("#household-open")).to_be_focused()
     assert re.search(r"\?package=vork_4&price=all&margin=0\.5$", await location_of(page))
     # The chart has the same price.
     chart = page.get_by_role("slider")

@@ -1,6 +1,9 @@
 """A card that is open: it is told everything once, and then each change and nothing else."""
 
+from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import replace
+from statistics import fmean, quantiles
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -9,6 +12,7 @@ from aiohttp import web
 from homeassistant.config_entries import ConfigEntryDisabler, ConfigSubentry
 from homeassistant.core import HomeAssistant
 
+from custom_components.tunnihind.card.columns import price_columns
 from custom_components.tunnihind.card.contents import CardContents
 from custom_components.tunnihind.card.feed import FEEDS
 from tests.integration.card.conftest import Cards, OpenCard, price_at
@@ -70,6 +74,24 @@ async def test_each_period_has_the_level_that_the_sensor_has_then(home: Home, ca
         shown.append(home.value("price_level"))
     places = prices["level"][(start - prices["start"]) // HOUR_S :][:12]
     assert [("very_low", "low", "normal", "high", "very_high")[place] for place in places] == shown
+
+
+async def test_each_price_has_its_colour_by_the_servers_scale_or_else_by_what_is_known(
+    home: Home, card: OpenCard
+) -> None:
+    prices = card.shown["prices"]
+    known = [price for price in prices["price"] if price is not None]
+    tariff, now = home.entry.runtime_data.tariff, home.entry.runtime_data.prices
+    start, end = prices["start"], prices["start"] + len(prices["price"]) * HOUR_S
+    assert len(now.scale) == 4
+    for scale in (now.scale, ()):
+        bounds = [fmean(tariff.price(bound, start + i * HOUR_S) for i in range(len(known))) for bound in scale]
+        made = price_columns(replace(now, scale=scale), tariff, start, end)
+        assert made is not None
+        assert made["tint"] == [bisect_right(bounds or quantiles(known, n=5), price) for price in known]
+    below = price_columns(replace(now, scale=(1e6,) * 4), tariff, start, end)
+    assert below is not None
+    assert set(below["tint"]) == {0}
 
 
 async def test_nothing_is_sent_while_nothing_changes(home: Home, card: OpenCard) -> None:

@@ -176,6 +176,14 @@ def test_the_servers_description_of_itself_is_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("told", "read"),
+    [([1, 2.5, 3, 4], (1, 2.5, 3, 4)), ([4, 1], (1, 4)), (["1"], ()), ({}, ()), (None, ()), ([1e9], ())],
+)
+def test_a_scale_of_colours_that_cannot_be_one_is_none(told: object, read: tuple[float, ...]) -> None:
+    assert about_from(ABOUT | {"priceScale": told}).price_scale == read
+
+
+@pytest.mark.parametrize(
     ("field", "value"),
     [
         ("version", None),

@@ -387,6 +387,10 @@ async def test_about_says_who_serves(server: RunningServer) -> None:
     assert about["publicUrl"] == "http://localhost:8080"
     assert about["mode"] == "live"
     assert about["fullHorizon"] is False
+    assert about["priceScale"] == [*server.snapshot.data.price_scale]
+    # It goes with the prices, as they come.
+    server.snapshot.show(make_view({HOUR + i * HOUR_S: float(i) for i in range(6)}))
+    assert json.loads((await server.ask("/api/about")).body)["priceScale"] == [1.0, 2.0, 3.0, 4.0]
 
 
 @pytest.mark.parametrize("mode", ["demo", "rehearsal"])

@@ -28,8 +28,8 @@ def served_with(options: dict[str, Any]) -> dict[str, Any]:
         return serve.make_context("serve", []).params
 
 
-def test_the_options_as_they_come_are_the_servers_defaults() -> None:
-    assert served_with(CONFIG["options"]) == served_with({})
+def test_the_options_as_they_come_are_the_servers_defaults_but_for_a_homes_whole_forecast() -> None:
+    assert served_with(CONFIG["options"]) == served_with({}) | {"full_horizon": True}
 
 
 def test_the_server_takes_every_option() -> None:

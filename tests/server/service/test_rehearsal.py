@@ -136,7 +136,7 @@ def view_at(store: Store, instant: int) -> ServedData:
 def test_settled_prices_are_the_imported_ones_that_were_out_by_then(reader: Store, quotes: dict[int, Quotes]) -> None:
     view = view_at(reader, NOW)
     quarters = hourly_prices(quotes[900]["ee"])
-    settled = range(NOW - 15 * DAY_S, day_end(TODAY), HOUR_S)
+    settled = range(NOW - 30 * DAY_S, day_end(TODAY), HOUR_S)
     assert list(view.hours.settled) == list(settled)
     assert view.hours.settled == pytest.approx({ts: quarters[ts] for ts in settled})
     assert view.last_refresh == publication_time(TODAY)

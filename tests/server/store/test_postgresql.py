@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
 import psycopg
@@ -323,10 +323,12 @@ def test_a_writer_that_is_frozen_is_given_up_by_the_server(
     postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store(postgresql_url) as frozen, Store(postgresql_url) as other:
-        monkeypatch.setattr(engine, "_WRITING", engine._WRITING.replace("'10s'", "'100ms'"))
 
         def freeze() -> None:
-            with frozen.database.writing() as connection:
+            with ExitStack() as stack:
+                with monkeypatch.context() as impatient:
+                    impatient.setattr(engine, "_WRITING", engine._WRITING.replace("'10s'", "'100ms'"))
+                    connection = stack.enter_context(frozen.database.writing())
                 connection.exec_driver_sql("DELETE FROM state")
                 # It does nothing more, and the other one has to wait until the server gives it up.
                 other.runs.add(run(SEEN))

@@ -1,4 +1,4 @@
-"""The calendar's tints: told apart by the colour-blind, in light, dark and grey, with figures to be read."""
+"""The scale of colours: told apart by the colour-blind, in light, dark and grey, with figures to be read."""
 
 import re
 from itertools import pairwise
@@ -18,7 +18,7 @@ TOLD_APART = 0.045
 
 
 def tints(palette: dict[str, str]) -> list[Colour]:
-    return [colour(palette[f"t{i}"]) for i in range(6)]
+    return [colour(palette[f"t{i}"]) for i in range(5)]
 
 
 @pytest.mark.parametrize("vision", VISIONS)

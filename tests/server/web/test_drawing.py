@@ -63,32 +63,22 @@ def test_each_day_is_named_below_its_own_part_of_the_drawing() -> None:
     assert ends[-1] == pytest.approx(100 * 85 / 87, abs=0.02)
 
 
-def test_the_forecasts_end_is_drawn_at_the_end_of_its_last_hour() -> None:
-    drawing = summary_of(sample_views.ordinary()).drawing
-    assert drawing is not None
-    start = HOUR - 12 * HOUR_S
-    assert drawing.limit == pytest.approx(
-        1000 * (sample_views.LAST + HOUR_S - start) / (sample_views.END - start), abs=0.1
-    )
-
-
-def test_each_price_is_drawn_in_the_colour_of_its_level_from_the_price_before_it() -> None:
+def test_each_price_is_drawn_in_its_colour_from_the_price_before_it() -> None:
     drawing = summary_of(make_view({HOUR: 1.0, HOUR + HOUR_S: 2.0, HOUR + 3 * HOUR_S: 3.0})).drawing
     assert drawing is not None
-    lines = {steps.level: steps.line for steps in drawing.settled}
-    assert list(lines) == ["very_low", "normal", "very_high"]
+    lines = {steps.tint: steps.line for steps in drawing.settled}
+    assert list(lines) == ["t0", "t2", "t4"]
     # The second hour's line begins where the first one's ends; before the third an hour is missing.
-    first_height = lines["very_low"].partition(" ")[2].partition("H")[0]
-    assert lines["normal"].partition(" ")[2].startswith(f"{first_height}V")
-    assert "V" not in lines["very_high"]
+    first_height = lines["t0"].partition(" ")[2].partition("H")[0]
+    assert lines["t2"].partition(" ")[2].startswith(f"{first_height}V")
+    assert "V" not in lines["t4"]
     assert all(steps.area.endswith(f"V{drawing.zero}Z") for steps in drawing.settled)
     assert drawing.band == drawing.median == ""
-    assert drawing.limit is None
 
 
 def test_the_drawing_shades_the_hours_of_the_night_rate() -> None:
     # Monday noon UTC: night until 7 that day, from 22 to 7 thrice, and on to the end of the drawing.
-    drawing = summary_of(sample_views.ordinary()).drawing
+    drawing = summary_of(sample_views.ordinary(), package="vork_4").drawing
     assert drawing is not None
     hour = 1000 / 87
     assert [x / hour for x, _ in drawing.nights] == pytest.approx([0, 22, 46, 70], abs=0.02)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.support.machine.node import STATIC, run_module
 from tunnihind.market import HOUR_S, QUARTER_S
 from tunnihind.web.options import Language
+from tunnihind.web.scale import tint
 from tunnihind.web.texts import texts_in
 
 ESTONIA = ZoneInfo("Europe/Tallinn")
@@ -83,6 +84,13 @@ def test_the_time_to_avoid_is_the_dearest_of_all_and_shares_nothing_with_the_che
         worst = min((-total, starts) for starts, total in sums.items())[1]
         is_apart = not set(worst) & set(cheapest) and sums[worst] > sums[tuple(cheapest)]
         assert dearest == (list(worst) if is_apart else None)
+
+
+async def test_scripts_give_a_price_the_same_colour_as_the_server() -> None:
+    scale = [2.5, 5.0, 7.5, 10.0]
+    asked = [-0.01, 0.0, 2.49, 2.5, 7.6, 10.0, 99.0]
+    found = await answers(f"wording.scale = {scale}; return wording.tint(asked);", asked)
+    assert found == [tint(price, scale) for price in asked] == ["negative", "t0", "t0", "t1", "t3", "t4", "t4"]
 
 
 COSTS = """
@@ -229,7 +237,7 @@ async def test_another_day_keeps_the_time_or_takes_the_nearest_that_it_has() -> 
 
 SAID = """
 const [now, from, to] = asked;
-return [wording.dayFrom(from, now), wording.spanOverDays({ from, to })];
+return [wording.dayFrom(from, now), wording.spanOverDays({ from, to }, now)];
 """
 
 
@@ -244,39 +252,48 @@ async def test_the_day_of_the_end_is_named_where_it_is_another_one(lang: Languag
         ("2026-10-24T22:00", "2026-10-25T00:00"),
         ("2026-10-25T22:00", "2026-10-26T01:00"),
         ("2026-10-26T01:00", "2026-10-26T04:00"),
+        ("2026-10-24T22:00", "2026-10-25T01:00"),
     ]
     said = await answers(SAID, [(now, instant(start), instant(end)) for start, end in spans], lang)
     assert said == [
         [today, "22:00–00:00"],
         [tomorrow, f"22:00 – {monday} 01:00"],
         [monday, "01:00–04:00"],
+        [today, f"22:00 – {tomorrow.lower()} 01:00"],
     ]
 
 
 ASKED = """
-const [hours, kw, kwh, step] = asked;
-const found = askedFor({ hours, kw, kwh }, step);
-return [found.hours, found.kw, found.kwh, found.isByEnergy];
+const [hours, kw, kwh] = asked;
+const found = askedFor({ hours, kw, kwh });
+return found.refused ?? [found.hours, found.kw, found.kwh, found.isByEnergy];
 """
 
 
 @pytest.mark.parametrize(
-    ("typed", "step", "understood"),
+    ("typed", "understood"),
     [
-        (("", "", ""), HOUR_S, [3, 2, 6, False]),
-        (("0", "0", ""), HOUR_S, [1, 0.1, 0.1, False]),
-        (("-3", "-1", "-5"), HOUR_S, [1, 0.1, 0.1, True]),
-        (("2.4", "2.34", ""), HOUR_S, [2, 2.3, 4.6, False]),
-        (("2.4", "2.34", ""), QUARTER_S, [2.5, 2.3, 5.75, False]),
-        (("99", "999", "9999"), HOUR_S, [24, 100, 2400, True]),
-        (("1e400", "none", " "), HOUR_S, [3, 2, 6, False]),
-        (("5", "11", "20"), HOUR_S, [2, 11, 20, True]),
-        (("5", "11", "20"), QUARTER_S, [2, 11, 20, True]),
-        (("5", "11", "22"), HOUR_S, [2, 11, 22, True]),
-        (("5", "0.1", "0.3"), HOUR_S, [3, 0.1, 0.3, True]),
+        (("3", "2", ""), [3, 2, 6, False]),
+        (("1.5", "2.34", ""), [1.5, 2.34, 3.51, False]),
+        (("0.25", "100", ""), [0.25, 100, 25, False]),
+        (("24", "0.05", ""), [24, 0.05, 1.2, False]),
+        (("5", "2", "5"), [2.5, 2, 5, True]),
+        (("5", "11", "20"), [2, 11, 20, True]),
+        (("5", "0.1", "0.3"), [3, 0.1, 0.3, True]),
+        (("", "2", "48"), [24, 2, 48, True]),
+        (("60", "2", ""), "hours"),
+        (("2.4", "2", ""), "hours"),
+        (("0", "2", ""), "hours"),
+        (("-3", "2", ""), "hours"),
+        (("", "2", ""), "hours"),
+        (("3", "", ""), "kw"),
+        (("3", "-1", ""), "kw"),
+        (("3", "101", "5"), "kw"),
+        (("3", "2", "0"), "kwh"),
+        (("3", "2", "48.1"), "kwh"),
     ],
 )
-async def test_what_is_typed_is_a_time_of_whole_periods_or_the_time_that_an_energy_takes(
-    typed: tuple[str, str, str], step: int, understood: list[Any]
+async def test_what_is_typed_is_a_time_of_quarters_or_an_energy_or_else_refused(
+    typed: tuple[str, str, str], understood: list[Any] | str
 ) -> None:
-    assert await answers(ASKED, [(*typed, step)]) == [understood]
+    assert await answers(ASKED, [typed]) == [understood]

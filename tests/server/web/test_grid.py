@@ -2,10 +2,12 @@
 
 import pytest
 
+from tests.support.api.api_server import HOUR, make_view
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tests.support.pages.summaries import summary_of
 from tunnihind.market import HOUR_S
+from tunnihind.web.scale import tint
 
 
 def test_a_cell_of_the_calendar_is_tinted_by_the_four_quarters_of_its_hour() -> None:
@@ -27,6 +29,7 @@ def test_the_calendar_tells_the_mean_of_each_day_and_of_a_forecast_as_about_that
     summary = summary_of(sample_views.ordinary(), unit="mwh", vat="none")
     told = [summary.display.brief_told_mean(row.periods) for row in summary.grid]
     means = [f"{sum(p.eur_mwh for p in row.periods) / len(row.periods):.0f}" for row in summary.grid]
+    assert [row.is_whole for row in summary.grid] == [True] * 3 + [False] + [True] * 7
     assert told == [f"about {mean}" if i in {2, 3} else mean for i, mean in enumerate(means)]
 
 
@@ -46,9 +49,25 @@ def test_spring_leaves_the_third_hour_out() -> None:
     assert [len(cells) for cells in row.clock_hours] == [1, 1, 1, 0, *[1] * 20]
 
 
-def test_tints_part_the_hours_evenly_and_set_prices_below_zero_apart() -> None:
-    cells = [cell for row in summary_of(sample_views.negative()).grid for cells in row.clock_hours for cell in cells]
-    tints = [tint for cell in cells for tint in cell.tints if tint is not None]
-    assert {cell.tints for cell in cells if cell.periods[0].eur_mwh < 0} == {(None,)}
-    shares = [tints.count(tint) / len(tints) for tint in range(6)]
-    assert all(share == pytest.approx(1 / 6, abs=0.03) for share in shares)
+def test_a_price_has_the_same_colour_in_the_calendar_and_the_chart_and_below_zero_one_of_its_own() -> None:
+    for options in ({}, {"package": "vork_4", "margin": "0.5"}, {"unit": "mwh", "vat": "none"}):
+        summary = summary_of(sample_views.negative(), HOUR + 612, **options)  # type: ignore[arg-type]  # options
+        cells = [cell for row in summary.grid for cells in row.clock_hours for cell in cells]
+        assert list(summary.scale) == sorted(summary.scale)
+        for cell in cells:
+            shown = summary.display.shown(cell.periods[0])
+            assert cell.tints == (
+                ("negative",) if shown < 0 else (f"t{sum(bound <= shown for bound in summary.scale)}",)
+            )
+        today = {cell.tints[0] for cells in summary.grid[0].clock_hours for cell in cells if cell.is_settled}
+        assert summary.drawing is not None
+        assert today <= {steps.tint for steps in summary.drawing.settled}
+        assert summary.current is not None
+        assert summary.tint == tint(summary.display.shown(summary.current), summary.scale)
+
+
+def test_a_fifth_of_the_last_thirty_days_is_in_each_colour() -> None:
+    hours = dict(zip(range(HOUR - 700 * HOUR_S, HOUR, HOUR_S), range(-100, 600), strict=True))
+    view = make_view({ts: float(price) for ts, price in hours.items()})
+    assert view.price_scale == pytest.approx([119.8, 239.6, 359.4, 479.2])
+    assert make_view({HOUR: 1.0}).price_scale == ()

@@ -75,7 +75,7 @@ def test_a_forecast_is_told_as_about_that() -> None:
     view = make_view({FRIDAY - HOUR_S: 1.0}, issued={FRIDAY: Percentiles(40.0, 50.0, 60.0)})
     found = summarise(view, FRIDAY + 1800, Settings(), PageOptions.read({"package": "vork_4"})).household
     assert found is not None
-    assert found.total == "about 11.63"
+    assert found.total == "about 12"
 
 
 def test_it_is_said_from_when_the_rates_are_and_which_are_disputed() -> None:

@@ -19,8 +19,8 @@ def warnings(summary: Summary) -> list[str]:
 
 def test_old_data_is_said_plainly_with_its_age() -> None:
     texts = " ".join(warnings(summary_of(sample_views.stale())))
-    assert "forecast is 9 hours old" in texts
-    assert "refreshed 9 hours ago" in texts
+    assert "forecast is 9 h old" in texts
+    assert "refreshed 9 h ago" in texts
 
 
 def test_a_missing_price_is_said_once() -> None:
@@ -69,7 +69,7 @@ def test_why_prices_of_tomorrow_are_held_back_is_said(reason: str, *, is_settled
         held=(replace(HELD, day=tomorrow, reason=reason), replace(HELD, day=tomorrow, zone="fi", reason="zeros")),
         unconfirmed={("ee", tomorrow): "elering"} if is_settled else {},
     )
-    found = [text for text in warnings(summary_of(view, evening)) if " hours " not in text]
+    found = [text for text in warnings(summary_of(view, evening)) if " h " not in text]
     assert [text.startswith(told or "") for text in found] == ([True] if told else [])
 
 

@@ -98,7 +98,7 @@ ORDINARY: Mapping[range, float | None] = {NIGHT: 40.0, EVENING: 180.0}
         pytest.param(
             view([FLAT, ORDINARY], known_days=1),
             "Tomorrow electricity is likely to be cheap from 02:00 to 06:00 and expensive from 17:00 to 20:00 "
-            "(up to about 180.00 €/MWh, likely 160.00–220.00).",
+            "(up to about 180 €/MWh, likely 160–220).",
             id="tomorrow, not published yet",
         ),
         pytest.param(
@@ -150,13 +150,12 @@ ORDINARY: Mapping[range, float | None] = {NIGHT: 40.0, EVENING: 180.0}
         pytest.param(
             view([FLAT, FLAT, {range(4): 100.0, range(4, 14): 190.0, range(14, 24): None}], spread=60.0),
             "On Tuesday electricity may be very expensive from 04:00 until at least 14:00 "
-            "(about 190.00 €/MWh, likely 130.00–310.00).",
+            "(about 190 €/MWh, likely 130–310).",
             id="the forecast ends before the day does",
         ),
         pytest.param(
             view([FLAT, FLAT, {range(14): 190.0, range(14, 24): None}], spread=60.0),
-            "On Tuesday electricity may be very expensive until at least 14:00 "
-            "(about 190.00 €/MWh, likely 130.00–310.00).",
+            "On Tuesday electricity may be very expensive until at least 14:00 (about 190 €/MWh, likely 130–310).",
             id="the forecast ends early",
         ),
         pytest.param(
@@ -172,14 +171,12 @@ ORDINARY: Mapping[range, float | None] = {NIGHT: 40.0, EVENING: 180.0}
         ),
         pytest.param(
             view([FLAT, FLAT, {range(7, 9): 190.0}], spread=60.0),
-            "On Tuesday electricity may be very expensive from 07:00 to 09:00 "
-            "(about 190.00 €/MWh, likely 130.00–310.00).",
+            "On Tuesday electricity may be very expensive from 07:00 to 09:00 (about 190 €/MWh, likely 130–310).",
             id="may be very expensive",
         ),
         pytest.param(
             view([FLAT, FLAT, {range(7, 9): 400.0}], spread=60.0),
-            "On Tuesday electricity may be very expensive from 07:00 to 09:00 "
-            "(about 400.00 €/MWh, likely 340.00–520.00).",
+            "On Tuesday electricity may be very expensive from 07:00 to 09:00 (about 400 €/MWh, likely 340–520).",
             id="very expensive by the median, too",
         ),
         pytest.param(
@@ -199,12 +196,12 @@ def test_what_stands_out_is_told_in_short_sentences(shown: View, told: str) -> N
         pytest.param(
             view([FLAT, ORDINARY], known_days=1, lang="et"),
             "Homme on hind tõenäoliselt madal kell 02:00–06:00 ja kõrge kell 17:00–20:00 "
-            "(kõrgeim umbes 180,00 €/MWh, tõenäoliselt 160,00–220,00).",
+            "(kõrgeim umbes 180 €/MWh, tõenäoliselt 160–220).",
         ),
         pytest.param(
             view([ORDINARY, [20.0], FLAT, {range(7, 9): 190.0}], hour=18, spread=60.0, lang="et"),
             "Täna on hind kõrge kuni kell 20:00 (kõrgeim 180,00 €/MWh). Homme on hind tavalisest palju madalam. "
-            "Kolmapäeval võib hind olla väga kõrge kell 07:00–09:00 (umbes 190,00 €/MWh, tõenäoliselt 130,00–310,00).",
+            "Kolmapäeval võib hind olla väga kõrge kell 07:00–09:00 (umbes 190 €/MWh, tõenäoliselt 130–310).",
         ),
         pytest.param(
             view([FLAT, {range(12, 15): -5.0, range(20, 24): 290.0, range(25): 160.0}], lang="et"),
@@ -215,7 +212,7 @@ def test_what_stands_out_is_told_in_short_sentences(shown: View, told: str) -> N
             view([FLAT, {range(12, 15): -5.0}, {range(4, 14): 190.0, range(14, 24): None}], known_days=1, lang="et"),
             "Homme on hind tõenäoliselt nulli lähedal kell 12:00–15:00. "
             "Teisipäeval võib hind olla väga kõrge alates kell 04:00 vähemalt kuni kell 14:00 "
-            "(umbes 190,00 €/MWh, tõenäoliselt 170,00–230,00).",
+            "(umbes 190 €/MWh, tõenäoliselt 170–230).",
         ),
         pytest.param(
             view([FLAT, FLAT, [20.0], [20.0]], lang="et"),

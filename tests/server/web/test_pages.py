@@ -6,6 +6,7 @@ from datetime import date, datetime
 from html.parser import HTMLParser
 from importlib import resources
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 
@@ -165,8 +166,38 @@ async def test_the_language_is_the_readers_unless_the_address_names_one(
         assert '<html lang="et"' in await html_of(server, f"{page}?lang=et", f"Accept-Language: {accepted}")
 
 
-async def test_an_unknown_option_is_as_if_it_were_not_given(server: RunningServer) -> None:
-    assert await html_of(server, "/?unit=btu&tz=mars&lang=xx&hours=3") == await html_of(server, "/")
+async def test_a_value_of_the_address_that_means_nothing_is_left_out_and_said(server: RunningServer) -> None:
+    html = await html_of(server, "/?unit=btu&package=vork_3&margin=-5&hours=3")
+    assert "the value that its address has for unit, package, margin, and leaves it out" in html
+    assert re.sub(r'<div class="notices".*?</div>', "", html, flags=re.DOTALL) == re.sub(
+        r'<div class="notices".*?</div>', "", await html_of(server, "/"), flags=re.DOTALL
+    )
+
+
+@pytest.mark.parametrize("path", ["/prices", "/api/v1/none", "/a/b/c"])
+async def test_a_browser_gets_a_page_where_there_is_none_and_a_program_its_json(
+    server: RunningServer, path: str
+) -> None:
+    page = await server.ask(path, "Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\nAccept-Language: et")
+    assert (page.status, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
+    html = page.body.decode()
+    assert "Sellist lehte ei ole" in html
+    root = urljoin(f"http://house.example/prefix{path}", re.findall('<base href="(.*?)">', html)[0])
+    assert root == "http://house.example/prefix/"
+    for address in Outline(html).addresses[1:]:
+        assert (await server.ask(urljoin("/", address))).status == 200, address
+    program = await server.ask(path, "Accept: */*")
+    assert (program.status, program.headers["Content-Type"]) == (404, "application/problem+json")
+
+
+async def test_an_address_names_the_language_only_where_the_reader_has_chosen_it(server: RunningServer) -> None:
+    by_browser, chosen = [
+        await html_of(server, f"/?unit=mwh{lang}", "Accept-Language: et") for lang in ("", "&lang=et")
+    ]
+    assert 'href="docs?unit=mwh"' in by_browser
+    assert 'href="docs?lang=et&amp;unit=mwh"' in chosen
+    # Code to copy goes to other readers than a link does: what is around it is in one language.
+    assert "/?lang=et&amp;unit=mwh&amp;embed=1" in by_browser
 
 
 @pytest.fixture
@@ -387,7 +418,7 @@ async def test_a_first_visit_sees_the_laws_rate_of_its_day_and_each_hour_that_of
     assert f'<span class="soft vat">{named}</span>' in html
     assert choices_of(html, "vat") == choices
     tables = dict(re.findall(r'<table data-day="(.*?)">(.*?)</table>', html, re.DOTALL))
-    amounts = {day: set(re.findall(r'<td class="normal">([\d.]+)</td>', table)) for day, table in tables.items()}
+    amounts = {day: set(re.findall(r"<td>([\d.]+)</td>", table)) for day, table in tables.items()}
     first_day = datetime.fromtimestamp(MIDNIGHT, ESTONIA.clock).date().isoformat()
     assert amounts.pop(first_day) == {"12.40"}
     assert set().union(*amounts.values()) <= {"12.20"}

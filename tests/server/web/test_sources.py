@@ -2,16 +2,18 @@
 
 import re
 from dataclasses import replace
+from datetime import date
 from typing import get_args
 
 import pytest
 
-from tests.support.api.api_server import HOUR, Serve, html_of
+from tests.support.api.api_server import HOUR, Serve, html_of, make_view
 from tests.support.pages import sample_views
+from tests.support.pages.summaries import summary_of
 from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.errors import SourceFault
-from tunnihind.market import ESTONIA, HOUR_S
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.web.notices import Fault, SourceState
 from tunnihind.web.options import PageOptions
@@ -59,6 +61,16 @@ def test_a_server_without_a_pipeline_says_that_another_one_is_missing() -> None:
 
 def test_a_rehearsal_of_a_day_before_the_archive_says_so() -> None:
     assert "rehearsed" in reason(empty_with(mode="rehearsal", pipeline_expected=False))
+
+
+@pytest.mark.parametrize(("lang", "told"), [("en", "1 January 2025 01:00"), ("et", "1. jaanuar 2025 kell 01:00")])
+def test_an_old_database_says_how_old_its_prices_are_and_of_which_year(lang: str, told: str) -> None:
+    midnight = day_start(date(2025, 1, 1)) - HOUR_S
+    summary = summary_of(make_view({midnight: 50.0}), midnight + 348 * DAY_S, pipeline_expected=False, lang=lang)
+    assert summary.emptiness is not None
+    assert "347 " in summary.emptiness.title
+    assert told in summary.emptiness.reason
+    assert told in " ".join(summary.freshness)
 
 
 def test_sources_that_fail_are_each_named_with_what_to_do() -> None:

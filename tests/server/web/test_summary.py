@@ -1,10 +1,8 @@
-from dataclasses import replace
 from datetime import date
-from statistics import fmean
 
 import pytest
 
-from tests.support.api.api_server import HOUR, make_run, make_view, with_series
+from tests.support.api.api_server import HOUR, make_run, make_view
 from tests.support.markets.day_quotes import AUTUMN, SPRING
 from tests.support.pages import sample_views
 from tests.support.pages.summaries import NOW, summary_of
@@ -48,29 +46,18 @@ def test_a_day_has_as_many_hours_as_the_estonian_clock(day: date, hours: int) ->
     assert sum(len(cells) for cells in summary.grid[0].clock_hours) == hours
 
 
-def test_the_present_hour_has_the_quarters_that_it_is_the_mean_of_where_they_are_known_by_themselves() -> None:
-    view = sample_views.ordinary()
-    summary = summary_of(view)
-    assert summary.current is not None
-    assert [period.eur_mwh for period in summary.quarters] == [
-        sample_views.shaped(HOUR + i * QUARTER_S, sample_views.price(HOUR)) for i in range(4)
-    ]
-    assert fmean(period.eur_mwh for period in summary.quarters) == pytest.approx(summary.current.eur_mwh)
-    by_hour = with_series(view, QUARTER_S, known_by_hour=frozenset(HOUR + i * QUARTER_S for i in range(4)))
-    assert summary_of(by_hour).quarters == summary_of(sample_views.stale()).quarters == ()
-    by_quarter = summary_of(view, period="quarter")
-    assert by_quarter.quarters == ()
-    assert by_quarter.hour == replace(summary.current, forecast=None)
-    assert summary.hour is summary_of(by_hour, period="quarter").hour is None
-
-
-def test_only_quarters_go_on_where_the_full_horizon_is_served() -> None:
+def test_all_of_the_forecast_is_shown_where_the_full_horizon_is_served() -> None:
     view, served_whole = sample_views.ordinary(), Settings(full_horizon=True)
-    ends = {
-        period: summarise(view, NOW, served_whole, PageOptions.read({"period": period})).days[-1].periods[-1].ts
-        for period in ("hour", "quarter")
-    }
-    assert ends == {"hour": sample_views.LAST, "quarter": HOUR + 151 * HOUR_S - QUARTER_S}
+    by_hour, by_quarter = (
+        summarise(view, NOW, served_whole, PageOptions.read({"period": period})) for period in ("hour", "quarter")
+    )
+    assert by_hour.days[-1].periods[-1].ts == HOUR + 150 * HOUR_S
+    assert by_quarter.days[-1].periods[-1].ts == HOUR + 151 * HOUR_S - QUARTER_S
+    # `/api/series` has no hours past those that are public, so the page brings them to its script.
+    assert [hour["ts"] for hour in by_hour.beyond] == list(
+        range(sample_views.LAST + HOUR_S, HOUR + 151 * HOUR_S, HOUR_S)
+    )
+    assert by_quarter.beyond == summary_of(view).beyond == ()
 
 
 def test_in_utc_days_begin_at_utc_midnight() -> None:

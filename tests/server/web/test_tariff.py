@@ -79,15 +79,13 @@ def test_levels_cheapest_dearest_and_tints_go_by_the_price_that_is_shown() -> No
     assert market.levels[nine] == "very_low"
     assert (whole.levels[FRIDAY], whole.levels[FRIDAY + 12 * HOUR_S]) == ("low", "high")
     tints = [cells[0].tints[0] for cells in whole.grid[0].clock_hours]
-    assert tints[12] is not None
-    assert tints[3] is not None
     assert tints[12] > tints[3]
 
 
 def test_a_price_below_zero_that_fees_lift_above_it_is_not_told_as_negative() -> None:
     market, whole = summary_of([-10.0] * 24), summary_of([-10.0] * 24, package="vork_1")
-    assert {cells[0].tints[0] for cells in market.grid[0].clock_hours} == {None}
-    assert None not in {cells[0].tints[0] for cells in whole.grid[0].clock_hours}
+    assert {cells[0].tints[0] for cells in market.grid[0].clock_hours} == {"negative"}
+    assert "negative" not in {cells[0].tints[0] for cells in whole.grid[0].clock_hours}
 
 
 @given(
@@ -122,7 +120,8 @@ def test_parts_without_a_rate_for_the_date_are_told() -> None:
 def test_a_margin_is_read_in_one_way_and_what_is_none_is_left_out(written: str, read: str) -> None:
     options = PageOptions.read({"margin": written, "package": "vork_4"}, "en")
     assert options.margin == read
-    assert options.link() == "?lang=en&package=vork_4" + (f"&margin={read}" if read else "")
+    assert options.unknown == (("margin",) if written and not read else ())
+    assert options.link() == "?package=vork_4" + (f"&margin={read}" if read else "")
 
 
 AMOUNTS = """

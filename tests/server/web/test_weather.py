@@ -29,17 +29,25 @@ def points(path: str) -> list[tuple[float, float]]:
 
 
 def test_each_hour_has_its_wind_and_sun_in_its_middle_as_high_as_they_are_strong() -> None:
-    strip = strip_of(RegionWeather(MIDNIGHT, np.array([0.0, 8.0, 16.0, 30.0]), np.array([0.0, 200.0, 800.0, 900.0])))
+    strip = strip_of(RegionWeather(MIDNIGHT, np.array([0.0, 8.0, 16.0, 33.0]), np.array([0.0, 200.0, 800.0, 900.0])))
     assert strip is not None
-    assert points(strip.wind) == [(0.5, 100), (1.5, 50), (2.5, 0), (3.5, 0)]
+    assert points(strip.wind) == [(0.5, 100), (1.5, 75), (2.5, 50), (3.5, 0)]
     assert points(strip.sun) == [(0.5, 100), (1.5, 75), (2.5, 0), (3.5, 0)]
-    assert (strip.wind_values, strip.sun_values) == ("0,8,16,30", "0,200,800,900")
+    assert (strip.wind_values, strip.sun_values) == ("0,8,16,33", "0,200,800,900")
+
+
+def test_a_calm_and_dark_week_is_drawn_on_a_scale_that_shows_it() -> None:
+    strip = strip_of(RegionWeather(MIDNIGHT, np.array([4.0, 6.0]), np.array([0.0, 50.0])))
+    assert strip is not None
+    assert (strip.wind_top, strip.sun_top) == (8, 100)
+    assert points(strip.wind) == [(0.5, 50), (1.5, 25)]
+    assert points(strip.sun) == [(0.5, 100), (1.5, 50)]
 
 
 def test_hours_without_weather_leave_a_gap() -> None:
     strip = strip_of(RegionWeather(MIDNIGHT, np.array([8.0, nan, 8.0]), np.array([nan, 200.0, nan])))
     assert strip is not None
-    assert strip.wind == "M0.5 100L0.5 50V100ZM2.5 100L2.5 50V100Z"
+    assert strip.wind == "M0.5 100L0.5 0V100ZM2.5 100L2.5 0V100Z"
     assert strip.wind_values == "8,,8"
 
 

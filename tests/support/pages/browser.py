@@ -17,6 +17,7 @@ from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_p
 
 from tests.support.api.api_server import RunningServer
 from tests.support.machine.processes import PATIENCE_S
+from tunnihind.web.texts import texts_in
 
 PHONE: Final = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 CHROMIUM_OPTIONS: Final = [
@@ -108,6 +109,11 @@ def address_of(server: RunningServer) -> str:
 
 async def series_of(server: RunningServer) -> Any:  # noqa: ANN401  a JSON document
     return json.loads((await server.ask("/api/series")).body)
+
+
+def whole_cents(euros: float) -> str:
+    """Write a forecast's price in EUR/kWh as the page does, in whole cents."""
+    return texts_in("en").whole(euros * 100)
 
 
 def cents(euros: float) -> str:

@@ -58,6 +58,14 @@ def preflight_headers() -> CIMultiDict[str]:
     return fields
 
 
+def wants_page(request: web.Request) -> bool:
+    """Tell whether a request is of a browser that shows what it gets to a person."""
+    return any(
+        name == "text/html" and weight > 0
+        for name, weight in weighted_members(_field(request.headers.getall(hdrs.ACCEPT, ())))
+    )
+
+
 type Coding = Literal["zstd", "gzip", "identity"]
 
 CODINGS: Final[tuple[Coding, ...]] = ("zstd", "gzip", "identity")

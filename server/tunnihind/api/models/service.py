@@ -58,6 +58,15 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
             examples=[False],
         ),
     ]
+    price_scale: Annotated[
+        list[float],
+        Meta(
+            description="Four prices, EUR/MWh, between the five colours from cheap to expensive: of the last 30 days' "
+            "hours with a price of zero or more, a fifth is in each. Below zero is a colour of its own. Empty before "
+            "prices are known.",
+            examples=[[21.4, 58.7, 84.3, 121.9]],
+        ),
+    ]
     mode: Annotated[
         Mode,
         Meta(

@@ -6,18 +6,42 @@ export function chosen(name, fallback = "") {
   return new URLSearchParams(location.search).get(name) ?? fallback;
 }
 
-/**
- * Writes choices into the address; null takes one out of it.
- * @param {Record<string, string | null>} changes
- */
-export function choose(changes) {
+/** The address with other choices; null takes one out of it. @param {Record<string, string | null>} changes */
+function addressWith(changes) {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) query.delete(name);
     else query.set(name, value);
   }
   const text = query.toString();
-  history.replaceState(null, "", (text ? `?${text}` : location.pathname) + location.hash);
+  return (text ? `?${text}` : location.pathname) + location.hash;
+}
+
+/** Writes choices into the address. @param {Record<string, string | null>} changes */
+export function choose(changes) {
+  history.replaceState(history.state, "", addressWith(changes));
+}
+
+/**
+ * Writes choices into the address as a step that Back undoes.
+ * @param {Record<string, string | null>} changes
+ * @param {string[]} remembered those of them that the browser remembers: the step back has to name what they were
+ */
+export function takeStep(changes, remembered) {
+  const query = new URLSearchParams(location.search);
+  choose(Object.fromEntries(remembered.map((name) => [name, query.get(name) ?? ""])));
+  const names = [...(history.state?.names ?? []), ...remembered];
+  history.replaceState({ names }, "");
+  history.pushState({ names: remembered }, "", addressWith(changes));
+}
+
+/** Shows, after Back or Forward, what the address has, and remembers that. */
+export function followSteps() {
+  addEventListener("popstate", ({ state }) => {
+    if (!state?.names) return;
+    for (const name of state.names) remember(name, chosen(name));
+    location.reload();
+  });
 }
 
 /** The browser remembers these fees of a household for each zone. */
@@ -34,19 +58,10 @@ export function remember(name, value) {
   }
 }
 
-/**
- * Returns a link's address with the choices of this page that the link does not have.
- * @param {HTMLAnchorElement} link
- */
-export function withChoices(link) {
-  const option = link.dataset.option ?? "";
-  const query = new URLSearchParams(location.search);
-  const linked = new URLSearchParams(link.search);
-  const value = linked.get(option);
-  if (value === null) query.delete(option);
-  else query.set(option, value);
-  query.set("lang", linked.get("lang") ?? document.documentElement.lang);
-  return `?${query}`;
+/** The choice that a link of an option makes. @param {HTMLAnchorElement} link @returns {Record<string, string | null>} */
+export function choiceOf(link) {
+  const { option = "" } = link.dataset;
+  return { [option]: new URLSearchParams(link.search).get(option) };
 }
 
 /**

@@ -124,7 +124,7 @@ export class Chart {
           { stroke: "transparent", points: { show: false } },
           { stroke: () => colour("forecast"), width: 2, points: { show: false } },
           { stroke: "transparent", points: { show: false } },
-          // Drawn by `drawSettled`, in the colours of levels; here it takes part in the price axis.
+          // Drawn by `drawSettled`, in the colours of the scale; here it takes part in the price axis.
           { stroke: "transparent", paths: () => null, points: { show: false } },
         ],
         bands: [{ series: [3, 1], fill: () => colour("band") }],

@@ -1,6 +1,6 @@
 // The dashboard: beside the price now and the chart it has a finder, options, a household's fees and code to copy.
 
-import { choose, chosen, letCopy, remember, withChoices } from "./address.js";
+import { choiceOf, chosen, followSteps, letCopy, remember, takeStep } from "./address.js";
 import { Finder } from "./finder.js";
 import { data, drawChart, feed, scene, start } from "./view.js";
 
@@ -26,7 +26,7 @@ export function listenToHousehold(onChange) {
       const rates = "package" in entered ? entered.package : Object.values(entered).join("");
       entered.price = rates && "all";
       for (const [name, value] of Object.entries(entered)) remember(name, value);
-      choose(Object.fromEntries(Object.entries(entered).map(([name, value]) => [name, value || null])));
+      takeStep(Object.fromEntries(Object.entries(entered).map(([name, value]) => [name, value || null])), Object.keys(entered));
       onChange();
     });
   }
@@ -45,11 +45,15 @@ const finder = form && place && new Finder(form, place, scene, (found, dearest) 
 function option(event) {
   const link = /** @type {HTMLAnchorElement | null} */ (/** @type {Element} */ (event.target).closest("a[data-option]"));
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  link.href = withChoices(link);
-  if ("remember" in link.dataset) remember(link.dataset.option ?? "", link.dataset.remember ?? "");
-  if (link.dataset.option === "lang") return;
   event.preventDefault();
-  history.replaceState(null, "", link.href);
+  const { option = "" } = link.dataset;
+  const isRemembered = "remember" in link.dataset;
+  if (isRemembered) remember(option, link.dataset.remember ?? "");
+  takeStep(choiceOf(link), isRemembered ? [option] : []);
+  if (option === "lang") {
+    location.reload();
+    return;
+  }
   const theme = chosen("theme", "auto");
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
@@ -58,6 +62,7 @@ function option(event) {
 }
 
 document.addEventListener("click", option);
+followSteps();
 listenToHousehold(() => feed.poll());
 letCopy(data.texts);
 start(() => finder?.find());

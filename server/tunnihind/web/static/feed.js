@@ -90,12 +90,12 @@ export class Feed {
   }
 
   /** Throws where it is no such answer. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
-  read({ now, freeUntil, actuals, dayAhead, forecast }, step) {
+  read({ now, actuals, dayAhead, forecast }, step) {
     if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
     // An answer is never younger than its `now`: the greatest difference is the nearest to the truth.
     const aheadMs = now * 1000 - Date.now();
     this.aheadMs = this.tags.prices ? Math.max(this.aheadMs, aheadMs) : aheadMs;
-    return { now, freeUntil, step, settled: actuals ?? dayAhead, forecast };
+    return { now, step, settled: actuals ?? dayAhead, forecast };
   }
 
   /**

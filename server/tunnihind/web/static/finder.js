@@ -1,43 +1,48 @@
 // The finder of the cheapest time, and of the dearest one to stay out of: what is asked, until when, and what is found.
 
 import { choose, chosen, remember } from "./address.js";
-import { DAY_S, floorTo, HOUR_S, priceOf, QUARTER_S } from "./periods.js";
+import { DAY_S, floorTo, HOUR_S, MINUTE_S, priceOf, QUARTER_S } from "./periods.js";
 import { cheapestAndDearest, costOf, partsOf, pieces } from "./windows.js";
 
-const HOURS = { usual: 3, most: 24 };
-const KW = { usual: 2, least: 0.1, most: 100 };
+const USUAL_TIME = "3";
+const USUAL_KW = "2";
+const MOST_KW = 100;
+const MOST_QUARTERS = DAY_S / QUARTER_S;
 
 /**
- * @typedef {{hours: number, kw: number, kwh: number, isByEnergy: boolean, isUsualTime: boolean}} Asked
- *   `hours` of whole periods, `kwh` what is used in them, `isByEnergy` whether the energy was asked for and not the time
+ * @typedef {{hours: number, kw: number, kwh: number, isByEnergy: boolean}} Asked
+ *   `hours` of whole quarters, `kwh` what is used in them, `isByEnergy` whether the energy was asked for and not the time
+ * @typedef {{refused: "hours" | "kw" | "kwh"}} Refused  the field with what can't be looked for
  */
 
+const REFUSALS = { hours: "finder.refused.hours", kw: "finder.refused.kw", kwh: "finder.refused.kwh" };
+
 /**
- * Understands what is typed or stands in an address. An energy, where there is one, decides how long it takes.
- * @param {{hours: string, kw: string, kwh: string}} typed @param {number} step how long a period is
- * @returns {Asked}
+ * Understands what is typed. An energy, where there is one, decides how long it takes.
+ * @param {{hours: string, kw: string, kwh: string}} typed
+ * @returns {Asked | Refused}
  */
-export function askedFor(typed, step) {
-  const kw = numberFrom(typed.kw, 0.1, KW.least, KW.most) ?? KW.usual;
-  const kwh = numberFrom(typed.kwh, 0.1, 0.1, HOURS.most * kw);
-  const shortest = step / HOUR_S;
-  const hours = kwh === null
-    ? numberFrom(typed.hours, shortest, shortest, HOURS.most) ?? HOURS.usual
-    // A tiny rest is only a rounding error.
-    : Math.ceil(kwh / kw / shortest - 1e-9) * shortest;
-  return { hours, kw, kwh: kwh ?? Number((hours * kw).toFixed(3)), isByEnergy: kwh !== null, isUsualTime: hours === HOURS.usual };
+export function askedFor(typed) {
+  const [time, kw, energy] = [typed.hours, typed.kw, typed.kwh].map((text) => (text.trim() ? Number(text) : NaN));
+  const isByEnergy = Boolean(typed.kwh.trim());
+  if (!(kw > 0 && kw <= MOST_KW)) return { refused: "kw" };
+  const perHour = HOUR_S / QUARTER_S;
+  // A tiny rest is only a rounding error.
+  const quarters = isByEnergy ? Math.ceil((energy / kw) * perHour - 1e-9) : time * perHour;
+  const isPossible = Number.isInteger(quarters) && quarters > 0 && quarters <= MOST_QUARTERS;
+  if (!isPossible) return { refused: isByEnergy ? "kwh" : "hours" };
+  const hours = quarters / perHour;
+  return { hours, kw, kwh: isByEnergy ? energy : Number((hours * kw).toFixed(3)), isByEnergy };
 }
 
-/** Reads a number of whole units, within bounds; null where there is none. @param {string} text @param {number} unit @param {number} least @param {number} most */
-function numberFrom(text, unit, least, most) {
-  if (!text.trim() || !Number.isFinite(Number(text))) return null;
-  const rounded = Number((Math.round(Number(text) / unit) * unit).toFixed(3));
-  return Math.min(Math.max(rounded, least), most);
+/** A number of the address; a field would not show anything else. @param {string} name */
+function numberOf(name, usual = "") {
+  return Number.isFinite(Number(chosen(name) || NaN)) ? chosen(name) : usual;
 }
 
 const MORNING = "07:00";
 
-/** What is looked for unless the reader chooses: the next 24 hours. */
+/** What is looked for unless the reader chooses: the next 24 hours, to the end of the last. */
 export const USUAL = "24h";
 
 /**
@@ -67,7 +72,7 @@ function meaning(choice, { next, duration, ends, wall }) {
   if (choice === "morning") return nextMorning(next + duration, wall);
   if (/^\d+$/.test(choice)) return Number(choice);
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(choice)) return ends.findLast((end) => wall(end) <= choice);
-  return next + DAY_S;
+  return Math.ceil((next + DAY_S) / HOUR_S) * HOUR_S;
 }
 
 /**
@@ -140,7 +145,7 @@ function times({ pieces }, now, wording) {
   for (const piece of pieces) {
     const day = wording.dayFrom(piece.from, now);
     // A long one is broken before its last day, and nowhere else.
-    const [from, to] = wording.spanOverDays(piece).split(" – ");
+    const [from, to] = wording.spanOverDays(piece, now).split(" – ");
     const halves = to ? [element("span", `${from} –`), " ", element("span", to)] : [element("span", from)];
     days.set(day, [...(days.get(day) ?? []), element("li", element("strong", ...halves))]);
   }
@@ -156,12 +161,11 @@ function list(items) {
 
 /** @param {import("./windows.js").Cost} cost @param {number} kwh @param {import("./wording.js").Wording} wording */
 function costs({ mean, range, isAllForecast, euros }, kwh, wording) {
-  const about = (/** @type {number} */ amount) => wording.told(amount, range !== null);
-  const price = wording.say("found", { price: about(mean), unit: wording.unitSymbol });
+  const price = wording.say("found", { price: wording.told(mean, range !== null), unit: wording.unitSymbol });
   // A range is not broken at its dash.
   const band = range && wording.band([range[0], mean, range[1]]).replace("–", "\u2060–\u2060");
   const likely = band && wording.say(isAllForecast ? "finder.forecast" : "finder.partly", { band });
-  return [price, ...(likely ? [likely] : []), wording.say("finder.cost", { energy: wording.brief(kwh), euros: about(euros) })];
+  return [price, ...(likely ? [likely] : []), wording.say("finder.cost", { energy: wording.brief(kwh), euros: wording.euros(euros, range !== null) })];
 }
 
 /**
@@ -169,12 +173,12 @@ function costs({ mean, range, isAllForecast, euros }, kwh, wording) {
  * @param {import("./windows.js").Cost} best @param {import("./windows.js").Cost} atOnce @param {import("./wording.js").Wording} wording
  */
 function saving(best, atOnce, wording) {
-  const written = (/** @type {number} */ amount) => wording.told(amount, best.range !== null || atOnce.range !== null);
+  const isForecast = best.range !== null || atOnce.range !== null;
   const euros = atOnce.euros - best.euros;
-  if (euros >= 0.005) return wording.say("finder.saving", { euros: written(euros) });
-  if (euros <= -0.005) return wording.say("finder.startNow", { euros: written(-euros) });
+  if (euros >= 0.005) return wording.say("finder.saving", { euros: wording.euros(euros, isForecast) });
+  if (euros <= -0.005) return wording.say("finder.startNow", { euros: wording.euros(-euros, isForecast) });
   const price = atOnce.mean - best.mean;
-  if (price >= 0.005) return wording.say("finder.saving.price", { price: written(price), unit: wording.unitSymbol });
+  if (price >= (isForecast ? 0.5 : 0.005)) return wording.say("finder.saving.price", { price: wording.told(price, isForecast), unit: wording.unitSymbol });
   return wording.say("finder.same");
 }
 
@@ -198,18 +202,15 @@ export class Finder {
     this.onFound = onFound;
     this.scene = scene;
     this.fields = /** @type {any} */ (form.elements);
-    this.step = scene.step;
     this.deadline = chosen("by") || USUAL;
     /** @type {Day[]} */
     this.days = [];
     /** What is typed; an energy is empty where the time is asked for. */
-    this.typed = { hours: chosen("hours"), kw: chosen("kw"), kwh: chosen("kwh") };
+    this.typed = { hours: numberOf("hours", USUAL_TIME), kw: numberOf("kw", USUAL_KW), kwh: numberOf("kwh") };
     this.tidy();
     this.fields.split.value = chosen("split", "0");
     this.fields.predicted.checked = chosen("predicted", "1") === "1";
     form.addEventListener("input", (event) => this.change(/** @type {HTMLInputElement} */ (event.target)));
-    // Once the reader is done with it, the field says what is looked for.
-    form.addEventListener("change", () => this.tidy());
     form.addEventListener("click", (event) => this.press(/** @type {HTMLElement} */ (event.target)));
     // On a phone the question is one line until it is to be changed.
     this.question = /** @type {HTMLElement} */ (form.parentElement?.querySelector("[data-asked]"));
@@ -222,16 +223,14 @@ export class Finder {
     form.addEventListener("submit", (event) => event.preventDefault());
   }
 
-  /** What is asked for. */
-  asked() {
-    return askedFor(this.typed, this.step);
-  }
-
-  /** Writes what is asked for into the fields; the one that is being typed into is left alone. @param {HTMLInputElement} [typedInto] */
+  /** Writes what is asked for into the fields but the one that was typed into, or marks what can't be. @param {HTMLInputElement} [typedInto] */
   tidy(typedInto) {
-    const asked = this.asked();
+    const asked = askedFor(this.typed);
     for (const name of /** @type {const} */ (["hours", "kw", "kwh"])) {
-      if (this.fields[name] !== typedInto) this.fields[name].value = String(asked[name]);
+      const field = this.fields[name];
+      const value = "refused" in asked ? this.typed[name] : String(asked[name]);
+      if (field !== typedInto && value) field.value = value;
+      field.setAttribute("aria-invalid", String("refused" in asked && asked.refused === name));
     }
   }
 
@@ -243,14 +242,15 @@ export class Finder {
     if (field === hours) this.typed = { ...this.typed, hours: hours.value, kwh: "" };
     if (field === kw) this.typed.kw = kw.value;
     if (field === kwh) this.typed.kwh = kwh.value;
-    const asked = this.asked();
-    if (field === kw) {
-      choose({ kw: String(asked.kw) });
-      remember("kw", String(asked.kw));
+    const asked = askedFor(this.typed);
+    if (field === kw && !("refused" in asked)) {
+      choose({ kw: kw.value });
+      remember("kw", kw.value);
+    }
+    if (!("refused" in asked)) {
+      choose({ hours: asked.isByEnergy || hours.value === USUAL_TIME ? null : hours.value, kwh: this.typed.kwh || null });
     }
     choose({
-      hours: asked.isByEnergy || asked.isUsualTime ? null : String(asked.hours),
-      kwh: asked.isByEnergy ? String(asked.kwh) : null,
       by: this.deadline === USUAL ? null : this.deadline,
       split: split.value === "0" ? null : split.value,
       predicted: predicted.checked ? null : "0",
@@ -270,21 +270,25 @@ export class Finder {
   find() {
     if (!this.scene.periods.size) return;
     const { now, periods, step, wording } = this.scene;
-    this.count(step);
-    const { hours, kwh } = this.asked();
-    const length = (hours * HOUR_S) / step;
-    const current = floorTo(now(), step);
-    const priced = this.pricedAfter(current);
+    const asked = askedFor(this.typed);
+    if ("refused" in asked) {
+      this.onFound([], []);
+      this.say(element("strong", wording.say(REFUSALS[asked.refused])));
+      return;
+    }
+    const { hours, kwh } = asked;
+    const duration = hours * HOUR_S;
+    const next = floorTo(now(), QUARTER_S) + QUARTER_S;
+    const priced = this.pricedFrom(next);
+    const ends = priced.map(({ ts }) => ts + QUARTER_S).filter((end) => end % step === 0);
     /** @type {Ahead} */
-    const ahead = {
-      next: current + step, duration: length * step, ends: priced.map(({ ts }) => ts + step), wall: (ts) => wording.wall(ts),
-    };
+    const ahead = { next, duration, ends, wall: (ts) => wording.wall(ts) };
     const wanted = deadlineOf(this.deadline, ahead);
-    const deadline = wanted ?? deadlineOf(USUAL, ahead) ?? ahead.next;
-    this.offer(ahead, deadline);
-    const inTime = priced.filter(({ ts }) => ts + step <= deadline);
-    const { cheapest, dearest } = cheapestAndDearest(inTime, length, step, this.fields.split.value === "1");
-    const [best, worst] = [pieces(cheapest ?? [], step), pieces(dearest ?? [], step)];
+    const deadline = wanted ?? deadlineOf(USUAL, ahead) ?? next;
+    this.offer(asked, ahead, deadline);
+    const inTime = priced.filter(({ ts }) => ts + QUARTER_S <= deadline);
+    const { cheapest, dearest } = cheapestAndDearest(inTime, duration / QUARTER_S, QUARTER_S, this.fields.split.value === "1");
+    const [best, worst] = [pieces(cheapest ?? [], QUARTER_S), pieces(dearest ?? [], QUARTER_S)];
     this.onFound(best, worst);
     const finding = (/** @type {import("./scene.js").Span[]} */ spans) => {
       const parts = spans.map(({ from, to }) => partsOf(periods, from, to - from, step));
@@ -292,51 +296,41 @@ export class Finder {
         ? { pieces: spans, cost: costOf(parts.flatMap((some) => some ?? []), kwh, wording.eurosPerKwh) }
         : null;
     };
-    const start = floorTo(now(), QUARTER_S);
-    const found = { cheapest: finding(best), atOnce: finding([{ from: start, to: start + length * step }]), dearest: finding(worst) };
-    const said = document.createElement("output");
-    if (!priced.length && this.fields.predicted.checked) {
-      // No other wish would find anything.
-      said.append(element("strong", wording.say("nothingAhead")));
-    } else {
-      said.append(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findings(found, kwh, now(), wording));
-    }
-    // What is said anew is read aloud anew.
+    const start = floorTo(now(), MINUTE_S);
+    const found = { cheapest: finding(best), atOnce: finding([{ from: start, to: start + duration }]), dearest: finding(worst) };
+    // Where nothing is known, no other wish would find anything.
+    if (!priced.length && this.fields.predicted.checked) this.say(element("strong", wording.say("nothingAhead")));
+    else this.say(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findings(found, kwh, now(), wording));
+  }
+
+  /** Says what is found. What is said anew is read aloud anew. @param {...HTMLElement} parts */
+  say(...parts) {
+    const said = element("output", ...parts);
     if (said.innerHTML !== this.place.innerHTML) this.place.replaceChildren(...said.childNodes);
   }
 
-  /** The periods after the present one whose price counts. @param {number} current */
-  pricedAfter(current) {
-    const { periods } = this.scene;
-    const counts = (/** @type {import("./periods.js").Period} */ { ts, settled }) => ts > current && (this.fields.predicted.checked || settled !== null);
+  /** The quarters from an instant on whose price counts; those of an hour have its price. @param {number} start */
+  pricedFrom(start) {
+    const { periods, step } = this.scene;
+    const counts = (/** @type {import("./periods.js").Period} */ { settled }) => this.fields.predicted.checked || settled !== null;
     return [...periods.values()].filter(counts).flatMap((period) => {
       const price = priceOf(period);
-      return price === null ? [] : [{ ts: period.ts, price }];
+      if (price === null || period.ts + step <= start) return [];
+      return Array.from({ length: step / QUARTER_S }, (_, i) => ({ ts: period.ts + i * QUARTER_S, price })).filter(({ ts }) => ts >= start);
     });
   }
 
-  /** Counts in periods of another length from now on. @param {number} step */
-  count(step) {
-    this.fields.hours.step = this.fields.hours.min = String(step / HOUR_S);
-    if (step === this.step) return;
-    this.step = step;
-    this.tidy();
-  }
-
-  /** Offers the deadlines that there are, and shows the one in force. @param {Ahead} ahead @param {number} deadline */
-  offer(ahead, deadline) {
+  /** Offers the deadlines that there are, and shows the one in force. @param {Asked} asked @param {Ahead} ahead @param {number} deadline */
+  offer({ hours, kw, kwh, isByEnergy }, ahead, deadline) {
     const { day, time } = this.fields;
-    const { now, wording } = this.scene;
-    this.days = endsByDay(ahead.ends, this.step, wording);
+    const { now, step, wording } = this.scene;
+    this.days = endsByDay(ahead.ends, step, wording);
     const shown = this.days.findLast(({ ends }) => ends[0].ts <= deadline) ?? this.days[0];
     const end = shown?.ends.findLast(({ ts }) => ts <= deadline) ?? shown?.ends[0];
     fill(day, this.days.map(({ day: value, ts }) => ({ value, text: wording.dayFrom(ts, now()) })), shown?.day);
-    const name = shown && wording.dayFrom(shown.ts, now());
-    const { hours, kw, kwh, isByEnergy } = this.asked();
     this.question.textContent = wording.say(end ? "finder.asked" : "finder.asked.noEnd", {
       amount: isByEnergy ? `${wording.brief(kwh)}\u00a0kWh` : `${wording.brief(hours)}\u00a0h`, power: wording.brief(kw),
-      // Today and tomorrow stand within a sentence here; days of the week keep their capital.
-      day: name === wording.day(shown?.ts ?? 0) ? name : (name ?? "").toLowerCase(),
+      day: shown ? wording.dayWithin(shown.ts, now()) : "",
       time: end?.clock ?? "",
     });
     fill(time, (shown?.ends ?? []).map(({ ts, clock }) => ({ value: String(ts), text: clock })), String(end?.ts));

@@ -1,6 +1,6 @@
 // The parts of the page that the server renders: replaced from a fresh page, or moved to the next period without one.
 
-import { floorTo, HOUR_S, levelsOf, priceOf } from "./periods.js";
+import { floorTo, HOUR_S, levelsOf, MINUTE_S, priceOf } from "./periods.js";
 
 /**
  * Takes over what differs on a fresh page. What has the keyboard's focus keeps it, what is open stays open, and a part
@@ -46,24 +46,24 @@ export function showPeriod(ts, scene) {
   const hour = document.querySelector(`[data-hour="${floorTo(ts, HOUR_S)}"]`);
   for (const present of [hour, rowOf(ts, wording)]) present?.setAttribute("aria-current", "time");
   const level = levelsOf(scene).get(ts);
-  card.classList.remove("very_low", "low", "normal", "high", "very_high");
-  if (level) card.classList.add(level);
   const period = periods.get(ts);
+  const price = priceOf(period);
+  card.className = `card now ${price === null ? "" : wording.tint(price)}`.trim();
   const written = (/** @type {number | null} */ price, isForecast = false) => (price === null ? "–" : wording.told(price, isForecast));
-  const kind = priceOf(period) === null ? "unknown" : period?.settled === null ? "forecast" : "settled";
+  const kind = price === null ? "unknown" : period?.settled === null ? "forecast" : "settled";
   write(card, "[data-now-span]", wording.span({ from: ts, to: ts + step }));
   write(card, "[data-now-about]", kind === "forecast" ? wording.say("about", { price: "" }).trim() : "");
-  write(card, "[data-now-price]", written(priceOf(period)));
+  write(card, "[data-now-price]", written(price));
   const next = periods.get(ts + step);
   const forecast = next?.settled === null ? next.forecast : null;
   write(card, "[data-next-price]", written(priceOf(next), forecast !== null));
   write(card, "[data-next-band]", forecast ? `(${wording.band(forecast)})` : "");
   card.querySelector("[data-next-start]")?.setAttribute("data-next-start", String(ts + step));
-  write(card, "[data-now-level]", level ? wording.say(`level.${level}`) : "");
-  card.querySelector("[data-now-level]")?.removeAttribute("title");
+  const said = level ? wording.say("now.level", { level: wording.say(`level.${level}`).toLowerCase() }) : "";
+  write(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
   write(card, "[data-now-kind]", wording.say(kind));
-  // The quarters of the hour that has gone: only the server knows those of the next.
-  write(card, "[data-now-quarters]", "");
+  // It compares with the price that was.
+  write(card, "#next-cheap", "");
 }
 
 /** The row of a period in the table of all hours, by its day and time. @param {number} ts @param {import("./wording.js").Wording} wording */
@@ -78,7 +78,6 @@ function write(card, selector, text) {
   if (place) place.textContent = text;
 }
 
-const MINUTE_S = 60;
 let timer = 0;
 
 /** Says it now and with each minute. @param {import("./scene.js").Scene} scene */

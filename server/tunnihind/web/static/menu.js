@@ -1,7 +1,7 @@
 // Menus close as menus do: by Escape, by a click beside them, and when the keyboard leaves them.
 
 /** The open ones, as they are now: the page's refresh replaces some. */
-const openMenus = () => /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll(":is(.menu, .zones)[open]"));
+const openMenus = () => /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll(":is(.menu, .zones, .household)[open]"));
 
 /** @param {EventTarget | null} place */
 function closeAllBut(place) {
@@ -12,6 +12,14 @@ document.addEventListener("pointerdown", ({ target }) => closeAllBut(target));
 document.addEventListener("focusout", ({ relatedTarget }) => {
   // Nothing gets the focus where the page's refresh replaces the option that has it.
   if (relatedTarget) closeAllBut(relatedTarget);
+});
+document.addEventListener("click", (event) => {
+  const link = /** @type {Element} */ (event.target).closest("[data-opens]");
+  const menu = document.getElementById(link?.getAttribute("data-opens") ?? "");
+  if (!(menu instanceof HTMLDetailsElement)) return;
+  event.preventDefault();
+  menu.open = true;
+  menu.querySelector("summary")?.focus();
 });
 document.addEventListener("keydown", ({ key }) => {
   if (key !== "Escape") return;

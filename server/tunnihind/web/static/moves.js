@@ -8,7 +8,7 @@ const MARGIN_S = 2 * HOUR_S;
 const ZOOM = 1.5;
 /** Browsers refuse an address that changes with every pixel of a drag. */
 const REST_MS = 250;
-const SPANS = ["ahead", "week", "all"];
+const SPANS = ["near", "ahead", "week", "all"];
 
 export class Moves {
   /**
@@ -21,7 +21,9 @@ export class Moves {
     this.awaitsPast = awaitsPast;
     /** @type {Map<number, number>} where each finger or the mouse is */
     this.held = new Map();
-    this.name = SPANS.find((name) => name === chosen("span")) ?? "ahead";
+    /** What is shown unless the reader chooses: where there is little room, only today and tomorrow. */
+    this.usual = matchMedia("(max-width: 36rem)").matches ? "near" : "ahead";
+    this.name = SPANS.find((name) => name === chosen("span")) ?? this.usual;
     const [min, max] = [Number(chosen("from")), Number(chosen("to"))];
     /** @type {{min: number, max: number} | null} a range without a name that the reader has chosen */
     this.chosen = max - min >= HOUR_S && min > 0 ? { min, max } : null;
@@ -46,7 +48,9 @@ export class Moves {
     const today = this.startOfDay(Math.min(this.chart.scene.now(), last));
     // All of it begins before what is here, unless that is all.
     const start = this.name === "all" ? first - 1 : this.name === "week" ? today - 7 * DAY_S : today;
-    const { min, max } = this.chosen ?? { min: start, max: end };
+    // A day is an hour longer or shorter where clocks are changed.
+    const near = this.startOfDay(today + 2 * DAY_S + 2 * HOUR_S);
+    const { min, max } = this.chosen ?? { min: start, max: this.name === "near" ? Math.min(near, end) : end };
     const isBefore = min < first && this.awaitsPast();
     const length = Math.min(Math.max(max - min, NEAREST_S), end - first);
     const from = Math.min(Math.max(min, first), end - length);
@@ -89,7 +93,7 @@ export class Moves {
     this.timer = setTimeout(() => {
       const own = this.chosen;
       choose({
-        span: own || this.name === "ahead" ? null : this.name,
+        span: own || this.name === this.usual ? null : this.name,
         from: own && String(Math.round(own.min)),
         to: own && String(Math.round(own.max)),
       });
@@ -122,7 +126,7 @@ export class Moves {
       if (event.pointerType === "mouse" && !this.held.size) this.chart.point(null);
     });
     over.addEventListener("wheel", (/** @type {WheelEvent} */ event) => this.wheel(event), { passive: false });
-    over.addEventListener("dblclick", () => this.span("ahead"));
+    over.addEventListener("dblclick", () => this.span(this.usual));
     // A finger has no way to leave the chart but to touch something else; buttons zoom around what is pointed at.
     document.addEventListener("pointerdown", (event) => {
       if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.chart.point(null);
@@ -200,7 +204,7 @@ export class Moves {
   }
 
   home() {
-    this.span("ahead");
+    this.span(this.usual);
     this.chart.point(this.present());
   }
 

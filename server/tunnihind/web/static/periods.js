@@ -1,5 +1,6 @@
 // The hours or quarter-hours of an answer of the API, their days, and how expensive each is within its day.
 
+export const MINUTE_S = 60;
 export const QUARTER_S = 900;
 export const HOUR_S = 3600;
 export const DAY_S = 24 * HOUR_S;
@@ -7,7 +8,7 @@ export const DAY_S = 24 * HOUR_S;
 /**
  * @typedef {{ts: number, eurMwh: number}} Settled
  * @typedef {{ts: number, p10: number, p50: number, p90: number}} Forecast
- * @typedef {{now: number, freeUntil: number, step: number, settled: Settled[], forecast: Forecast[]}} Prices
+ * @typedef {{now: number, step: number, settled: Settled[], forecast: Forecast[]}} Prices
  *   EUR/MWh without VAT, for periods of `step` seconds
  * @typedef {{ts: number, settled: number | null, forecast: [number, number, number] | null}} Period
  *   prices in the reader's unit; a forecast is p10, p50 and p90

@@ -66,9 +66,8 @@ export class Readout {
       { name: "when", text: when },
       { name: "amount", text: price },
       ...what.map((text) => ({ name: "what", text })),
-      { name: `level ${level}`, text: level ? wording.say(`level.${level}`) : "" },
+      { name: `level ${wording.tint(period?.settled ?? 0)}`, text: level ? wording.say("ofDay", { level: wording.say(`level.${level}`) }) : "" },
       { name: "night", text: known && wording.isNightRate(ts) ? wording.say("night") : "" },
-      { name: "limit", text: ts + scene.step >= scene.limit ? wording.say("limit") : "" },
     ];
     return lines.filter(({ text }) => text);
   }
@@ -108,6 +107,7 @@ export function explain(card, scene, { min, max }, showsPast) {
   const isSeen = {
     settled: () => inView.some(({ settled }) => settled !== null),
     forecast: () => inView.some(({ settled, forecast }) => (showsPast || settled === null) && forecast !== null),
+    negative: () => inView.some(({ settled }) => settled !== null && settled < 0),
     found: () => scene.found.some(isInView),
     dearest: () => scene.dearest.some(isInView),
     night: () => nightsOf(scene).some(isInView),

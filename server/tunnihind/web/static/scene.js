@@ -1,6 +1,6 @@
-// What stands behind and before the chart's lines: nights, settled prices, the window found, the present, the end of the forecast.
+// What stands behind and before the chart's lines: nights, settled prices, the window found, the present.
 
-import { HOUR_S, hoursOf, LEVELS, levelsOf } from "./periods.js";
+import { HOUR_S, hoursOf } from "./periods.js";
 
 /** The least distance between two words, in CSS pixels. */
 const GAP_PX = 8;
@@ -9,9 +9,9 @@ const POINTED_OPACITY = 0.4;
 /** @typedef {{from: number, to: number}} Span */
 /**
  * @typedef {{
- *   periods: Map<number, import("./periods.js").Period>, step: number, now: () => number, limit: number,
+ *   periods: Map<number, import("./periods.js").Period>, step: number, now: () => number,
  *   found: Span[], dearest: Span[], wording: import("./wording.js").Wording, pointed: number | null,
- * }} Scene  `step` is the length of a period, `pointed` the start of one, `limit` the end of the public forecast
+ * }} Scene  `step` is the length of a period, `pointed` the start of one
  */
 
 /** A colour of the page's theme. @param {string} name */
@@ -33,32 +33,31 @@ export function drawBehind(plot, scene) {
     ctx.globalAlpha = 1;
   }
   const zero = plot.valToPos(0, "y", true);
-  line(ctx, bbox.left, zero, bbox.left + bbox.width, zero, colour("limit"), []);
+  line(ctx, bbox.left, zero, bbox.left + bbox.width, zero, colour("limit"));
   ctx.restore();
 }
 
 /**
- * Marks the present and the end of the public forecast, and says above the plot what they are.
+ * Marks the present, and says above the plot what it is.
  * @param {any} plot @param {Scene} scene @param {string | null} font null where there is no room for words
  */
 export function drawBefore(plot, scene, font) {
   const { ctx, bbox } = plot;
-  const [now, limit] = [scene.now(), scene.limit].map((ts) => plot.valToPos(ts, "x", true));
+  const now = plot.valToPos(scene.now(), "x", true);
   const bottom = bbox.top + bbox.height;
   ctx.save();
   clip(plot);
-  line(ctx, limit, bbox.top, limit, bottom, colour("limit"), [5, 4]);
-  line(ctx, now, bbox.top, now, bottom, colour("present"), [], 2);
+  line(ctx, now, bbox.top, now, bottom, colour("present"), 2);
   ctx.restore();
-  if (font !== null) nameMarks(plot, scene.wording, font, { now, limit });
+  if (font !== null) nameMarks(plot, scene.wording, font, now);
 }
 
 /**
- * Writes the unit above the price axis and the names of the marks above their lines, each as far as it has room.
+ * Writes the unit above the price axis, and the present's name above its line where that has room.
  * @param {any} plot @param {import("./wording.js").Wording} wording @param {string} font
- * @param {{now: number, limit: number}} marks from the left edge, in the canvas's pixels
+ * @param {number} now from the left edge, in the canvas's pixels
  */
-function nameMarks({ ctx, bbox }, wording, font, marks) {
+function nameMarks({ ctx, bbox }, wording, font, now) {
   const right = bbox.left + bbox.width;
   const ratio = devicePixelRatio;
   const gap = GAP_PX * ratio;
@@ -76,8 +75,7 @@ function nameMarks({ ctx, bbox }, wording, font, marks) {
     taken = from + width + gap;
   };
   write(wording.unitSymbol, 0, colour("soft"));
-  if (marks.now >= bbox.left && marks.now <= right) write(wording.say("chart.legend.now"), marks.now, colour("present"));
-  if (marks.limit >= bbox.left && marks.limit <= right) write(wording.say("chart.legend.limit"), right, colour("soft"));
+  if (now >= bbox.left && now <= right) write(wording.say("chart.legend.now"), now, colour("present"));
   ctx.restore();
 }
 
@@ -146,12 +144,12 @@ function hatch(plot, { from, to }, style) {
 
 /**
  * @param {CanvasRenderingContext2D} ctx @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2
- * @param {string} style @param {number[]} dash
+ * @param {string} style
  */
-function line(ctx, x1, y1, x2, y2, style, dash, width = 1) {
+function line(ctx, x1, y1, x2, y2, style, width = 1) {
   const ratio = devicePixelRatio || 1;
   ctx.beginPath();
-  ctx.setLineDash(dash.map((length) => length * ratio));
+  ctx.setLineDash([]);
   ctx.lineWidth = width * ratio;
   ctx.strokeStyle = style;
   ctx.moveTo(Math.round(x1) + 0.5, y1);
@@ -159,24 +157,28 @@ function line(ctx, x1, y1, x2, y2, style, dash, width = 1) {
   ctx.stroke();
 }
 
-const LINE_PX = 2.5;
-const AREA_OPACITY = 0.3;
+const LINE_PX = 2;
+const AREA_OPACITY = 0.75;
 
 /** @param {any} plot @param {Scene} scene */
 export function drawSettled(plot, scene) {
   const { ctx } = plot;
   const { min, max } = plot.scales.x;
-  const levels = levelsOf(scene);
-  const paths = new Map(LEVELS.map((level) => [level, { area: new Path2D(), line: new Path2D() }]));
+  /** @type {Map<string, {area: Path2D, line: Path2D}>} */
+  const paths = new Map();
   const x = (/** @type {number} */ ts) => plot.valToPos(ts, "x", true);
   const y = (/** @type {number} */ amount) => plot.valToPos(amount, "y", true);
   const zero = y(0);
   for (const { ts, settled } of scene.periods.values()) {
-    const path = paths.get(levels.get(ts) ?? "");
-    if (settled === null || !path || ts + scene.step < min || ts > max) continue;
+    if (settled === null || ts + scene.step < min || ts > max) continue;
+    const tint = scene.wording.tint(settled);
+    const path = paths.get(tint) ?? { area: new Path2D(), line: new Path2D() };
+    paths.set(tint, path);
     const [left, right, top] = [x(ts), x(ts + scene.step), y(settled)];
     path.area.rect(left, zero, right - left, top - zero);
-    path.line.moveTo(left, y(scene.periods.get(ts - scene.step)?.settled ?? settled));
+    // At the plot's edge nothing is seen of the step from the price before.
+    const before = ts > min ? scene.periods.get(ts - scene.step)?.settled : null;
+    path.line.moveTo(left, y(before ?? settled));
     path.line.lineTo(left, top);
     path.line.lineTo(right, top);
   }
@@ -184,8 +186,9 @@ export function drawSettled(plot, scene) {
   clip(plot);
   ctx.lineWidth = LINE_PX * devicePixelRatio;
   ctx.lineJoin = "round";
-  for (const [level, { area, line }] of paths) {
-    ctx.fillStyle = ctx.strokeStyle = colour(`level-${level.replace("_", "-")}`);
+  for (const [tint, { area, line }] of paths) {
+    ctx.fillStyle = colour(tint);
+    ctx.strokeStyle = colour(`edge-${tint}`);
     ctx.globalAlpha = AREA_OPACITY;
     ctx.fill(area);
     ctx.globalAlpha = 1;

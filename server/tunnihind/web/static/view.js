@@ -5,7 +5,7 @@ import { Chart, chartLibrary } from "./chart.js";
 import { Feed } from "./feed.js";
 import { countDown, showPeriod, takeOver } from "./live.js";
 import { Moves } from "./moves.js";
-import { floorTo, HOUR_S, periodsOf } from "./periods.js";
+import { floorTo, periodsOf } from "./periods.js";
 import { explain, Readout, sayWeather, showWeather } from "./readout.js";
 import { pageData, Wording } from "./wording.js";
 
@@ -15,10 +15,12 @@ const find = (selector) => /** @type {E} */ (document.querySelector(selector));
 export const data = pageData(document);
 /** @type {import("./scene.js").Scene} */
 export const scene = {
-  periods: new Map(), step: data.step, now: () => feed.now(), limit: 0, found: [], dearest: [], wording: new Wording(data), pointed: null,
+  periods: new Map(), step: data.step, now: () => feed.now(), found: [], dearest: [], wording: new Wording(data), pointed: null,
 };
 /** @type {import("./periods.js").Prices | null} */
 let prices = null;
+/** @type {import("./periods.js").Forecast[]} the hours past those of the API, on a server of a home that shows them */
+let beyond = data.beyond;
 /** @type {Chart | null} */
 let chart = null;
 /** @type {Moves | null} */
@@ -46,7 +48,9 @@ export const feed = new Feed({
     takeOver(fresh);
     // Without the chart's library the server's drawing is the chart.
     if (card && !chart) find("[data-chart]").replaceChildren(...(fresh.querySelector("[data-chart]")?.childNodes ?? []));
-    scene.wording = new Wording(pageData(fresh));
+    const freshData = pageData(fresh);
+    scene.wording = new Wording(freshData);
+    beyond = freshData.beyond;
     showPrices();
   },
   reachable: (since) => {
@@ -84,7 +88,7 @@ export function drawChart() {
 
 function showPrices() {
   if (!prices) return;
-  const periods = periodsOf(prices, scene.wording.amount);
+  const periods = periodsOf({ ...prices, forecast: [...prices.forecast, ...beyond] }, scene.wording.amount);
   if (!periods.size) {
     // Where nothing new has come for days, the newest prices are in the past.
     feed.awaitsPast();
@@ -92,8 +96,6 @@ function showPrices() {
   }
   scene.periods = periods;
   scene.step = prices.step;
-  const isAhead = [...scene.periods.values()].some(({ settled, forecast }) => settled === null && forecast);
-  scene.limit = isAhead ? floorTo(prices.freeUntil, HOUR_S) + HOUR_S : Infinity;
   if (scene.pointed !== null) scene.pointed = floorTo(scene.pointed, scene.step);
   if (card && !chart) startChart(card);
   if (chart) {

@@ -29,7 +29,7 @@ function rounded(value, decimals) {
 }
 
 /**
- * @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, tz: string, clock: string, address: string | null, hasNights: boolean, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Record<string, string>}} PageData
+ * @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, beyond: import("./periods.js").Forecast[], scale: number[], tz: string, clock: string, address: string | null, hasNights: boolean, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Record<string, string>}} PageData
  *   `tz` is the reader's time zone and `clock` that of the market, by which nights and holidays go
  */
 
@@ -40,6 +40,7 @@ export class Wording {
     this.unitNamed = data.unitNamed;
     this.eurosPerKwh = EUROS_PER_KWH[data.unit];
     this.amount = amountsIn(data.unit, data.vat, data.surcharge);
+    this.scale = data.scale;
     this.texts = data.texts;
     this.dates = data.dates;
     // The Swedish way of writing is ISO 8601's.
@@ -65,9 +66,19 @@ export class Wording {
     return written.replace("-", "\u2212").replace(".", this.texts.decimal);
   }
 
-  /** A price in two decimals, a forecast as what it is: about that. @param {number} value @param {boolean} isForecast */
+  /** A price: to the last decimal, or a forecast as what it is, about so many whole ones. @param {number} value @param {boolean} isForecast */
   told(value, isForecast) {
+    return isForecast ? this.say("about", { price: this.price(value, 0) }) : this.price(value);
+  }
+
+  /** A sum in euros. @param {number} value @param {boolean} isForecast */
+  euros(value, isForecast) {
     return isForecast ? this.say("about", { price: this.price(value) }) : this.price(value);
+  }
+
+  /** The colour of a price, against the last 30 days; one below zero has its own. @param {number} value */
+  tint(value) {
+    return value < 0 ? "negative" : `t${this.scale.filter((bound) => bound <= value).length}`;
   }
 
   /** A number without the zeros at its end. @param {number} value */
@@ -77,7 +88,7 @@ export class Wording {
 
   /** A dash beside a minus sign would be read as another one. @param {[number, number, number]} forecast */
   band([low, , high]) {
-    return `${this.price(low)}${low < 0 ? " … " : "–"}${this.price(high)}`;
+    return `${this.price(low, 0)}${low < 0 ? " … " : "–"}${this.price(high, 0)}`;
   }
 
   /** The local wall clock as `2026-11-20T14:00`. @param {number} ts */
@@ -118,10 +129,16 @@ export class Wording {
     return `${this.clock(from)}–${this.clock(to)}`;
   }
 
-  /** Return start and end, with the day of the end where it differs; midnight counts as the day that it ends. @param {import("./scene.js").Span} span */
-  spanOverDays(span) {
-    const [first, last] = [this.day(span.from), this.day(span.to - 1)];
+  /** Return start and end, with the day of the end where it differs; midnight counts as the day that it ends. @param {import("./scene.js").Span} span @param {number} now */
+  spanOverDays(span, now) {
+    const [first, last] = [span.from, span.to - 1].map((ts) => this.dayWithin(ts, now));
     return first === last ? this.span(span) : `${this.clock(span.from)} – ${last} ${this.clock(span.to)}`;
+  }
+
+  /** The day of an instant within a sentence: today and tomorrow are written small there, days of the week as they are. @param {number} ts @param {number} now */
+  dayWithin(ts, now) {
+    const name = this.dayFrom(ts, now);
+    return name === this.day(ts) ? name : name.toLowerCase();
   }
 
   /**
@@ -145,12 +162,12 @@ export class Wording {
     if (!period || (period.settled === null && !period.forecast)) return { when, price: "", what: [this.say("unknown")] };
     if (period.settled === null && period.forecast) {
       const what = [this.say("forecast"), this.say("likely", { band: this.band(period.forecast) })];
-      const price = this.say("about", { price: `${this.price(period.forecast[1])} ${this.unitSymbol}` });
+      const price = this.say("about", { price: `${this.price(period.forecast[1], 0)} ${this.unitSymbol}` });
       return { when, price, what };
     }
     const price = `${this.price(/** @type {number} */ (period.settled))} ${this.unitSymbol}`;
     if (!period.forecast) return { when, price, what: [this.say("settled")] };
-    const then = this.say("forecastThen", { price: this.price(period.forecast[1]), band: this.band(period.forecast) });
+    const then = this.say("forecastThen", { price: this.price(period.forecast[1], 0), band: this.band(period.forecast) });
     return { when, price, what: [this.say("settled"), then] };
   }
 }

@@ -1,0 +1,62 @@
+"""The cheapest time to come, and whether it is worth waiting for: what most readers come to the page for."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from tunnihind.market import DAY_S, HOUR_S
+from tunnihind.web.display import Display, PricedPeriod
+
+_LENGTH_S: Final = 3 * HOUR_S
+"""As long as most things run that can wait, and what the page's finder looks for at first."""
+_WORTH_EUR_MWH: Final = 10.0
+_WORTH: Final = 0.1
+"""It is worth waiting for a price that is lower by a cent per kWh, and VAT, and by this part of the present one."""
+_EVENING_H: Final = 21
+_MORNING_H: Final = 6
+
+
+def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
+    """Say when the next 24 hours are cheapest, and compare that with now; empty where no price is known ahead.
+
+    `current_ts` is the start of the present period.
+    """
+    step_s = display.step_s
+    ahead = [ts for ts in range(current_ts + step_s, current_ts + step_s + DAY_S, step_s) if ts in periods]
+    length = _LENGTH_S // step_s
+    runs = [ahead[i : i + length] for i in range(len(ahead) - length + 1)]
+    found = [[periods[ts] for ts in run] for run in runs if run[-1] - run[0] == _LENGTH_S - step_s]
+    if not found:
+        return ""
+    best = min(found, key=display.mean)
+    start, texts = best[0].ts, display.texts
+    said = texts(
+        "now.cheapest",
+        day=_day(start, current_ts, display),
+        start=display.clock(start),
+        end=display.clock(start + _LENGTH_S),
+        price=display.told_mean(best),
+        unit=display.unit,
+    )
+    current = periods.get(current_ts)
+    return said if current is None else f"{said} {_verdict(display.mean(best), display.shown(current), start, display)}"
+
+
+def _day(start: int, now: int, display: Display) -> str:
+    """Write the day of an instant as people say it within a sentence; the night after an evening is of neither day."""
+    day, today, hour = display.day(start), display.day(now), int(display.clock(start)[:2])
+    is_tomorrow = day == today + timedelta(days=1)
+    if (is_tomorrow and hour < _MORNING_H) or (day == today and hour >= _EVENING_H):
+        return display.texts("now.tonight")
+    return display.texts("days.tomorrow" if is_tomorrow else "days.today").lower()
+
+
+def _verdict(cheapest: float, now: float, ts: int, display: Display) -> str:
+    """Say whether to wait for a price, both in the reader's unit."""
+    worth = display.amount(_WORTH_EUR_MWH, ts) - display.amount(0.0, ts)
+    if now - cheapest < max(worth, _WORTH * abs(now)):
+        return display.texts("now.same" if cheapest < now else "now.dearer")
+    # Of a price at or near zero, or for one below it, a part says nothing.
+    if cheapest < 0:
+        return display.texts("now.wait")
+    return display.texts("now.wait.less", percent=display.texts.percent(1 - cheapest / now))
