@@ -95,9 +95,8 @@ class Figures:
     def of(cls, result: BacktestResult, zone: Zone) -> Self:
         """Score a result of a zone."""
         report = BacktestReport.of(result, MARKETS[zone])
-        leads = {
-            lead: scores for lead, scores in report.leads.items() if lead in LEAD_DAYS
-        }  # not those of stale prices
+        # Further leads are of days whose newest prices were stale.
+        leads = {lead: scores for lead, scores in report.leads.items() if lead in LEAD_DAYS}
         plans = (of_lead[PLAN_HOURS] for lead, of_lead in report.decisions.by_days_ahead.items() if lead in LEAD_DAYS)
         return cls(
             skill=_mean(scores.skill for scores in leads.values()),
