@@ -1,4 +1,4 @@
-"""What the pages say of how the forecasts did: by month beside the naive ones, and over the last days; pure."""
+"""The pages' figures on how the forecasts did: by month beside the naive ones, and over the last days; pure."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ TARGET_COVERAGE: Final = 0.8
 _MONTH_DAYS: Final = 30
 _SIZE: Final = 1000
 _BARS_SHARE: Final = 0.72
-"""Of a month's width, what its bars take."""
+"""The part of a month's width that its bars take."""
 _LEAST_MONTHS: Final = 4
-"""There is room for so many months at least, so that the bars of one month don't fill the chart."""
+"""The chart has room for this many months at least, so that the bars of one month don't fill it."""
 _MOST_LABELS: Final = 4
 _TICKS: Final = 5
 
@@ -98,7 +98,8 @@ class BarChart:
 class AccuracySummary:
     """Everything on the page that the server works out; `months` are by their first days, the newest first.
 
-    `is_backtest` tells that no forecast of the server has been scored yet, and that these are the model's of past days.
+    With `is_backtest` no forecast of the server has been scored yet: the figures are of the model's forecasts of past
+    days.
     """
 
     is_backtest: bool

@@ -50,7 +50,7 @@ class Assets:
         return name in self._representations
 
     def address(self, name: str) -> str:
-        """Return a file's address relative to the pages. Raises KeyError where there is no such file."""
+        """Return a file's address relative to the pages. Raises KeyError for an unknown name."""
         if name not in self:
             raise KeyError(name)
         return f"static/{self.digest}/{name}"
@@ -91,7 +91,7 @@ def _representations(name: str, body: bytes) -> Callable[[Coding], Representatio
     return unchanging(
         body,
         content_type=_CONTENT_TYPES[extension],
-        # Of a page's thirty files only its picture can be opened as a document, and do harm as one.
+        # The picture is the only file of a page that can be opened as a document, and do harm as one.
         content_security_policy=NOTHING_ALLOWED if extension == "svg" else None,
         cache_control=_FOR_EVER,
         of_api=False,

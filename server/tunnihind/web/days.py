@@ -140,10 +140,10 @@ def _mean_range(
 ) -> tuple[float, float] | None:
     """Return where the mean of a day lies four times out of five; None where no price is a forecast.
 
-    The forecast's price paths tell it: hours don't all turn out dear or cheap together, so the mean is more certain
-    than each of them. Where there are no paths, its bounds are the means of the hours' bounds, rather too wide.
+    It comes from the forecast's price paths: hours don't all turn out expensive or cheap together, so the mean is more
+    certain than each of them. Without paths, its bounds are the means of the hours' bounds, rather too wide.
 
-    The mean that is told is that of the medians. Where hours may turn out much dearer but hardly cheaper, nearly all
+    The page shows the mean of the medians. Where hours may turn out much more expensive but hardly cheaper, nearly all
     paths can lie above it: the range is widened to hold it.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
@@ -171,7 +171,7 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 _PAST_DAYS: Final = 7
 _CLOCK_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
-"""Of less than that the mean would stand beside those of whole days, and be taken for one."""
+"""A shorter part of a day gets no mean: beside those of whole days it would be taken for one of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ class Vat:
 def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -> Vat:
     """Return what the reader chose: else the law's rate in cents and in a household's price, and none in EUR/MWh.
 
-    A rate of the API's that is no VAT at all or the law's of today is no choice of its own.
+    An API rate of zero, or equal to today's legal rate, doesn't count as a choice of its own.
     """
     lawful = vat_rate_at(market.vat_by_law, now)
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
@@ -163,12 +163,12 @@ class Display:
 
     @property
     def basis(self) -> str:
-        """What the prices include: VAT, and all fees where the reader has said what a household pays."""
+        """The words for what the prices include: VAT, and all fees where the reader has said what a household pays."""
         return self._including("basis.{}")
 
     @property
     def unit_named(self) -> str:
-        """The unit with what its prices include, for whoever hears it once."""
+        """The unit with the words for what its prices include, for a reader who hears it once."""
         return self._including("unit.named.{}")
 
     @property

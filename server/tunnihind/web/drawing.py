@@ -19,7 +19,7 @@ from tunnihind.web.tariff import is_night
 _SIZE: Final = 1000
 _TICKS: Final = 6
 _MARGIN: Final = 0.05
-"""What the price axis has beyond the least and the most that it shows, as a part of what lies between them."""
+"""The room of the price axis beyond the lowest and the highest price, as a part of the distance between them."""
 _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot; where it is narrow, only noon."""
 _EDGE: Final = 0.1

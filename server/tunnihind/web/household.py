@@ -1,4 +1,4 @@
-"""What a household's price of a period is made of, and what is to be known of its rates; pure."""
+"""The parts of a household's price of a period, and remarks on its rates; pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

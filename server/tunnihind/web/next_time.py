@@ -1,4 +1,4 @@
-"""The cheapest time to come, and whether it is worth waiting for: what most readers come to the page for."""
+"""The cheapest time to come, and whether it is worth waiting for: most readers come to the page for this."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,7 +8,7 @@ from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.web.display import Display, PricedPeriod
 
 _LENGTH_S: Final = 3 * HOUR_S
-"""As long as most things run that can wait, and what the page's finder looks for at first."""
+"""Most things that can wait run this long, and the page's finder begins with it."""
 _WORTH_EUR_MWH: Final = 10.0
 _WORTH: Final = 0.1
 """It is worth waiting for a price that is lower by a cent per kWh, and VAT, and by this part of the present one."""
@@ -56,7 +56,7 @@ def _verdict(cheapest: float, now: float, ts: int, display: Display) -> str:
     worth = display.amount(_WORTH_EUR_MWH, ts) - display.amount(0.0, ts)
     if now - cheapest < max(worth, _WORTH * abs(now)):
         return display.texts("now.same" if cheapest < now else "now.dearer")
-    # Of a price at or near zero, or for one below it, a part says nothing.
+    # A percentage says nothing about a price below zero.
     if cheapest < 0:
         return display.texts("now.wait")
     return display.texts("now.wait.less", percent=display.texts.percent(1 - cheapest / now))

@@ -1,6 +1,6 @@
-"""What the reader has to know of the data before trusting it: what is missing, old or not real, and how fresh it is.
+"""News about the data that a reader needs before trusting it: gaps, age, invented prices.
 
-So also how each source last answered, and why there are no prices while there are none.
+It includes how each source last answered, and on an empty page why there are no prices.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ class SourceState:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that the reader has to know of the data: in a sentence, and in a few words where there is no room."""
+    """Something that the reader has to know of the data: in a sentence, and in a few words for little room."""
 
     text: str
     brief: str

@@ -1,4 +1,4 @@
-"""What a reader of the pages can choose. All of it is in the address, so that a view can be shared."""
+"""The choices of a reader of the pages. All of them are in the address, so that a view can be shared."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -28,11 +28,11 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
-"""The values of each parameter, its default first. An empty one tells that the reader hasn't chosen: what was chosen
-before counts then, if the browser remembers it (`static/remembered.js`)."""
+"""The values of each parameter, its default first. An empty one means that the reader hasn't chosen. Then an earlier
+choice counts, if the browser remembers it (`static/remembered.js`)."""
 
 _RATES: Final = ("network", "night", "other", "margin")
-"""What a household enters where there are no packages, in the order of its form."""
+"""The rates that a household enters in a zone without packages, in the order of its form."""
 
 _RATE_CAP: Final = 100
 _RATE_DECIMALS: Final = 3

@@ -1,16 +1,16 @@
-"""What stands out in the hours to come: when they are cheap or expensive, and which days differ from the usual.
+"""The highlights of the hours to come: when they are cheap or expensive, and which days differ from the usual.
 
-All amounts are what the page shows, in the reader's unit. A day's mean decides what is cheap or expensive on it, and
-nothing is called so that isn't on its side of the usual price, too: the mean of the fortnight before.
+All amounts are those that the page shows, in the reader's unit. An hour is cheap or expensive by the mean of its day.
+It must also be on the same side of the usual price, the mean of the fortnight before.
 
 How often it came true, on 365 mornings of 2025 with the model's forecasts as of 09:00 UTC, prices with 24% VAT
 (`tests/benchmarks/bench_outlook.py`):
 
-| What was said of a forecast | of the next day | of the day after |
+| Said of a forecast | next day | day after |
 |---|---|---|
 | cheap, expensive: on average these hours were on that side of the day's mean | all of 239, of 313 | |
 | the same, and by half of what makes an hour stand out | .95, .96 | |
-| than usual cheaper, more expensive: the day was | .97 of 102, 1.00 of 76 | .89 of 90, .93 of 67 |
+| cheaper, more expensive than usual: the day was | .97 of 102, 1.00 of 76 | .89 of 90, .93 of 67 |
 | close to zero: below 1.24 cents on average | .93 of 82 | .89 of 55 |
 | maybe very expensive: more than any hour of the fortnight, twice the usual | | .33, .78 of 54 |
 
@@ -33,7 +33,7 @@ type Weather = Literal["windy", "calm", "sunny"]
 type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 
 _NOTABLE_EUR_MWH: Final = 20.0
-"""A smaller difference is no reason to wait with anything: 2 cents per kWh, and VAT."""
+"""A smaller difference isn't worth waiting for: 2 cents per kWh, and VAT."""
 _NOTABLE: Final = 0.3
 """An hour stands out of its day by this part of the day's mean, and a day of those before by this part of theirs. Hours
 next to one that stands out go with it if they do so by half of that."""
@@ -47,7 +47,7 @@ _WHOLE_DAY_HOURS: Final = 20
 _NEAR_ZERO: Final = 0.25
 """A forecast below this part of a notable difference, half a cent per kWh, says that the price is close to zero."""
 _BEYOND_USUAL: Final = 0.5
-"""What is cheap or expensive is beyond the usual price, too: some hour of it by this part of a notable difference."""
+"""Cheap or expensive hours are beyond the usual price, too: one of them by this part of a notable difference."""
 _MOST_SPANS: Final = 2
 _SHORTEST_LOW: Final = 2 * HOUR_S
 """A single low hour is hardly worth waiting for; most are the first or the last of a day."""
@@ -71,13 +71,13 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DayOutlook:
-    """What stands out on a day of the reader's calendar, from `now` on; nothing where all is empty.
+    """The highlights of a day of the reader's calendar, from `now` on; none where all is empty.
 
     `usual` compares the whole day with the fortnight before; a forecast's median decides. The published prices of
-    `negative` hours lie below zero. A forecast can't tell on which side of zero a price will be: its lowest hours are
+    `negative` hours lie below zero. A forecast can't say on which side of zero a price will be: its lowest hours are
     `near_zero`. In the hours of `possible` the price may be higher than any in that fortnight: the forecast's 90th
-    percentile is. It is empty where some hours are `expensive` anyway, as their range tells it.
-    `weather` is what the forecast has of it that goes with the prices: wind or sun with low ones, calm with high ones.
+    percentile is. It is empty where some hours are `expensive` anyway: their range shows it.
+    `weather` is the forecast weather that explains the prices: wind or sun low ones, calm high ones.
     """
 
     day: date

@@ -1,4 +1,4 @@
-"""What the API reference needs beside the OpenAPI document: its texts in a language, and recipes for common clients.
+"""Material of the API reference beside the OpenAPI document: its texts in a language, and recipes for common clients.
 
 Recipes are files that work as they are, once the address in them is the server's.
 """
@@ -72,7 +72,7 @@ def pretty(example: object) -> str:
 
 
 ADDRESS: Final = "http://tunnihind.local:8080"
-"""What stands for the server's address in the files."""
+"""The files have this in place of the server's address."""
 
 RECIPES: Final = (
     "curl.sh",

@@ -1,4 +1,4 @@
-"""What the dashboard says in words and figures, worked out from the served data: pure, in the reader's time zone."""
+"""The dashboard's words and figures, worked out from the served data: pure, in the reader's time zone."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ _HOLIDAYS_AHEAD: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the dashboard shows besides the served data: the weather, None where none is fresh, and the sources."""
+    """The dashboard's content beside the served data: the weather, None where none is fresh, and the sources."""
 
     weather: RegionWeather | None = None
     sources: tuple[SourceState, ...] = ()

@@ -1,4 +1,4 @@
-"""What a household pays on top of the market's price: its supplier's margin, what the network charges, and other fees.
+"""The fees that a household pays on top of the market's price: supplier's margin, network and others.
 
 Estonian rates are those of the integration's table, `custom_components/tunnihind/prices/rates.json`: a wheel brings it
 along. In other countries a household enters its own rates.
@@ -44,7 +44,7 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
-    """What transmission costs at each time of the network's clock. None: the package has no peak."""
+    """The price of transmission at each time of the network's clock. None: the package has no peak."""
 
     day: float
     night: float
@@ -82,10 +82,10 @@ NETWORK: Final[Mapping[Package, Sequence[Entry[NetworkRates]]]] = _TABLE.network
 """Transmission by package, oldest entry first."""
 
 FEES: Final[Mapping[Fee, Sequence[Entry[float]]]] = _TABLE.fees
-"""What state and system operator charge, oldest entry first."""
+"""The fees of state and system operator, oldest entry first."""
 
 PRICE_LIST: Final = max(entries[-1].since for entries in NETWORK.values())
-"""From when on the network's rates hold."""
+"""The day from which the network's rates hold."""
 
 READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.values()))
 """When the sources of the table were last read."""
@@ -143,7 +143,7 @@ class PackageTariff:
 
 @dataclass(frozen=True, slots=True)
 class OwnTariff:
-    """What a household has entered, c/kWh without VAT: the network's rates by day and night, its margin, other fees.
+    """A household's own rates, c/kWh without VAT: the network's rates by day and night, its margin, other fees.
 
     Day is 07 to 22 by the market's clock on working days, night the rest, as in Estonia.
     """

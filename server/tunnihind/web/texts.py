@@ -28,7 +28,7 @@ _SHARED: Final = (
     "shortDate",
     "shorterDate",
 )
-"""What scripts need of the texts that the server writes with, too."""
+"""Texts that both the scripts and the server write with."""
 
 _MINUS: Final = "\N{MINUS SIGN}"
 
