@@ -1,4 +1,4 @@
-"""What tells one model from another, so that what an earlier one forecast is not taken for the present one's."""
+"""The identity of a model, so that forecasts of an earlier model are not taken for the present one's."""
 
 from functools import cache
 from hashlib import blake2b

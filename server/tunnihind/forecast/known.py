@@ -1,4 +1,4 @@
-"""What was known at an instant: prices with their publication time, covariates as they were issued.
+"""The data known at an instant: prices with their publication time, covariates as they were issued.
 
 The store fills these archives, the forecast reads them through `as_of` and can see nothing newer.
 All instants are integer unix seconds UTC, prices EUR/MWh without VAT, unknown values NaN.

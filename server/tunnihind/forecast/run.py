@@ -68,7 +68,7 @@ class Run:
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
         """Return the run that says the same of the periods from `start_ts` on, made later; None where it reaches none.
 
-        What its inputs rest on is the same, only older.
+        Its inputs are the same, only older.
         """
         skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:
@@ -205,14 +205,14 @@ class FullForecaster(Forecaster, Protocol):
 
 
 class Runs(NamedTuple):
-    """What was forecast together: runs of one instant and span by their step, and the scenarios of the hours."""
+    """Forecasts made together: runs of one instant and span by their step, and the scenarios of the hours."""
 
     by_step: Mapping[int, Run]
     scenarios: Scenarios | None = None
 
     @classmethod
     def made_by(cls, make: FullForecaster, known: Known) -> Self | None:
-        """Forecast all from what is known; None where that is no price, or only old ones.
+        """Forecast all from what is known; None without prices, or with old ones only.
 
         Hours come first: the shorter periods are shaped within them.
         """

@@ -28,7 +28,7 @@ _CURVE_PRIOR: Final = 0.05
 CURVES: Final = {"supply_curve_2h": (2, 7.0), CURVE: (12, 25.0)}
 """Reach over hours and half-life in days of each supply curve."""
 HINGE: Final = "tightness_above"
-"""What the names of the hinges of market tightness by the hour begin with."""
+"""The beginning of the names of the hinges of market tightness by the hour."""
 _EVENING: Final = slice(18, 24)
 
 
@@ -74,7 +74,7 @@ def next_day_name(driver: str) -> str:
 def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: DayRows) -> Columns:
     """Return columns for the day after issue: linear ones, hinges, products, supply curves; missing = 0.
 
-    Of prices only the days before the target are read.
+    Prices are read only of the days before the target.
     """
     z = scale.standard(series)
     columns: Columns = {}

@@ -16,7 +16,7 @@ WEEK_MEAN: Final = "price_mean_7d"
 """The mean of an hour over the last week: what a model goes back to where it knows little."""
 
 NEIGHBOUR_PRICE: Final = "_price"
-"""What the name of the column that holds a neighbour's price ends with."""
+"""The end of the name of a column with a neighbour's price."""
 _YEAR_DAYS: Final = 364
 _AROUND_DAYS: Final = PROFILE_DAYS // 2
 

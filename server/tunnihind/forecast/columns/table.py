@@ -57,8 +57,8 @@ class ColumnNames:
 class Rows:
     """Target days of one lead, each as of its own issue.
 
-    `x` (n, 24, k) holds the columns in the order of `names`. `low` and `high` (n, 1) are what a forecast may not leave,
-    asinh scale. `has_next_day` (n,) tells where the covariates of the next day are known whole.
+    `x` (n, 24, k) holds the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of a
+    forecast, asinh scale. `has_next_day` (n,) is true where the covariates of the next day are known whole.
     """
 
     names: ColumnNames

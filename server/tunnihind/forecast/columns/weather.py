@@ -11,7 +11,7 @@ from tunnihind.forecast.columns.table import Columns, DayRows
 from tunnihind.forecast.known import Floats
 
 TARGET_HOURS: Final = "_target"
-"""What the name of the column that holds a driver's hours of the target day ends with."""
+"""The end of the name of a column with a driver's hours of the target day."""
 
 _FADE: Final = 0.6
 """Part of a day-mean anomaly that is left with every day past a forecast's reach."""
@@ -41,9 +41,9 @@ def weather_columns(
 ) -> Columns:
     """Return a driver as it was forecast on `issue`; missing = 0.
 
-    `values` and `anomaly` (issue days, ages, 24) are its vintages, `sun` (days, 24). Of the target day, the last
-    usable day and the path between them: hours, day means, the week's mean, the hours beside. The product with the sun
-    is not centred: so it also tells old rows without an archive from new ones.
+    `values` and `anomaly` (issue days, ages, 24) are its vintages, `sun` (days, 24). The columns are
+    hours, day means, the week's mean and the hours beside, on the target day, the last usable day and the path between
+    them. The product with the sun is not centred, so old rows without an archive differ from new ones.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]

@@ -42,7 +42,7 @@ _LEVEL_WIDTH: Final = 0.35
 _UNLIKE: Final = 0.25
 """Weight of errors at quite another level."""
 _WIDER: Final = 1.03
-"""What the lowest likely price takes from the coverage is given back to both sides."""
+"""Both sides widen by this, because the lowest likely price takes some of the coverage."""
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
 _FEW_DAYS: Final = 8.0

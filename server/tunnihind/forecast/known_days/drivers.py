@@ -285,7 +285,7 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return by how much GW rise with a unit of weather, None with too few hours or the wrong sign.
 
-    Of the days up to `fit_row`, or to where there are enough hours.
+    The days up to `fit_row` count, or as many as give enough hours.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

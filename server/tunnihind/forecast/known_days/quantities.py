@@ -1,4 +1,4 @@
-"""What a covariate's name means: a region of the power system, a kind of quantity, and the value in its unit.
+"""The meaning of a covariate's name: a region of the power system, a kind of quantity, and the value in its unit.
 
 Names are `<zone>_<load|wind|solar>[_da]_mw`, or `<variable>@<point>` with a point whose name begins with its zone.
 """
@@ -36,8 +36,8 @@ _HALF_POWER_M_S: Final = 7.5
 _POWER_WIDTH_M_S: Final = 1.7
 """A fleet's power curve as a logistic, smooth because its turbines see different winds (Norgaard & Holttinen 2004, A
 multi-turbine power curve approach). The two figures are round: half of its capacity at 7.5 m/s, a tenth at 3.8, nine
-tenths at 11.2. Of such curves it goes best with ENTSO-E's Lithuanian wind power and needs no offset (R2 .90 with the
-forecasts of four towns, first half of 2025). The scale that is left the regressions find themselves."""
+tenths at 11.2. Among such curves it fits ENTSO-E's Lithuanian wind power best and needs no offset (R2 .90 with the
+forecasts of four towns, first half of 2025). The regressions find the remaining scale."""
 _HEATING_BELOW_C: Final = 17.0
 _FULL_SUN_W_M2: Final = 1000.0
 
@@ -52,7 +52,7 @@ NOMINAL_GW: Final = {
     ("se", "solar"): 2.5,
     ("se", "load"): 3.0,
 }
-"""What weather is worth where no megawatts are known to fit it to: the fleet at full wind and at full sun, GW, and load
+"""The worth of weather where no megawatts are known to fit it to: the fleet at full wind and at full sun, GW, and load
 per ten heating degrees, GW. Read off the day-ahead forecasts that ENTSO-E published for 2025: wind and solar from their
 99.9% quantile (taken as nine tenths of full power, and as 780 W/m2), load from February's mean less July's, Sweden
 being SE3 and SE4. Only the proportions within a region matter to the model."""

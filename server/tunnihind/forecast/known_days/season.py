@@ -1,4 +1,4 @@
-"""What the calendar and the sun say about delivery days."""
+"""Calendar and sun of delivery days."""
 
 from contextlib import suppress
 from dataclasses import dataclass

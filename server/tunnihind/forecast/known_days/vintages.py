@@ -69,9 +69,9 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
 
 
 def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
-    """Tell which issues are runs that `without_passing_runs` leaves out; all arrays have the shape (issues,).
+    """Return which issues are runs that `without_passing_runs` leaves out; all arrays have the shape (issues,).
 
-    `series` tells by a number of which covariate each is.
+    `series` has the number of each issue's covariate.
     """
     look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the day that was the first to look at it, in the morning
     order = np.lexsort((issued, look, series))

@@ -34,9 +34,9 @@ _NOISE_GROWTH: Final = 0.5
 _SHARPNESS: Final = 1.5
 _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
-"""How much stronger the penalty is of the linear fits from which the columns' scale is learnt."""
+"""The columns' scale is learnt from linear fits whose penalty is this much stronger."""
 _LEAST_SCALE: Final = 0.1
-"""Of the mean scale: what a column counts at least, since it may matter in a way that is not linear."""
+"""The least scale of a column, as a part of the mean scale: the column may matter in a way that is not linear."""
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
 _UNSEEN_ERROR: Final = 0.5
@@ -71,7 +71,7 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the hourly columns that the kernel reads of a group besides all daily ones.
 
-    Of neighbours they are the prices of the first and the last: like the own price, and behind the cables.
+    For neighbours they are the prices of the first, which is like the own price, and of the last, behind the cables.
     """
     if group == OWN:
         return _OWN_HOURLY

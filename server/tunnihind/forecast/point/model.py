@@ -1,4 +1,4 @@
-"""What a point model is: it learns the price of each hour from columns, and knows nothing of where they come from.
+"""The protocols of a point model. It learns each hour's price from columns, and doesn't know where they come from.
 
 Below it are the columns, above it the replay of the past, tiers and intervals, which work for any model that keeps
 these protocols. Prices are in the asinh scale of `known_days.price_state`; arrays of days have shape (n, 24).
@@ -11,7 +11,7 @@ from tunnihind.forecast.columns.table import Rows
 from tunnihind.forecast.known import Floats
 
 ENOUGH_DAYS: Final = 120
-"""From so many days on a point model stands by itself; with fewer the mean of the last weeks has a say too."""
+"""With this many days a point model stands by itself; with fewer the mean of the last weeks has a say too."""
 
 
 @runtime_checkable
@@ -24,7 +24,7 @@ class Fit(Protocol):
     def predict(self, lead: int, rows: Rows) -> Floats:
         """Return the forecast of rows, shape (1, n, 24), or (k, n, 24) with the forecast first.
 
-        What stands behind the forecast is the model's own: `Learning.learn` is given it back with the prices that came.
+        The rows behind the forecast are the model's own. `Learning.learn` gets them back with the prices that came.
         """
 
 
@@ -37,7 +37,7 @@ class Learning(Protocol):
     """
 
     fit_type: ClassVar[type[Fit]]
-    """What `fit` returns."""
+    """The type that `fit` returns."""
 
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
         """Take in consecutive days, oldest first, with what was predicted for them before they were known.

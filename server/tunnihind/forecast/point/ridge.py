@@ -15,7 +15,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 
 HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
-"""Of leads with next-day covariates: more columns, steadier relations."""
+"""The half-life of leads with next-day covariates: they have more columns, and steadier relations."""
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
 """By lead."""

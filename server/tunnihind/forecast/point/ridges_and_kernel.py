@@ -70,7 +70,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _LeadState:
-    """What one lead has learnt. Blocks never change once they are kept, so that copies share them."""
+    """The learning of one lead. Blocks never change once they are kept, so that copies share them."""
 
     names: ColumnNames
     moments: Moments

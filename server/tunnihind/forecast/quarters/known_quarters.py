@@ -26,7 +26,7 @@ _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """The hours on either side count like the hour itself where distances are pooled."""
 _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
-"""What lies within the distance that is taken, as within p10 to p90."""
+"""The share of quarters within the distance, the same as from p10 to p90."""
 _PRIOR_DAYS: Final = 2.0
 """Days of known quarters that weigh as much as the prior: no slope, and the distance below."""
 _PRIOR_DISTANCE: Final = 0.15

@@ -81,7 +81,7 @@ def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask)
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What a delivery day's quarters are forecast by: slope and distance (24,) in units of the scale, shares (3,)."""
+    """The inputs of a day's quarters: slope and distance (24,) in units of the scale, and shares (3,)."""
 
     slope: Floats
     distance: Floats

@@ -58,7 +58,7 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """What days say of the shares: by day from `first` on the moments of the columns, (days, 3, 3), and with slopes."""
+    """The evidence for the shares, by day from `first` on: moments of the columns, (days, 3, 3), and with slopes."""
 
     first: date
     moments: Floats
@@ -94,7 +94,7 @@ class LearntShares:
 
 
 def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floats:
-    """Return what the slope is told by, (..., 3): line and unit in EUR/MWh, the recent slope, and the sun's rise."""
+    """Return the columns behind the slope, (..., 3): line and unit in EUR/MWh, the recent slope, and the sun's rise."""
     return np.stack([line / unit, recent, rise], axis=-1)
 
 

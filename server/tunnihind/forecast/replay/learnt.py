@@ -1,4 +1,4 @@
-"""What a model has learnt as plain data, from which it is made again: numpy arrays and a JSON document.
+"""A model's learning as plain data, from which the model is made again: numpy arrays and a JSON document.
 
 It works for any dataclass that holds arrays, finite numbers, texts, None, tuples, lists, sets, mappings, and other
 dataclasses of these; a point model whose state is to be kept consists of such. Nothing is pickled: the document names

@@ -37,9 +37,9 @@ _KEPT_REFITS: Final = 2
 _KEPT_REPLAYED: Final = 2
 """Up to the newest day and up to the one before."""
 _KEPT_STATES: Final = 3
-"""Of an era: before the auction, after it, and without weather."""
+"""The states of an era: before the auction, after it, and without weather."""
 _ERA: Final = 2
-"""So many values at the head of a state's name say which era it is of."""
+"""The number of values at the head of a state's name that say which era it belongs to."""
 
 
 def era_start(newest: date) -> date:
@@ -73,11 +73,11 @@ class Replayed:
 class Replays:
     """Runs a point model through the past, and goes on from where an earlier run was as long as that past is the same.
 
-    What is kept has a name that tells all that it rests on, so that it is never taken for that of another past.
+    A kept state has a name that covers everything that it rests on, so that it is never taken for that of another past.
     """
 
     def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
-        """Replay a model. What it has learnt is kept in this object, and by the `keeper` for later processes."""
+        """Replay a model. This object keeps what it learns, and the `keeper` keeps it for later processes."""
         self._model = model
         self._learners = _Kept(Learner, model, keeper, most=_KEPT_REFITS)
         self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
@@ -114,7 +114,7 @@ class Replays:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """What something was learnt from: it differs whenever anything does that the result rests on."""
+    """The origin of something learnt: it differs whenever anything does that the result rests on."""
 
     kind: str
     columns: LeadColumns
@@ -124,7 +124,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """What stays the same while days are added; the era comes first."""
+        """The part that stays the same while days are added; the era comes first."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
@@ -163,7 +163,7 @@ class _Kept[Part]:
 
     def _made_again(self, learnt: Learnt) -> Part | None:
         learning = self._model()
-        # What does not fit is as good as nothing: the past is replayed.
+        # A file that does not fit is no loss: the past is replayed.
         with suppress(ValueError):
             return learnt.made_again(self._part, {Learning: type(learning), Fit: learning.fit_type})
         return None

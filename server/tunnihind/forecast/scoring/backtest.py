@@ -136,7 +136,7 @@ def backtest(
 
 @dataclass(frozen=True, slots=True)
 class NextDay:
-    """What a forecast said of the 24 hours that followed the newest settled one, EUR/MWh.
+    """A forecast of the 24 hours that followed the newest settled one, EUR/MWh.
 
     Arrays have shape (periods,), each of `step_s` seconds, the first for the one at `start_ts`; they are empty where
     nothing could be forecast.

@@ -1,7 +1,7 @@
-"""What a forecast is worth to those who plan by it: how much of the possible saving its cheapest hours catch.
+"""The worth of a forecast to those who plan by it: how much of the possible saving its cheapest hours catch.
 
 A plan takes the periods that a forecast says are cheapest, wherever in the day they lie; of equal ones the earliest.
-What it saves is the day's mean price less the mean price of the periods that it took. With perfect foresight that is
+Its saving is the day's mean price less the mean price of the periods that it took. With perfect foresight that is
 the ideal saving. A share is the sum of the savings over the sum of the ideal ones, so that days on which little can be
 saved count for little. Prices and savings are in EUR/MWh without VAT.
 """
@@ -17,9 +17,9 @@ from tunnihind.forecast.run import LEADS
 from tunnihind.market import HOUR_S
 
 PLAN_HOURS: Final = (1, 3, 4, 6)
-"""Plans of so many hours of a delivery day are scored."""
+"""Plans of these numbers of hours of a delivery day are scored."""
 WEEK_PLAN_HOURS: Final = 4
-"""So many hours are looked for in the seven delivery days that follow the day of issue."""
+"""Hours that a plan looks for in the seven delivery days after the day of issue."""
 BOILER_KW: Final = 3
 BOILER_HOURS: Final = 3
 _BOILER_MWH_A_YEAR: Final = BOILER_KW * BOILER_HOURS * 365 / 1000
@@ -43,7 +43,7 @@ class Hours(NamedTuple):
 
 
 class Savings(NamedTuple):
-    """What plans by each forecast, and with perfect foresight, save against the mean price, EUR/MWh."""
+    """The savings of plans by each forecast, and with perfect foresight, against the mean price, EUR/MWh."""
 
     forecast: float
     baseline: float

@@ -1,4 +1,4 @@
-"""What a backtest says of the model: scores by lead, month and hour, tests against naive forecasts, and decisions."""
+"""The report of a backtest: scores by lead, month and hour, tests against naive forecasts, and decisions."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
