@@ -23,7 +23,7 @@ class Troubles:
         self._reasons: dict[str, str] = {}
         self.warnings: dict[str, str] = {}
         """News for the operator of a server that works, by the part that reports it."""
-        self.are_of_another = False
+        self.another_keeps_data_fresh = False
         """Whether another server keeps the data fresh, and answers for what is old or can't be stored."""
         self.stuck: str | None = None
         """Why only a restart of the server can help, such as a pipeline that does not go on; None while it is well."""

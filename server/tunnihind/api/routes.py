@@ -199,7 +199,7 @@ def readyz(
             pipeline_expected=pipeline_expected,
             troubles=snapshot.troubles,
             warnings=snapshot.troubles.warnings.values(),
-            only_passes_on=only_passes_on or snapshot.troubles.are_of_another,
+            only_passes_on=only_passes_on or snapshot.troubles.another_keeps_data_fresh,
             is_stopping=stopping.is_set(),
         )
         if not readiness.ready:

@@ -152,7 +152,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
         market=market,
         series=series,
         change_id=store.state.change_id(),
-        scenarios=_going_with(run, store.scenarios.newest(zone)),
+        scenarios=_scenarios_of(run, store.scenarios.newest(zone)),
         last_refresh=store.state.last_refresh(),
         accuracy=store.scores.windows(zone),
         months=store.scores.months(zone),
@@ -161,7 +161,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     )
 
 
-def _going_with(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
+def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
     """Return the scenarios if they are the run's: a run from before there were any has none."""
     return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 

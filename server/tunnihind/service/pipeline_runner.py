@@ -148,7 +148,7 @@ class PipelineRunner:
         self._troubles.tell("steps", reason)
 
     def _start(self) -> None:
-        self._troubles.are_of_another = False
+        self._troubles.another_keeps_data_fresh = False
         self._was_ours = True
         if self._last_warning is not None:
             _LOG.info("running the pipeline from now on")
@@ -163,7 +163,7 @@ class PipelineRunner:
         was_ours, self._was_ours = self._was_ours, False
         await self._stop()
         holder = self._holder
-        self._troubles.are_of_another = holder is not None
+        self._troubles.another_keeps_data_fresh = holder is not None
         if holder is None:
             return
         who = f"process {holder.pid} on {holder.host}"

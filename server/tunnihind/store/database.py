@@ -94,14 +94,14 @@ class Database:
                 self._is_to_be_kept(connection)
 
     @contextmanager
-    def noting(self) -> Iterator[Connection]:
+    def writing_beside(self) -> Iterator[Connection]:
         """Open a short transaction that waits for no writer where the system can do that. Raises StoreError.
 
         It is no one's who needs `keep_only_if`, and need not survive a power failure.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
-        with self._used(), self._counted("write"), self.system.noting() as connection:
+        with self._used(), self._counted("write"), self.system.writing_beside() as connection:
             yield connection
 
     def keep_only_if(self, check: Callable[[Connection], None]) -> None:

@@ -110,7 +110,7 @@ class Lease:
         """Give the lease up for good. Raises StoreError."""
         with self._turn:
             self._is_given_up, self._beaten_at = True, None
-            with self._database.noting() as connection:
+            with self._database.writing_beside() as connection:
                 connection.execute(delete(table).where(*self._is_ours))
 
     def holder(self) -> Holder | None:
@@ -141,7 +141,7 @@ class Lease:
     def _take(self, held: _LeaseRow | None) -> bool:
         """Write our token and a beat into the row if it is still as it was read; return whether it was."""
         asked = self._steady()
-        with self._database.noting() as connection:
+        with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
                 # Somebody has written for long. The holder may have waited as we have.
                 self._watched = None

@@ -64,12 +64,12 @@ def columns_of(known: Known) -> LeadColumns:
     return LeadColumns.of(days, days.lag, days.newest - 40)
 
 
-def made_again(learner: Learner, model: PointModel) -> Learner:
+def restored(learner: Learner, model: PointModel) -> Learner:
     kept = Learnt.by(learner)
     shapes = {Learning: type(learner.learning), Fit: learner.learning.fit_type}
     # As a file gives them back: other arrays of the same content.
     arrays = tuple(np.frombuffer(bytearray(one.tobytes()), one.dtype).reshape(one.shape) for one in kept.arrays)
-    return Learnt(kept.document, arrays).made_again(Learner, shapes)
+    return Learnt(kept.document, arrays).restored(Learner, shapes)
 
 
 def said_by(learner: Learner, columns: LeadColumns) -> list[bytes]:
@@ -94,7 +94,7 @@ def test_a_learner_that_is_made_again_goes_on_bit_for_bit(
     for refit in range(refits):
         learner.learn(blocks, 19 + 20 * (refit + 1))
         learner.refit(thorough=refit % 2 == 0)
-    again = made_again(learner, model)
+    again = restored(learner, model)
     assert said_by(again, columns) == said_by(learner, columns)
     for one in (learner, again):
         one.learn(blocks, 19 + 20 * (refits + 1))
@@ -108,7 +108,7 @@ def test_one_that_is_made_again_goes_its_own_way(archive: Archive, utc: Utc) -> 
     learner.learn(RowBlocks(columns, 100), 80)
     learner.refit(thorough=True)
     kept, before = Learnt.by(learner.copy()), said_by(learner, columns)
-    again = kept.made_again(Learner, {Learning: RidgesAndKernel, Fit: RidgesAndKernel.fit_type})
+    again = kept.restored(Learner, {Learning: RidgesAndKernel, Fit: RidgesAndKernel.fit_type})
     again.learn(RowBlocks(columns, 100), 100)
     assert said_by(learner, columns) == before
 
@@ -133,7 +133,7 @@ def small() -> Small:
 def test_an_array_that_two_parts_share_is_kept_once_and_shared_again() -> None:
     kept = Learnt.by(small())
     assert len(kept.arrays) == 2
-    again = kept.made_again(Small, {})
+    again = kept.restored(Small, {})
     assert again.values is again.same
     assert (again.number, again.names, again.by_lead) == (0.1 + 0.2, frozenset({"a"}), {1: None, 2: -1e300})
 
@@ -151,10 +151,10 @@ def test_a_document_that_does_not_fit_is_refused(field_name: str, value: object)
     kept = Learnt.by(small())
     document = json.dumps({**json.loads(kept.document), field_name: value}).encode()
     with pytest.raises(ValueError, match=r"."):
-        Learnt(document, kept.arrays).made_again(Small, {})
+        Learnt(document, kept.arrays).restored(Small, {})
 
 
 def test_a_document_that_is_cut_short_is_refused() -> None:
     kept = Learnt.by(small())
     with pytest.raises(ValueError, match=r"truncated"):
-        Learnt(kept.document[:-3], kept.arrays).made_again(Small, {})
+        Learnt(kept.document[:-3], kept.arrays).restored(Small, {})

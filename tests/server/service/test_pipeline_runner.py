@@ -113,7 +113,7 @@ async def test_the_first_server_runs_the_pipeline_and_the_second_stands_by(
         assert not await second.look()
         first.clock.instant += BEAT_EVERY_S
     assert (first.pipeline.starts, second.pipeline.starts) == (1, 0)
-    assert (first.troubles.are_of_another, second.troubles.are_of_another) == (False, True)
+    assert (first.troubles.another_keeps_data_fresh, second.troubles.another_keeps_data_fresh) == (False, True)
     told = [record.message for record in caplog.records if "runs the pipeline on this database" in record.message]
     assert len(told) == 1
     assert " on first runs" in told[0]

@@ -66,7 +66,7 @@ class SeasonCache:
     def _kept(self, name: str) -> Season | None:
         learnt = None if self._keeper is None else self._keeper.find(name)
         with suppress(ValueError):
-            return None if learnt is None else learnt.made_again(Season, {})
+            return None if learnt is None else learnt.restored(Season, {})
         return None
 
     def _made(self, name: str, grid: DayGrid, market: Market) -> Season:

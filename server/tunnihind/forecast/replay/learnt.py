@@ -45,7 +45,7 @@ class Learnt:
         document = msgspec.json.encode(model, enc_hook=named)
         return cls(document, tuple(arrays))
 
-    def made_again[Model](self, model: type[Model], shapes: Shapes) -> Model:
+    def restored[Model](self, model: type[Model], shapes: Shapes) -> Model:
         """Put a dataclass together again, with these arrays. Raises ValueError where they aren't one."""
 
         def resolved(shape: Any, value: Any) -> Any:  # noqa: ANN401  msgspec's hook takes any type

@@ -156,16 +156,16 @@ class _Kept[Part]:
         of_state = self._states.get(name.state)
         part = None if of_state is None else of_state.get(str(name))
         if part is None and self._keeper is not None and (learnt := self._keeper.find(str(name))) is not None:
-            part = self._made_again(learnt)
+            part = self._restored(learnt)
         if part is not None:
             self._hold(name, part)
         return part
 
-    def _made_again(self, learnt: Learnt) -> Part | None:
+    def _restored(self, learnt: Learnt) -> Part | None:
         learning = self._model()
         # A file that does not fit is no loss: the past is replayed.
         with suppress(ValueError):
-            return learnt.made_again(self._part, {Learning: type(learning), Fit: learning.fit_type})
+            return learnt.restored(self._part, {Learning: type(learning), Fit: learning.fit_type})
         return None
 
     def _hold(self, name: _Name, part: Part) -> None:

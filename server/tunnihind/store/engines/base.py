@@ -55,7 +55,7 @@ class System:
         """Open a transaction, and wait until no other one writes. Raises SQLAlchemyError, StoreError."""
 
     @abstractmethod
-    def noting(self) -> AbstractContextManager[Connection]:
+    def writing_beside(self) -> AbstractContextManager[Connection]:
         """Open a short transaction beside that of a writer, as far as the system can; a power failure may undo it.
 
         Raises SQLAlchemyError, StoreError.

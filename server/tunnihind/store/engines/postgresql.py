@@ -72,7 +72,7 @@ _RIGHTS: Final = text(
     " AND has_table_privilege(name, 'UPDATE') AND has_table_privilege(name, 'DELETE')))"
 )
 
-_NOTING: Final = text(
+_BESIDE: Final = text(
     "SELECT set_config('lock_timeout', '5s', true), set_config('statement_timeout', '5s', true),"
     " set_config('idle_in_transaction_session_timeout', '5s', true)"
 )
@@ -153,9 +153,9 @@ class Postgresql(System):
 
     @override
     @contextmanager
-    def noting(self) -> Iterator[Connection]:
+    def writing_beside(self) -> Iterator[Connection]:
         with self._writing.begin() as connection:
-            connection.execute(_NOTING)
+            connection.execute(_BESIDE)
             self._look_at(connection)
             yield connection
 

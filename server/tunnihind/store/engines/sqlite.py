@@ -90,7 +90,7 @@ class Sqlite(System):
         return self.engine.execution_options(**{_WRITES: True}).begin()
 
     @override
-    def noting(self) -> AbstractContextManager[Connection]:
+    def writing_beside(self) -> AbstractContextManager[Connection]:
         """Open a transaction that a process's end can't undo, and a power failure may.
 
         A beat every few seconds, each flushed to the disk, would wear out a memory card.
@@ -139,7 +139,7 @@ class Sqlite(System):
             self._anchor.close()
 
     def _hold(self) -> None:
-        """Hold on to the file that is open, as long as it is: see `_let_go`."""
+        """Hold on to the file that is open, as long as it is: see `_close_held_file`."""
         if self.path is None or self._read_only:
             return
         try:
@@ -149,7 +149,7 @@ class Sqlite(System):
             reason = f"it can't be read: {error}"
             raise StoreError(f"can't read the database {self.name}: {error}", reason=reason) from error
 
-    def _let_go(self) -> None:
+    def _close_held_file(self) -> None:
         """Close a file that is no longer at its path, with all that was written to it.
 
         SQLite would leave the write-ahead log behind, and read it as the log of the next file at that path. So the log
@@ -169,7 +169,7 @@ class Sqlite(System):
         # Another thread's connection would write its log into that of the next file.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
-        self._let_go()
+        self._close_held_file()
         if found is None:
             return "the database file has been deleted"
         try:
