@@ -124,7 +124,7 @@ def _walked(
             issue_at=issue_at,
             horizon_days=horizon_days,
             step_s=step_s,
-            progress=lambda done, total: progress.show("backtest", done, total),
+            progress=lambda done, total: progress.show("backtest, days of issue", done, total),
         )
     if result.scores().n == 0:
         prices = "prices" if step_s == HOUR_S else "prices by the quarter"
