@@ -52,7 +52,7 @@ class Storage:
         self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.{entry_id}")
 
     async def load(self) -> StoredState:
-        """Return the stored state, as far as it can be read."""
+        """Return the stored state; a part that can't be read begins empty."""
         try:
             kept = await self._store.async_load()
         except UnsupportedStorageVersionError:

@@ -46,7 +46,7 @@ def about_from(document: object) -> About:
 
 
 def _scale_from(told: object) -> tuple[float, ...]:
-    """Read the prices between the colours; whatever can't be that is none."""
+    """Read the prices between the colours; empty for anything else."""
     try:
         return tuple(sorted(map(_price, told))) if isinstance(told, list) else ()
     except vol.Invalid:

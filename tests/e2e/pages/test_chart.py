@@ -57,7 +57,7 @@ async def test_on_a_phone_the_legend_names_every_mark_in_view_in_two_lines(
             "legend => legend.clientHeight / parseFloat(getComputedStyle(legend).lineHeight)"
         )
         assert height == 2
-        # What the finder has found has its mark where it is told, too.
+        # The finder names its result with the mark that the result has in the chart.
         background = "mark => getComputedStyle(mark, '::before').backgroundColor"
         assert await page.locator(".found .cheapest dt").evaluate(background) != "rgba(0, 0, 0, 0)"
         # A view of the past has no forecast to explain.

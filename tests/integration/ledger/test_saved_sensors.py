@@ -1,4 +1,4 @@
-"""What a plan saved, as Home Assistant shows it and keeps statistics of it; meters are read from a real recorder."""
+"""How much a plan saved, as Home Assistant shows it, with its statistics; meters are read from a real recorder."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
