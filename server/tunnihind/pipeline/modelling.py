@@ -133,15 +133,17 @@ _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
 """The forecasters of past days: kept from slice to slice until all forecasts are made."""
 
 
-def score_slice(store: Store, as_of: int, market: Market, *, recent: bool, slice_s: float = SLICE_S) -> ScoreSlice:
+def score_slice(
+    store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
+) -> ScoreSlice:
     """Make some of the forecasts that the scores of an instant need: the `recent` ones, or the older ones.
 
     The oldest come first. Those of one day at least are made if any is missing, and none is begun after `slice_s`
-    seconds. Raises StoreError.
+    seconds. `model` is the name under which the server keeps them: after an upgrade in place, the code of a new process
+    has another one than the server that runs. Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
-    model = model_identity(market)
     kept = set.intersection(*({*store.backtests.kept(model, SeriesKey(market.zone, step_s))} for step_s in STEPS))
     wanted = score_instants(_recent_prices(store, as_of, market.zone).of(market.zone), as_of)
     missing = [instant for instant in wanted if instant not in kept]
@@ -176,13 +178,13 @@ def _next_day(store: Store, instant: int, run_at: int | None, market: Market) ->
     return tuple(NextDay.of(run, known) for run in runs.by_step.values())
 
 
-def scores(store: Store, as_of: int, market: Market) -> ScoreByStep:
-    """Score the stored forecasts of past days by the prices known at an instant. Raises StoreError."""
+def scores(store: Store, as_of: int, market: Market, model: str) -> ScoreByStep:
+    """Score a model's stored forecasts of past days by the prices known at an instant. Raises StoreError."""
     prices = _recent_prices(store, as_of, market.zone)
     instants = score_instants(prices.of(market.zone), as_of)
     by_step: dict[int, BacktestScore | None] = {}
     for step_s in STEPS:
-        kept = store.backtests.kept(model_identity(market), SeriesKey(market.zone, step_s))
+        kept = store.backtests.kept(model, SeriesKey(market.zone, step_s))
         forecasts = (kept[instant] for instant in instants if instant in kept)
         by_step[step_s] = recent_score(forecasts, prices.of(market.zone, step_s))
     return by_step
@@ -197,7 +199,7 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
     return store.prices.archive(since, zones=(zone,)).as_of(as_of)
 
 
-def accuracy(store: Store, as_of: int, market: Market) -> LiveScores:
+def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
     """Score runs exactly as issued: those of the last weeks, and all of them the first time. Raises StoreError."""
     newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
@@ -206,7 +208,7 @@ def accuracy(store: Store, as_of: int, market: Market) -> LiveScores:
     days = day_scores(store.runs.since(hours, since, as_of), prices)
     first = min((day.issued_on for day in days), default=delivery_day(as_of))
     earlier = store.scores.days(market.zone, first - timedelta(days=31 * MONTHS), first - timedelta(days=1))
-    backtest = (one.as_run(market.zone) for one in store.backtests.kept(model_identity(market), hours).values())
+    backtest = (one.as_run(market.zone) for one in store.backtests.kept(model, hours).values())
     return LiveScores(
         days=tuple(days),
         windows=windows(days, prices.newest_day),
@@ -237,12 +239,15 @@ class ProcessModeller:
         The process of the hourly runs makes the recent ones, for which it has learnt enough. Older ones are made by
         another process, which ends with the last of them: it has to learn for long, and is the last to get a processor.
         """
+        model = model_identity(market)
         if market.zone not in self._recent_are_made:
-            recent = await self._work(partial(score_slice, market=market, recent=True), as_of)
+            recent = await self._work(partial(score_slice, market=market, model=model, recent=True), as_of)
             if recent.forecasts or not recent.lacking:
                 return recent
             self._recent_are_made.add(market.zone)
-        older = await self._work(partial(score_slice, market=market, recent=False), as_of, self._past_worker)
+        older = await self._work(
+            partial(score_slice, market=market, model=model, recent=False), as_of, self._past_worker
+        )
         if not older.forecasts:
             self._past_worker.close()
             self._recent_are_made.discard(market.zone)
@@ -251,11 +256,11 @@ class ProcessModeller:
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
         """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
-        return await self._work(partial(scores, market=market), as_of)
+        return await self._work(partial(scores, market=market, model=model_identity(market)), as_of)
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
         """Return how the runs did, as issued. Raises StoreError, WorkerError."""
-        return await self._work(partial(accuracy, market=market), as_of)
+        return await self._work(partial(accuracy, market=market, model=model_identity(market)), as_of)
 
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None

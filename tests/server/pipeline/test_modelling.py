@@ -151,6 +151,20 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
         assert past_child_of(modeller) is None
 
 
+async def test_past_days_are_made_once_also_after_an_upgrade_in_place(
+    filled: Store, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The code of a new process then has another identity than the server that runs."""
+    earlier = "the model before the upgrade"
+    monkeypatch.setattr("tunnihind.pipeline.modelling.model_identity", lambda _: earlier)
+    async with process_modeller(f"sqlite:///{database}") as modeller:
+        first = await modeller.score_slice(ESTONIA, NOW)
+        assert filled.backtests.add(earlier, "ee", first.forecasts, past=first.past)
+        second = await modeller.score_slice(ESTONIA, NOW)
+    assert {one.issued_ts for one in first.forecasts}.isdisjoint(one.issued_ts for one in second.forecasts)
+    assert second.lacking < first.lacking
+
+
 async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -> None:
     async with process_modeller(f"sqlite:///{tmp_path / 'nowhere.db'}") as modeller:
         with pytest.raises(StoreError, match="there is no database"):

@@ -63,7 +63,7 @@ def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
     """Make all the forecasts that the score lacks; return in how many slices."""
     slices = 0
     for recent in (True, False):
-        while (part := score_slice(store, now, ESTONIA, recent=recent, slice_s=slice_s)).forecasts:
+        while (part := score_slice(store, now, ESTONIA, MODEL, recent=recent, slice_s=slice_s)).forecasts:
             assert store.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
             slices += 1
     return slices
@@ -74,7 +74,7 @@ def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: 
     archive, truth = filled.archive(), filled.prices.archive(zones=("ee",)).as_of(NOW).of("ee")
     known = map(archive.as_of, score_instants(truth, NOW))
     at_once = [NextDay.of(run, one) for one in known if (run := QuickModel(ESTONIA).forecast(one))]
-    found = scores(filled, NOW, ESTONIA)[HOUR_S]
+    found = scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
     assert found is not None
     assert found == recent_score(at_once, truth)
 
@@ -89,7 +89,7 @@ def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store:
     kept = store.backtests.kept(MODEL, QUARTERS)
     assert kept.keys() == store.backtests.kept(MODEL, HOURS).keys()
     truth = store.prices.archive(zones=("ee",)).as_of(NOW).of("ee", QUARTER_S)
-    found = scores(store, NOW, ESTONIA)
+    found = scores(store, NOW, ESTONIA, MODEL)
     assert found[QUARTER_S] is not None
     assert found[QUARTER_S] == recent_score(kept.values(), truth)
     assert found[HOUR_S] not in {None, found[QUARTER_S]}
@@ -97,7 +97,7 @@ def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store:
 
 def test_there_is_no_score_of_quarters_where_only_hours_are_known(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    found = scores(filled, NOW, ESTONIA)
+    found = scores(filled, NOW, ESTONIA, MODEL)
     assert found[HOUR_S] is not None
     assert found[QUARTER_S] is None
 
@@ -126,11 +126,11 @@ def test_prices_that_count_as_known_earlier_make_the_forecasts_from_then_on_anew
 
 def test_a_correction_keeps_earlier_forecasts_and_changes_what_scores_them(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    before = scores(filled, NOW, ESTONIA)[HOUR_S]
+    before = scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
     asked.clear()
     filled.prices.add([Price("ee", day_start(TODAY), HOUR_S, 3000.0)], source="elering", seen_ts=NOW)
     assert work_off(filled) == 0
-    after = scores(filled, NOW, ESTONIA)[HOUR_S]
+    after = scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
     assert before is not None
     assert after is not None
     assert after.mae > before.mae
@@ -160,7 +160,7 @@ def test_new_weather_costs_no_forecast(filled: Store, asked: list[int]) -> None:
 
 
 def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked: list[int]) -> None:
-    part = score_slice(filled, NOW, ESTONIA, recent=True, slice_s=0.0)
+    part = score_slice(filled, NOW, ESTONIA, MODEL, recent=True, slice_s=0.0)
     filled.prices.add([Price("lv", day_start(TODAY), HOUR_S, 1.0)], source="import", seen_ts=NOW)
     assert not filled.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
     assert filled.backtests.kept(MODEL, HOURS) == {}
@@ -210,8 +210,12 @@ class SlicingModeller(InProcessModeller):
 
     async def score_slice(self, market: Market, as_of: int) -> modelling.ScoreSlice:
         self.done.append("slice")
-        late = score_slice(self.store, as_of, market, recent=True, slice_s=self.slice_s)
-        return late if late.forecasts else score_slice(self.store, as_of, market, recent=False, slice_s=self.slice_s)
+        late = score_slice(self.store, as_of, market, MODEL, recent=True, slice_s=self.slice_s)
+        return (
+            late
+            if late.forecasts
+            else score_slice(self.store, as_of, market, MODEL, recent=False, slice_s=self.slice_s)
+        )
 
 
 async def test_prices_and_forecasts_come_between_the_slices(filled: Store, asked: list[int]) -> None:
@@ -312,12 +316,12 @@ def issue(store: Store, days: int) -> None:
 
 def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_changed(filled: Store) -> None:
     issue(filled, 150)
-    first = accuracy(filled, NOW, ESTONIA)
+    first = accuracy(filled, NOW, ESTONIA, MODEL)
     assert first.days[0].issued_on == TODAY - timedelta(days=149)
     assert [window.days for window in first.windows] == [7, 30, 90]
     assert [month.month for month in first.months.issued] == [f"2025-{month:02}" for month in range(7, 13)]
     filled.scores.keep("ee", first)
-    later = accuracy(filled, NOW, ESTONIA)
+    later = accuracy(filled, NOW, ESTONIA, MODEL)
     assert TODAY - timedelta(days=110) < later.days[0].issued_on < TODAY - timedelta(days=97)
     assert later.windows == first.windows
     for before, after in zip(first.months.issued, later.months.issued, strict=True):
@@ -328,8 +332,8 @@ def test_the_first_scores_take_all_runs_in_and_later_ones_only_what_may_have_cha
 def test_scores_go_on_where_a_long_stop_of_the_server_left_them(filled: Store) -> None:
     stopped = day_start(TODAY - timedelta(days=140))
     issue(filled, 150)
-    filled.scores.keep("ee", accuracy(filled, stopped, ESTONIA))
-    after = accuracy(filled, NOW, ESTONIA)
+    filled.scores.keep("ee", accuracy(filled, stopped, ESTONIA, MODEL))
+    after = accuracy(filled, NOW, ESTONIA, MODEL)
     # The last runs before the stop told of days whose prices came only later.
     scored = [day for day in after.days if day.issued_on == TODAY - timedelta(days=141)]
     assert [day.days_ahead for day in scored] == [1, 2, 3, 4, 5, 6, 7]
@@ -337,7 +341,7 @@ def test_scores_go_on_where_a_long_stop_of_the_server_left_them(filled: Store) -
 
 def test_the_backtest_is_scored_by_month_one_day_ahead(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    months = accuracy(filled, NOW, ESTONIA).months
+    months = accuracy(filled, NOW, ESTONIA, MODEL).months
     assert months.issued == ()
     assert [month.month for month in months.backtest] == ["2025-09", "2025-10", "2025-11", "2025-12"]
     november = months.backtest[2].scores

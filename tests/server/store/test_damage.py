@@ -204,8 +204,8 @@ def look_at_everything(store: Store) -> None:
     assert list(describe(status))
     assert store.scores.days("ee", DAY - timedelta(DAYS), DAY)
     assert make_runs(store, NOW, ESTONIA) is not None
-    accuracy(store, NOW, ESTONIA)
-    scores(store, NOW, ESTONIA)
+    accuracy(store, NOW, ESTONIA, "m")
+    scores(store, NOW, ESTONIA, "m")
     assert len(store.state.instance_id()) == 32
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from tests.support.clocks import JumpingClock, TimeIsUp
 from tests.support.markets.runs import run_with
 from tunnihind.clock import Clock
+from tunnihind.forecast.identity import model_identity
 from tunnihind.forecast.known import Known
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.quarters.slope import IssuedHours
@@ -70,14 +71,14 @@ class InProcessModeller:
         return make_runs(self._store, as_of, market)
 
     async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
-        late = score_slice(self._store, as_of, market, recent=True)
-        return late if late.forecasts else score_slice(self._store, as_of, market, recent=False)
+        late = score_slice(self._store, as_of, market, model_identity(market), recent=True)
+        return late if late.forecasts else score_slice(self._store, as_of, market, model_identity(market), recent=False)
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
-        return scores(self._store, as_of, market)
+        return scores(self._store, as_of, market, model_identity(market))
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
-        return accuracy(self._store, as_of, market)
+        return accuracy(self._store, as_of, market, model_identity(market))
 
 
 @dataclass
