@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 import stamina
+from aiohttp import web
 
 from tests.support.clocks import StillClock
 from tests.support.upstreams import FakeElering, FakeEntsoe, FakeOpenMeteo
@@ -143,9 +144,16 @@ async def test_a_source_that_can_not_serve_now_is_told_from_one_that_has_changed
     assert (await world.check())["elering"].has_answered is has_answered
 
 
-async def test_a_redirect_to_another_host_is_told(world: World) -> None:
-    # Both ask for a run. The forecast is then taken from the other API, which must not hide it.
-    world.open_meteo.fail(times=2, status=301, headers={"Location": "https://new.example/v1/forecast"})
+async def test_a_redirect_to_another_host_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Only the runs have moved. The forecast is then taken from the other API, which must not hide it.
+    answer = world.open_meteo.answer
+
+    def runs_have_moved(path: str, query: Mapping[str, str]) -> web.Response:
+        if "run" not in query:
+            return answer(path, query)
+        return web.Response(status=301, headers={"Location": "https://new.example/v1/forecast"})
+
+    monkeypatch.setattr(world.open_meteo, "answer", runs_have_moved)
     found = faults(await world.check())
     assert list(found) == ["open-meteo (forecast)", "open-meteo (history)"]
     assert "https://new.example/v1/forecast" in found["open-meteo (history)"][0]
