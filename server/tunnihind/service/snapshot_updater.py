@@ -168,11 +168,15 @@ class SnapshotUpdater:
             return seen, data, {zone: self._read_surroundings(market, seen, now) for zone, market in markets.items()}
 
     def _read_surroundings(self, market: Market, seen: _StoreState, now: int) -> Surroundings:
-        """Return the surroundings of a market's pages: of what is costly to read only what may have changed."""
+        """Return the surroundings of a market's pages, read again as far as they may have changed.
+
+        The scores of the weather change by the day and take a tenth of a second: they are read once an hour.
+        """
         around = replace(self.surroundings[market.zone], sources=read_sources(self._store))
-        if seen != self._shown:
-            around = replace(around, weather=read_weather(self._store, market, now))
-        if self._shown is None or seen.hour != self._shown.hour:
+        if seen == self._shown:
+            return around
+        around = replace(around, weather=read_weather(self._store, market, now))
+        if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
             around = replace(around, weather_scores=read_weather_scores(self._store, market, now))
         return around
 

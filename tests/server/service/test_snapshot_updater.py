@@ -102,20 +102,19 @@ async def test_new_weather_is_followed_without_reading_the_prices_again(follower
         assert replica.snapshot.data is before
 
 
-async def test_the_weather_is_scored_once_an_hour_without_reading_the_prices_again(
-    follower: tuple[Store, Replica],
-) -> None:
+async def test_the_weather_is_scored_at_once_and_then_by_the_hour(follower: tuple[Store, Replica]) -> None:
     writer, replica = follower
     noons = [NOW - NOW % DAY_S - back * DAY_S + HOUR_S * 6 for back in range(12)]
     issues = [series(noon, [float(hour % 7) for hour in range(240)], start_ts=noon) for noon in noons]
-    writer.covariates.add({"temperature_2m@ee_tallinn": issues})
-    await replica.updater.refresh()
-    assert surroundings_of(replica).weather_scores == ()
-    replica.clock.instant += HOUR_S
-    await replica.updater.refresh()
-    (scores,) = surroundings_of(replica).weather_scores
-    assert (scores.variable, scores.unit) == ("temperature_2m", "°C")
-    assert scores.by_days_ahead[0].days_ahead == 1
+    backwards = [series(one.issued_ts, [*one.values[::-1]], start_ts=one.start_ts) for one in issues]
+    scored = []
+    for place, given, later_s in (("ee_tallinn", issues, 0), ("ee_tartu", backwards, 0), ("lv_riga", issues, HOUR_S)):
+        writer.covariates.add({f"temperature_2m@{place}": given})
+        replica.clock.instant += later_s
+        await replica.updater.refresh()
+        (scores,) = surroundings_of(replica).weather_scores
+        scored.append(scores.by_days_ahead)
+    assert scored[0] == scored[1] != scored[2]
 
 
 def settle_a_day(store: Store) -> None:

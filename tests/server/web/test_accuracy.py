@@ -53,7 +53,7 @@ async def test_a_young_server_tells_of_the_days_it_has_scored(serve: Serve, lang
     assert f">{heading}</h2>" in (await server.ask(f"/accuracy?lang={lang}")).body.decode()
 
 
-@pytest.mark.parametrize(("lang", "wind"), [("en", "0.93 <small>0.3"), ("et", "0,93 <small>0,3")])
+@pytest.mark.parametrize(("lang", "wind"), [("en", "0.93 <small>0.3 m/s"), ("et", "0,93 <small>0,3 m/s")])
 async def test_the_page_says_how_good_the_weather_forecasts_were(serve: Serve, lang: str, wind: str) -> None:
     page = (await (await serve(sample_views.ordinary())).ask(f"/accuracy?lang={lang}")).body.decode()
     _, _, section = page.partition('id="weather-title"')
