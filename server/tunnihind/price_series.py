@@ -70,7 +70,7 @@ class PriceSeries(Mapping[int, float]):
         return not np.isnan(self.eur_mwh).any()
 
     def __getitem__(self, ts: int) -> float:
-        """Return the price of the period that begins at `ts`. Raises KeyError where it is not known."""
+        """Return the price of the period that begins at `ts`. Raises KeyError if it is not known."""
         row, rest = divmod(ts - self.start_ts, self.step_s)
         if rest or not 0 <= row < self.eur_mwh.size or np.isnan(self.eur_mwh[row]):
             raise KeyError(ts)

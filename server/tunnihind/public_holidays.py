@@ -5,7 +5,7 @@ from functools import lru_cache
 
 
 def is_holiday(day: date, country: str) -> bool:
-    """Tell whether a day is a public holiday in a country (ISO 3166)."""
+    """Return whether a day is a public holiday in a country (ISO 3166)."""
     return day in _public_holidays(country, day.year)
 
 

@@ -122,7 +122,7 @@ class Settings:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The VAT rate where the operator chose one of their own; None where the law's rate by date holds.
+        """The VAT rate where the operator chose one of their own; None if the law's rate by date holds.
 
         The specification's rate is nobody's choice where Estonia stands. An operator who set the law's newest rate
         follows the law, which had other rates in the past.
@@ -152,7 +152,7 @@ _HOUSE_NAMES: Final = ("local", "localhost", "lan", "home", "home.arpa", "intern
 
 
 def _is_within_the_house(host: str) -> bool:
-    """Tell whether a host is of a local network: by an address that isn't routed, or by its name."""
+    """Return whether a host is of a local network: by an address that isn't routed, or by its name."""
     try:
         return not ip_address(host).is_global
     except ValueError:

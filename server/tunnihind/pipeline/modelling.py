@@ -36,7 +36,7 @@ _LOWEST_PRIORITY: Final = 19
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
-"""The scores by step, in seconds; None where there is too little."""
+"""The scores by step, in seconds; None if there is too little."""
 
 
 class Modeller(Protocol):

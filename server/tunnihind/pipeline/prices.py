@@ -75,7 +75,7 @@ class PriceIngest:
         """Ask all sources for the delivery days from `first` to `last`, and settle what they answer.
 
         Calls `on_change` after something was stored. Returns how many prices came in before the round was over. Raises
-        StoreError. Raises SourceError where no source gave a usable answer: of several errors the one that asks for the
+        StoreError. Raises SourceError if no source gave a usable answer: of several errors the one that asks for the
         shortest pause. Each source's own pause is kept to anyway.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)

@@ -28,14 +28,14 @@ type Outcome = tuple[Any, Exception | None]
 
 
 def send(stream: BinaryIO, message: object) -> None:
-    """Write a message. Raises OSError where nobody is at the other end."""
+    """Write a message. Raises OSError if nobody is at the other end."""
     content = pickle.dumps(message)
     stream.write(len(content).to_bytes(_LENGTH_BYTES) + content)
     stream.flush()
 
 
 def receive(stream: BinaryIO) -> bytes:
-    """Return the next message, still pickled. Raises EOFError where none comes any more."""
+    """Return the next message, still pickled. Raises EOFError if none comes any more."""
     length = int.from_bytes(_exactly(stream, _LENGTH_BYTES))
     return _exactly(stream, length)
 

@@ -70,14 +70,14 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process, None where there is none."""
+        """The id of the process, None if there is none."""
         return None if self._process is None else self._process.pid
 
     async def do[Result](self, work: Callable[[], Result]) -> Result:
         """Return what `work` returns in the process. `work` has to be picklable.
 
         Raises the TunnihindError that the work raises, and RuntimeError with the traceback in its notes for any other
-        error. Raises WorkerError where the process can't be started, or dies or hangs twice at the work. Cancelling
+        error. Raises WorkerError if the process can't be started, or dies or hangs twice at the work. Cancelling
         ends the process.
         """
         async with self._turn:
@@ -204,7 +204,7 @@ class _Process:
         return self._process.pid
 
     async def do(self, work: Callable[[], object]) -> Outcome:
-        """Return the outcome of a piece of work. Raises _DiedError where the process dies at it, or has died before."""
+        """Return the outcome of a piece of work. Raises _DiedError if the process dies at it, or has died before."""
         self._outcome = self._loop.create_future()
         try:
             self._send(work)

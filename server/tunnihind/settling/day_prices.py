@@ -64,7 +64,7 @@ class DayPrices:
         return sorted(pairs)
 
     def first_difference(self, other: DayPrices) -> Pair | None:
-        """Return the first prices that differ, None where all that both have is equal."""
+        """Return the first prices that differ, None if all that both have is equal."""
         return next((pair for pair in self.beside(other) if pair.differs), None)
 
     def is_as(self, other: DayPrices) -> bool:

@@ -36,7 +36,7 @@ class PriceAnswer:
     sheets: Sequence[DaySheet]
 
     def fault_of(self, zone: Zone) -> str:
-        """Return why no day of a zone can be read; empty where one can be read, or where there is none."""
+        """Return why no day of a zone can be read; empty if one can be read, or where there is none."""
         faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
         return faults[0] if faults and all(faults) else ""
 

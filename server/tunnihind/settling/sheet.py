@@ -54,7 +54,7 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
 
 
 def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
-    """Return why a whole day's prices are believed only when two sources say them, None where they are believable.
+    """Return why a whole day's prices are believed only when two sources say them, None if they are believable.
 
     They are rows of zeros, a flat day, or a copy of one of the days `before`. No such day has ever been traded.
     """

@@ -104,7 +104,7 @@ class CovariateBook:
     def _sound(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
     ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return names and series but for passing runs; None where one is damaged, which takes no other one's place.
+        """Return names and series but for passing runs; None if one is damaged, which takes no other one's place.
 
         The keys are read first, without the values: these would take most of the memory.
         """
@@ -176,7 +176,7 @@ def _lasting(
 
 
 def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
-    """Return the names and the series that rows hold. Raises ValueError where one is damaged."""
+    """Return the names and the series that rows hold. Raises ValueError if one is damaged."""
     values = unpack_series([row.series for row in rows], [row.scale for row in rows])
     # Short integers, as all others are, can't be so high.
     if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):

@@ -52,7 +52,7 @@ def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
 
 
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
-    """Return p10, p50 and p90. Raises ValueError where they are not of the same periods, cross or are damaged."""
+    """Return p10, p50 and p90. Raises ValueError if they are not of the same periods, cross or are damaged."""
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles are not of the same periods")
@@ -78,7 +78,7 @@ def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
 
 
 def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
-    """Undo `pack_series` for many at once, which is much faster. Raises ValueError where one is damaged."""
+    """Undo `pack_series` for many at once, which is much faster. Raises ValueError if one is damaged."""
     content = [_decompressed(one, "series") for one in packed]
     alike: dict[tuple[int, int], list[int]] = {}
     for place, (scale, one) in enumerate(zip(scales, content, strict=True)):

@@ -26,7 +26,7 @@ _TELLING: Final = frozenset({"covariates", "source_health"})
 
 
 def current(connection: Connection) -> str | None:
-    """Return the step a database has reached, None for an empty one. Raises SchemaError where that is unclear."""
+    """Return the step a database has reached, None for an empty one. Raises SchemaError if that is unclear."""
     found = inspect(connection)
     tables = set(found.get_table_names())
     if not tables & _TELLING:

@@ -144,7 +144,7 @@ class TableRows[Row: Shape, Found]:
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
-        """Return what the first row stands for that is not damaged, None where there is none."""
+        """Return what the first row stands for that is not damaged, None if there is none."""
         with closing(self.read(connection, *where, order_by=order_by)) as found:
             return next(found, None)
 

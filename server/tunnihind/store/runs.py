@@ -169,13 +169,13 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 
 
 def _new_periods(run: Run, again: Run | None) -> int | None:
-    """Return how many periods at its start a run does not say `again`; None where these are more than an hour's."""
+    """Return how many periods at its start a run does not say `again`; None if these are more than an hour's."""
     if again is None or again.p50.size != run.p50.size:
         return None
     said = [np.stack([one.p10, one.p50, one.p90]).view(np.int64) for one in (run, again)]
     differing = np.flatnonzero((said[0] != said[1]).any(axis=0))
     new = int(differing[-1]) + 1 if differing.size else 0
-    if new * run.step_s > HOUR_S or not _begun(again, run.p10[:new], run.p50[:new], run.p90[:new]).says_the_same(run):
+    if new * run.step_s > HOUR_S or not _begun(again, run.p10[:new], run.p50[:new], run.p90[:new]).is_identical_to(run):
         return None
     return new
 
@@ -274,7 +274,7 @@ class ScenarioBook:
         self.rows = TableRows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
 
     def newest(self, zone: Zone) -> Scenarios | None:
-        """Return the scenarios of a zone that were kept last, None where there are none. Raises StoreError."""
+        """Return the scenarios of a zone that were kept last, None if there are none. Raises StoreError."""
         with self._database.reading() as connection:
             return self.rows.first(connection, scenarios_table.c.zone == zone)
 

@@ -74,7 +74,7 @@ class ScoreBook:
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue(self, zone: Zone) -> date | None:
-        """Return a zone's newest day of issue that has been scored, None where none has been. Raises StoreError."""
+        """Return a zone's newest day of issue that has been scored, None if none has been. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
@@ -199,7 +199,7 @@ class BacktestBook:
         return True
 
     def scored_at(self, model: str, zone: Zone) -> int | None:
-        """Return when a model was last scored by a zone's prices; None where another one was since. Raises StoreError.
+        """Return when a model was last scored by a zone's prices; None if another one was since. Raises StoreError.
 
         None too where it never was.
         """

@@ -45,7 +45,7 @@ class StateBook:
         self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
-        """Return a fact of a shape, None where it was never written or is damaged. Raises StoreError."""
+        """Return a fact of a shape, None if it was never written or is damaged. Raises StoreError."""
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 

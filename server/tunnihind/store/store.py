@@ -113,7 +113,7 @@ class Store:
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
         """Return whose prices of [first_ts, end_ts) a second source may still contradict, by zone and delivery day.
 
-        There are none where only one source is asked. Raises StoreError.
+        There are none if only one source is asked. Raises StoreError.
         """
         return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 

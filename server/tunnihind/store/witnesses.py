@@ -22,7 +22,7 @@ class Witness:
     """One source's answer for a zone's delivery day.
 
     `prices` are those of its newest whole answer, EUR/MWh, hours or quarters in order of time. They stand since
-    `since_ts` and were last heard at `heard_ts`; there are none where no answer was whole. `reason` and `detail` say
+    `since_ts` and were last heard at `heard_ts`; there are none if no answer was whole. `reason` and `detail` say
     why its newest answer is held back, and are empty where it isn't.
     """
 

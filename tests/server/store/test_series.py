@@ -28,7 +28,7 @@ def test_runs_and_scores_of_a_series_are_not_anothers(store: Store, other: Serie
         store.runs.keep_score(key, its_score)
         newest = store.runs.newest(key)
         assert newest is not None
-        assert newest.says_the_same(run)
+        assert newest.is_identical_to(run)
         assert [one.tier for one in store.runs.since(key, 0)] == [run.tier]
     assert (store.runs.score(SeriesKey("ee", HOUR_S)), store.runs.score(other)) == (score, others_score)
     assert store.runs.newest(SeriesKey("lv", QUARTER_S)) is None

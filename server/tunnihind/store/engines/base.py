@@ -17,7 +17,7 @@ from tunnihind.errors import StoreError
 _LOG: Final = logging.getLogger(__name__)
 
 type Recognise = Callable[[Connection], None]
-"""Raises StoreError where a database is not the one that was opened, nor a copy of it."""
+"""Raises StoreError if a database is not the one that was opened, nor a copy of it."""
 
 
 class System:
