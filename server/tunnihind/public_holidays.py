@@ -1,4 +1,4 @@
-"""Public holidays: they change what people use, and what the network charges."""
+"""Public holidays, which change power consumption and network charges."""
 
 from datetime import date
 from functools import lru_cache
