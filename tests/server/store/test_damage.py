@@ -26,7 +26,7 @@ from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
-from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, note_filled, refill_damaged
+from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, record_filled, refill_damaged
 from tunnihind.pipeline.modelling import accuracy, make_runs, scores
 from tunnihind.pipeline.retention import thin
 from tunnihind.pipeline.situation import read_situation
@@ -91,8 +91,8 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
         scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
         store.scores.keep("ee", LiveScores(days=tuple(scored)))
         store.state.refreshed(NOW)
-        note_filled(store.state, YEARS_FILLED, str(DAY.year), NOW)
-        note_filled(store.state, "months of weather filled", "2025-12-01", NOW)
+        record_filled(store.state, YEARS_FILLED, str(DAY.year), NOW)
+        record_filled(store.state, "months of weather filled", "2025-12-01", NOW)
         ones = pack_hundredths(np.ones(24))
         past = [
             {
@@ -312,7 +312,7 @@ def test_a_year_with_a_damaged_price_is_filled_in_again(url: str, system: System
     with Store(url) as store:
         refill_damaged(store, [])
         assert filled(store.state, YEARS_FILLED) == {}
-        note_filled(store.state, YEARS_FILLED, "2025", NOW)
+        record_filled(store.state, YEARS_FILLED, "2025", NOW)
         refill_damaged(store, [])
         assert filled(store.state, YEARS_FILLED) == {"2025": NOW}
         assert store.prices.count() == DAYS * 24 * 4 - 1
