@@ -210,7 +210,7 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
             _forget_damaged(store, filled_parts_key(source), series, _month, column="start_ts")
         else:
             _forget_damaged(store, filled_parts_key(source), _of(series, source), _day, column="run_ts")
-    store.name_damaged()
+    store.log_damaged()
 
 
 def _forget_damaged(

@@ -175,7 +175,7 @@ class Pipeline:
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
                 await asyncio.to_thread(self._store.witnesses.keep_only, self._price_names)
-                await asyncio.to_thread(self._store.state.has_price_sources, self._price_names)
+                await asyncio.to_thread(self._store.state.record_price_sources, self._price_names)
                 self._has_forgotten_others = True
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
@@ -338,7 +338,7 @@ class Pipeline:
         for step_s, score in (await self._modeller.scores(market, now)).items():
             await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(zone, step_s), score)
         await asyncio.to_thread(self._store.scores.keep, zone, await self._modeller.accuracy(market, now))
-        await asyncio.to_thread(self._store.backtests.note_scored, model, zone, now)
+        await asyncio.to_thread(self._store.backtests.record_scored, model, zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         await self._fetch(*parts_of_year(year, next_day(now)))

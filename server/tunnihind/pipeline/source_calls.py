@@ -40,7 +40,7 @@ class SourceCaller:
             raise
         self._failing.discard(source)
         self._observer.source_asked(source, answered=True)
-        if await asyncio.to_thread(self._store.health.succeeded, source, self._now()):
+        if await asyncio.to_thread(self._store.health.record_success, source, self._now()):
             _LOG.info("%s answers again", source)
         return answer
 
@@ -58,7 +58,7 @@ class SourceCaller:
         if isinstance(error, RateLimited):
             now = self._now()
             self._paused[source] = now, asked_pause_end(self._market, now, error.retry_after_s), error
-        await asyncio.to_thread(self._store.health.failed, source, self._now(), error)
+        await asyncio.to_thread(self._store.health.record_failure, source, self._now(), error)
         # A failure is logged at least once after each start of the server, so that the newest log has the cause.
         level = logging.DEBUG if source in self._failing else logging.WARNING
         self._failing.add(source)

@@ -126,7 +126,7 @@ class SnapshotUpdater:
 
     def _pause_s(self) -> float:
         """Return how long to wait before looking again, unless a change is announced."""
-        if not self._store.database.system.tells_of_changes:
+        if not self._store.database.system.announces_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
             return uniform(*_RETRIES_S)  # noqa: S311  to spread, not to hide
@@ -134,7 +134,7 @@ class SnapshotUpdater:
 
     async def _listen(self) -> None:
         """Look at the store whenever the database announces a change."""
-        while self._store.database.system.tells_of_changes:
+        while self._store.database.system.announces_changes:
             try:
                 async with aclosing(self._store.database.system.changes()) as changes:
                     is_listening = False

@@ -84,7 +84,7 @@ class Settling:
         """Settle the prices that the rule accepts, and record the held-back days. Raises StoreError."""
         sheets = [sheet for answer in answers for sheet in answer.sheets]
         if not sheets:
-            self._store.state.refreshed(now)
+            self._store.state.record_refresh(now)
             return Outcome()
         first, last = min(sheet.day for sheet in sheets), max(sheet.day for sheet in sheets)
         known = {_key(one): one for one in self._store.witnesses.between(first, last) if one.source in self._sources}
@@ -107,7 +107,7 @@ class Settling:
             heard[key] = replace(heard[key], reason=fault.reason, detail=fault.detail)
         self._keep_witnesses(known, heard, waits_from)
         if any(heard[sheet.source, sheet.zone, sheet.day].reason != Reason.OFF for sheet in sheets):
-            self._store.state.refreshed(now)
+            self._store.state.record_refresh(now)
         return outcome
 
     def _settled(self, first: date, last: date) -> _Settled:

@@ -122,7 +122,7 @@ async def test_how_a_source_was_that_is_gone_from_the_settings_is_forgotten_at_e
     for start in range(2):
         # At the second start another server with other settings has had the pipeline.
         for name in ("entsoe", source.name):
-            store.health.failed(name, NOW - 60, DOWN)
+            store.health.record_failure(name, NOW - 60, DOWN)
         noted = store.health.all()[source.name].failures
         await live(pipeline, clock, NOW + (start + 1) * MINUTE)
         assert "entsoe" not in store.health.all()

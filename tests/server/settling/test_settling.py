@@ -296,7 +296,7 @@ async def test_after_a_wrong_first_fill_the_years_are_filled_again(store: Store)
 def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store.state.has_price_sources(["elering", "entsoe"])
+    store.state.record_price_sources(["elering", "entsoe"])
     trial = SettlingTrial(store, TODAY)
     trial.until(at("13:55"), entsoe=None)
     unconfirmed = (
@@ -321,7 +321,7 @@ def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
 
 
 def test_with_one_source_unconfirmed_prices_are_no_warning(store: Store) -> None:
-    store.state.has_price_sources(["elering"])
+    store.state.record_price_sources(["elering"])
     trial = SettlingTrial(store, TODAY, sources=ONE)
     trial.until(at("13:55"))
     assert judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == []

@@ -86,11 +86,11 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
             store.covariates.add({"ee_wind_mw": [series(NOW - day * 3600, [1.0, 2.0])]})
             store.runs.add(plain_run(NOW - day * 3600, median=50.0 + day))
             store.witnesses.put(replace(HELD, day=DAY - timedelta(day)))
-            store.health.failed(f"source {day}", NOW, SourceUnreachable("elering", "no answer"))
+            store.health.record_failure(f"source {day}", NOW, SourceUnreachable("elering", "no answer"))
         store.runs.keep_score(HOURS, None)
         scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
         store.scores.keep("ee", LiveScores(days=tuple(scored)))
-        store.state.refreshed(NOW)
+        store.state.record_refresh(NOW)
         record_filled(store.state, YEARS_FILLED, str(DAY.year), NOW)
         record_filled(store.state, "months of weather filled", "2025-12-01", NOW)
         ones = pack_hundredths(np.ones(24))
@@ -215,10 +215,10 @@ def work_with(store: Store) -> None:
     assert store.lease().claim()
     refill_damaged(store, [ScriptedWeather()])
     thin(store, NOW)
-    store.state.refreshed(NOW)
+    store.state.record_refresh(NOW)
     store.runs.add(run(NOW))
     store.witnesses.put(HELD)
-    store.health.succeeded("elering", NOW)
+    store.health.record_success("elering", NOW)
     look_at_everything(store)
 
 

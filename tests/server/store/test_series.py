@@ -39,7 +39,7 @@ def test_forecasts_of_past_days_of_a_series_are_not_anothers(store: Store, other
     run, past = plain_runs(MADE).hours, store.backtests.state_of_past()
     forecast = NextDay(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
     assert store.backtests.add("m", "ee", [forecast], past=past)
-    store.backtests.note_scored("m", "ee", MADE)
+    store.backtests.record_scored("m", "ee", MADE)
     assert store.backtests.kept("m", other) == {}
     if other.zone != "ee":
         assert store.backtests.add("n", other.zone, [forecast], past=past)
