@@ -20,9 +20,9 @@ type Drives = Literal["wind", "load"]
 
 @dataclass(frozen=True, slots=True)
 class WeatherPoint:
-    """A place whose weather is asked for, in degrees north and east (WGS 84).
+    """A place whose weather is requested, in degrees north and east (WGS 84).
 
-    Near a place of `wind` stand wind farms; one of `load` has consumers, and solar panels on their roofs.
+    A place of `wind` has wind farms nearby. A place of `load` has consumers, and solar panels on their roofs.
     """
 
     zone: str
@@ -34,13 +34,13 @@ class WeatherPoint:
 
     @property
     def name(self) -> str:
-        """The name that its series end in, `ee_west`."""
+        """The suffix of its series' names, such as `ee_west`."""
         return f"{self.zone}_{self.place}"
 
 
 @dataclass(frozen=True, slots=True)
 class WeatherVariable:
-    """A variable under Open-Meteo's name, the unit that it is asked for in, and the lowest and highest possible value.
+    """A variable by Open-Meteo's name, the requested unit, and the lowest and highest possible value.
 
     A `past_hour_mean` is the mean of an hour, and Open-Meteo gives it at the END of that hour.
     """
@@ -88,5 +88,5 @@ def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
 
 
 def covariate_name(variable: WeatherVariable, point: WeatherPoint) -> str:
-    """Return the name that a series is stored under, `wind_speed_100m@ee_west`."""
+    """Return the name of a stored series, such as `wind_speed_100m@ee_west`."""
     return f"{variable.name}@{point.name}"

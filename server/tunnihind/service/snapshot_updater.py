@@ -76,7 +76,7 @@ class SnapshotUpdater:
 
     @property
     def lag_s(self) -> float | None:
-        """Seconds since what is served was last seen to be the newest there is; None where nothing has been read."""
+        """Seconds since what is served was last seen to be the newest there is; None if nothing has been read."""
         return None if self._caught_up_at is None else monotonic() - self._caught_up_at
 
     @property
@@ -128,7 +128,7 @@ class SnapshotUpdater:
 
     def _pause_s(self) -> float:
         """Return how long to wait before looking again, unless a change is announced."""
-        if not self._store.database.system.tells_of_changes:
+        if not self._store.database.system.announces_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
             return uniform(*_RETRIES_S)  # noqa: S311  to spread, not to hide
@@ -136,7 +136,7 @@ class SnapshotUpdater:
 
     async def _listen(self) -> None:
         """Look at the store whenever the database announces a change."""
-        while self._store.database.system.tells_of_changes:
+        while self._store.database.system.announces_changes:
             try:
                 async with aclosing(self._store.database.system.changes()) as changes:
                     is_listening = False
@@ -153,7 +153,7 @@ class SnapshotUpdater:
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
         """Return the state of the store, and by zone the data to serve and the pages' surroundings.
 
-        The data are None where they are served already: sources are asked far more often than their answers change.
+        The data are None if they are served already: sources are asked far more often than their answers change.
         """
         # In one view: wherever the version is the same, the data are.
         with self._store.database.one_view():
@@ -206,7 +206,7 @@ class SnapshotUpdater:
 
 
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
-    """Read the newest forecast of wind and sun for a market; None where none is fresh. Raises StoreError."""
+    """Read the newest forecast of wind and sun for a market; None if none is fresh. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))
     return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)
