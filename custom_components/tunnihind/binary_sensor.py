@@ -112,7 +112,7 @@ class SellingBinarySensor(SellingEntity, PriceBinarySensor):
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):
-    """On when the prices are not what they should be."""
+    """On while the prices have a problem, such as a forecast that is too old."""
 
     @property
     @override

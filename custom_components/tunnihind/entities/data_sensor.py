@@ -16,7 +16,7 @@ from ..server.answers import Backtest, PlanScore
 
 
 class DataSensor(DataEntity, ValueSensor[PricesNow]):
-    """An age or a quality of the data."""
+    """A sensor for the age or the quality of the data."""
 
     @property
     @override
