@@ -28,7 +28,7 @@ async def async_setup_entry(
 
 
 class PlanCalendar(DataEntity, CalendarEntity):
-    """The windows of all plans: those of the last two weeks, and the one that runs or comes next.
+    """The windows of all plans: past ones of two weeks, and the one that runs or comes next.
 
     A plan by its price limit has all known windows ahead.
     """

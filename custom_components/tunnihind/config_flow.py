@@ -175,7 +175,10 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self.async_step_replace()
 
     async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether to replace the server by another one. A server that was installed again counts as another one."""
+        """Ask whether to replace the server by another one.
+
+        A new installation of the same server counts as another one.
+        """
         if user_input is not None:
             return self._store_address()
         return self.async_show_form(step_id="replace", description_placeholders={"url": self._tried["url"]})

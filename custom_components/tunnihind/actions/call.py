@@ -50,7 +50,7 @@ async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
 
 
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
-    """Return the coordinator of an entry. Raises Refusal where it is not loaded.
+    """Return the coordinator of an entry. Raises Refusal if it is not loaded.
 
     Waits until a start or a reload has finished, because its first states may already set off automations that call
     actions.

@@ -33,7 +33,7 @@ class State(StrEnum):
     NO_PRICE = "no_price"
     """The current price is not known: none has come yet, or the known ones have run out. There may be other prices."""
     STARTING = "starting"
-    """The integration starts or restarts. This lasts a moment, and the earlier contents still hold."""
+    """The integration starts or restarts. This lasts a moment, and the card may still show the earlier contents."""
     RETRYING = "retrying"
     """The server doesn't answer, and nothing is stored from before. The integration goes on trying."""
     STOPPED = "stopped"
@@ -42,7 +42,7 @@ class State(StrEnum):
 
 
 class CardNow(TypedDict):
-    """The current period, [start, end): an hour, or a quarter where the household is billed by it."""
+    """The current period, [start, end): an hour, or a quarter if the household is billed by the quarter."""
 
     start: int
     end: int
@@ -71,8 +71,8 @@ class CardBeginning(TypedDict):
 class CardContents(CardBeginning):
     """The contents of a loaded entry.
 
-    The first event after a subscription has all fields, later ones those that changed. While `state` is neither `ready`
-    nor `no_price`, events have no other field; the earlier ones still hold.
+    The first event after a subscription has all fields, and later events have the changed fields. While `state` is
+    neither `ready` nor `no_price`, events have only `state`; the other fields keep their last values.
 
     - `mode`: whether prices are live, made up or of a past day.
     - `clock_ahead_s`: add it to Home Assistant's time to get the entry's. It is 0 except in a rehearsal.

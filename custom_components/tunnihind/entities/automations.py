@@ -230,7 +230,7 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
     """Raise vol.Invalid for a named device or entity of ours that has none of these kinds: it would never count.
 
-    Areas, floors and labels may hold anything.
+    Areas, floors and labels may contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
     named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]

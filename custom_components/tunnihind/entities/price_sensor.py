@@ -1,4 +1,4 @@
-"""The prices at which the household buys electricity, and those at which it sells."""
+"""Sensors for the prices at which the household buys and sells electricity."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def _times(first: Period | None, last: Period | None) -> Attributes:
 class PriceDescription(ValueDescription[PricesNow]):
     """A price per kilowatt-hour. It has no device class, because Home Assistant has none for it.
 
-    Only the current price has long-term statistics. Their means, minima and maxima are those of past days.
+    Only the current price has long-term statistics, so their means, minima and maxima are right for past days.
     """
 
     native_unit_of_measurement: str | None = EUR_PER_KWH

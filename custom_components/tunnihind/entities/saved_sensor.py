@@ -1,4 +1,4 @@
-"""The cost and the saving of a plan's windows, and the saving that was expected.
+"""Sensors for the cost and the saving of a plan's windows, and for the expected saving.
 
 Saved money may become less: a window can turn out more expensive than starting at once, and a corrected price changes
 sums that were already counted. So the all-time sums have the state class "total", not "total increasing". Dashboards

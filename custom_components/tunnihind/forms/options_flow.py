@@ -61,7 +61,7 @@ def selling_form(unit: Unit) -> vol.Schema:
 
 
 def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    """Return the newest deductions as the form shows them; empty where the household sells nothing."""
+    """Return the newest deductions as the form shows them; empty if the household sells nothing."""
     contract = options.get(SELLING)
     if not contract:
         return {}
@@ -134,7 +134,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return self.async_show_form(step_id="remove_row", data_schema=self._choice())
 
     async def async_step_billing(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the periods by which the household is billed, and those by which its prices are compared."""
+        """Ask for the periods by which the household is billed, and the periods by which its prices are compared."""
         return self._ask("billing", BILLING_FORM, {}, user_input)
 
     async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

@@ -92,7 +92,7 @@ def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
 
 
 class PlanFlow(ConfigSubentryFlow):
-    """Adds or changes one plan; the entry applies it without a reload."""
+    """Adds or changes one plan. The entry applies the change without a reload."""
 
     _new: PlanForm = PlanForm.CHEAPEST
 

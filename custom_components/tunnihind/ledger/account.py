@@ -171,7 +171,7 @@ class Account:
     def _follow(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
     ) -> None:
-        """Add a window that has begun, and follow the one that was added."""
+        """Add a window that has begun, or update the one that was added before."""
         window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         self._end_dropped(window, now)
         is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF

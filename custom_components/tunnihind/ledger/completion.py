@@ -150,7 +150,7 @@ class Completion:
     def _async_start(self, now: int) -> None:
         """Start looking, unless an earlier look still waits for the recorder or the server.
 
-        The next one finds the rest.
+        The next look finds the rest.
         """
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(

@@ -21,7 +21,7 @@ _KWH_DECIMALS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """The cost and the savings, EUR, of some energy, kWh.
+    """An amount of energy, kWh, with its cost and savings, EUR.
 
     `saved` is the saving against starting at once, `below_mean` the saving against the mean price of the day. Both are
     negative if the energy cost more.
@@ -79,9 +79,9 @@ class Total:
 class Run:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
-    `window` is the time that the plan decided on. `pieces` are the parts of it that have run or run now, in the order
-    of time. A piece that Home Assistant missed from start to end is left out. A piece that began while Home Assistant
-    was down counts from its return.
+    `window` is the time that the plan decided on. `pieces` are the parts of this time that have begun to run, in the
+    order of time. A piece that Home Assistant missed from start to end is left out. A piece that began while Home
+    Assistant was down counts from its return.
 
     `at_once` is the earliest time that the window could have begun: the first quarter of an hour at or after the latest
     of three instants: its span opened, the plan was made, the plan was switched on. `expected` is the saving that the
@@ -120,7 +120,7 @@ class Run:
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> Run:
         """Return the run after the plan has decided these pieces, as of `now` (UTC seconds).
 
-        `energy_kwh` is the present need. A higher one than at the start replaces it. A lower one only shows that part
+        `energy_kwh` is the present need. A higher one than at the start replaces it. A lower need only shows that part
         of the energy has been used.
         """
         needed = self.energy_kwh

@@ -72,7 +72,7 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     """Return the plan's window as of `now` (UTC seconds), or why it has none.
 
     `last` is the decision before; None forgets past windows. The result is the window of the first occurrence that has
-    one. If none has, the reason is that of the first occurrence with enough time.
+    one. Without a window, the reason is that of the first occurrence with enough time.
     """
     run = _last_run(last, now)
     if run is not None:
@@ -112,7 +112,7 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, 
 
 
 def _is_left_out(settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]) -> bool:
-    """Return whether time has shortened the window, and a later span of the plan's days may hold all of it."""
+    """Return whether the window is short because time has passed, and a later span of the plan's days may have room."""
     span = window.span
     days_end = last_close(settings, span)
     others = [other for other in later if other.closes <= days_end]
@@ -330,7 +330,7 @@ def _job(settings: PlanSettings) -> Job:
 
 
 def _job_that_shortens(settings: PlanSettings) -> Job | None:
-    """Return the job that may be done in part, if the plan has one: it is split, or goes by energy."""
+    """Return the job that may be done in part; None for a plan in one piece that does not go by energy."""
     if settings.min_piece_s is not None:
         return _job(settings)
     return None if settings.energy_kwh is None else replace(_job(settings), min_piece_s=QUARTER_S, most_pieces=1)

@@ -81,7 +81,7 @@ class Cost:
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
     """Compare the window with as much time in one piece from `at_once` (UTC seconds) on.
 
-    None if a price of either is not known. If both are the same time, the saving and its chance are zero.
+    None if a price of either time is not known. If both times are the same, the saving and its chance are zero.
     """
     duration = sum(end - start for start, end in pieces)
     weights: dict[Period, float] = {}

@@ -54,12 +54,12 @@ class Kind(StrEnum):
 
     @property
     def is_dear(self) -> bool:
-        """Whether it looks for high prices."""
+        """Whether a plan of this kind looks for high prices."""
         return self in (Kind.DEAREST, Kind.ABOVE)
 
     @property
     def is_by_limit(self) -> bool:
-        """Whether the price limit alone decides how long it runs."""
+        """Whether the price limit alone decides how long a plan of this kind runs."""
         return self in (Kind.BELOW, Kind.ABOVE)
 
 

@@ -54,8 +54,7 @@ class Job:
     """The time that has to run. Lengths are whole quarters of an hour, in seconds.
 
     If `min_piece_s` is None, the job is one piece of the whole duration. If `most_pieces` is None, any number of pieces
-    is allowed. An average at most `tolerance` (EUR/kWh) above the least is near enough for an earlier, or later,
-    window.
+    is allowed. With a `tolerance` (EUR/kWh), an earlier or later window may have an average that is higher by so much.
     """
 
     duration_s: int

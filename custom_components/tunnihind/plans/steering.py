@@ -71,7 +71,7 @@ class SteeredPlan:
         return changed
 
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
-        """Return the plan with its form as it is now. A form that differs from the present one ends the changes."""
+        """Return the plan with this form. If the form differs from the old one, the changes end."""
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
     def without_changes(self) -> SteeredPlan:

@@ -55,7 +55,7 @@ class NetworkRates:
 class Entry[Rate]:
     """One rate of the table. It holds from `since` to `until`, both included; None if the end is not known.
 
-    `as_of` is the day on which the source was read. `disputed` are the figures of other sources, c/kWh.
+    `as_of` is the day on which the source was read. `disputed` has the different figures of other sources, c/kWh.
     """
 
     rate: Rate

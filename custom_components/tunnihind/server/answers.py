@@ -122,7 +122,7 @@ class ForecastAnswer:
         return self.forecast[start].p50 if start in self.forecast else None
 
     def in_hours(self) -> ForecastAnswer:
-        """Return the answer by the hour: means of four quarters, to the 2 decimals in which the server shows prices.
+        """Return the answer by the hour, as means of four quarters. They have 2 decimals, like the server's prices.
 
         An hour is settled if all its quarters are. An hour with an unknown quarter has no price.
         """

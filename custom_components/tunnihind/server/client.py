@@ -135,7 +135,7 @@ class Client:
             return None
 
     async def forecast(self, step_s: int = HOUR_S) -> ForecastAnswer:
-        """Return the newest prices by the hour or the quarter: the same object while the server has nothing new.
+        """Return the newest prices by the hour or the quarter: the same object if the server has nothing new.
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """

@@ -119,7 +119,7 @@ class NewestPrices:
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:
-        """Return the newest prices: the same object while the server has nothing new.
+        """Return the newest prices: the same object if the server has nothing new.
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
