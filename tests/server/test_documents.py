@@ -230,7 +230,7 @@ WEATHER_SINCE: Final = RUNS_SINCE.year
     [
         ("README", f"port {Settings().port}", f"pordil {Settings().port}"),
         ("README", f"prices since {Settings().history_start}", f"hinnad aastast {Settings().history_start}"),
-        ("README", f"weather forecasts since {WEATHER_SINCE}", f"ilmaprognoosid aastast {WEATHER_SINCE}"),
+        ("README", f"Weather back to {WEATHER_SINCE}", f"ilmaprognoosid aastast {WEATHER_SINCE}"),
         ("docs/home-assistant/entities", f"after {LATE}", f"pärast kella {LATE}"),
         ("docs/api", f"include VAT: - {SPECIFIED_VAT_RATE:.0%}", f"käibemaksu: - {SPECIFIED_VAT_RATE:.0%}"),
         ("docs/api", f"up to {PUBLIC_WINDOW_S // HOUR_S} hours", f"kuni {PUBLIC_WINDOW_S // HOUR_S} tundi"),
