@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import pytest
@@ -133,8 +133,8 @@ def test_the_percent_sign_stands_next_to_its_number(language: str) -> None:
 PLURALS: Final = {"en": {"one", "other"}, "et": {"one", "other"}, "ru": {"one", "few", "many"}}
 # What may stand in Latin letters in Russian, besides what is filled in and what stands in backticks.
 LATIN_IN_RUSSIAN: Final = {
-    "API", "EMHASS", "EUR", "Elektrilevi", "Home Assistant", "IP", "NTP", "Predbat", "Tunnihind", "Võrk", "W", "Wh",
-    "buy", "evcc", "kW", "kWh", "recorder",
+    "API", "EMHASS", "ENTSO-E", "EUR", "Elektrilevi", "Home Assistant", "IP", "NTP", "Open-Meteo", "Predbat",
+    "Tunnihind", "Võrk", "W", "Wh", "buy", "ee", "evcc", "fi", "kW", "kWh", "lt", "lv", "recorder",
 }  # fmt: skip
 
 
@@ -149,6 +149,15 @@ def test_the_card_has_each_text_in_all_languages_with_the_same_gaps_and_all_plur
         assert len({frozenset(gaps(text)) for text in said}) == 1, key
         forms = {language: set(text) for language, text in zip(PLURALS, said, strict=True) if isinstance(text, dict)}
         assert forms.items() <= PLURALS.items(), key
+
+
+@pytest.mark.parametrize("language", PLURALS)
+def test_the_app_has_each_text_in_all_languages(language: str) -> None:
+    def shape(node: Any) -> Any:  # noqa: ANN401  a YAML document
+        return {key: shape(value) for key, value in node.items()} if isinstance(node, dict) else bool(node.strip())
+
+    texts = [yaml.safe_load((APP / f"{one}.yaml").read_text()) for one in ("en", language)]
+    assert shape(texts[0]) == shape(texts[1])
 
 
 def test_russian_is_written_in_its_own_letters_quotes_and_dashes() -> None:
