@@ -58,6 +58,11 @@ def strings(node: Any, key: str = "") -> Iterator[str]:  # noqa: ANN401  a JSON 
         yield node
 
 
+def groups(document: Any) -> list[str]:  # noqa: ANN401  a JSON document
+    """Return the names and descriptions of the groups of resources."""
+    return [text for tag in document["tags"] for text in tag.values()]
+
+
 @pytest.mark.parametrize("vat_rate", [None, 0.24])
 @pytest.mark.parametrize("zone", ZONES)
 def test_every_sentence_of_the_reference_has_its_estonian(zone: Zone, vat_rate: float | None) -> None:
@@ -67,6 +72,7 @@ def test_every_sentence_of_the_reference_has_its_estonian(zone: Zone, vat_rate: 
     shown = [
         *document["info"]["description"].strip().split("\n\n"),
         *strings([document["paths"], document["components"]]),
+        *groups(document),
     ]
     assert [text for text in shown if say(text) == text] == []
 
@@ -75,7 +81,7 @@ def test_the_catalogue_translates_nothing_that_is_gone() -> None:
     settings = Settings()
     catalogue = json.loads((WEB / "locales" / "reference.et.json").read_text())
     document = openapi_document(settings)
-    shown = {*document["info"]["description"].strip().split("\n\n"), *strings(document), "fraction"}
+    shown = {*document["info"]["description"].strip().split("\n\n"), *strings(document), *groups(document), "fraction"}
     shown |= {market.adjective for market in MARKETS.values()}
     assert sum(text in shown for text in catalogue) == len([t for t in catalogue if "$" not in t])
 
