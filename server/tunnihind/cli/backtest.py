@@ -15,14 +15,14 @@ from tunnihind.cli.backtest_report import document, tables
 from tunnihind.cli.options import MARKET, STORE, ZONE, option, with_settings
 from tunnihind.cli.progress import shown_progress
 from tunnihind.errors import StoreError
-from tunnihind.forecast.run import ISSUE_AT, LEADS, OfStep
+from tunnihind.forecast.run import ISSUE_AT, LEADS, SingleStepForecaster
 from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.backtest import backtest as walk_forward
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.market import HOUR_S, day_start
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
-from tunnihind.settings import Settings
+from tunnihind.settings import Settings, install_extra
 from tunnihind.store.store import Store
 
 _DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
@@ -43,10 +43,7 @@ def _in_a_folder(_context: click.Context, _option: click.Parameter, path: Path |
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
     """Refuse a picture that cannot be drawn before the work is done rather than after it."""
     if path is not None and find_spec("matplotlib") is None:
-        raise click.BadParameter(
-            "a picture needs matplotlib; install it with `uv sync --inexact --extra plot` in a clone, "
-            "or with `pip install matplotlib` beside tunnihind"
-        )
+        raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_a_folder(context, parameter, path)
 
 
@@ -111,14 +108,14 @@ def backtest(
 def _walked(
     settings: Settings, first: date, last: date, issue_at: time, horizon_days: int, step_s: int
 ) -> BacktestResult:
-    """Run the backtest with a progress bar. Raises StoreError where there is nothing to score."""
+    """Run the backtest with a progress bar. Raises StoreError if there is nothing to score."""
     model = forecaster(settings.market)
     with Store(settings.store_url, read_only=True) as store:
         archive = store.archive(needed_since(model, day_start(first)))
     with shown_progress() as progress:
         result = walk_forward(
             archive,
-            OfStep(model, step_s),
+            SingleStepForecaster(model, step_s),
             first,
             last,
             issue_at=issue_at,
