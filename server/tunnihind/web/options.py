@@ -153,10 +153,7 @@ def _rate(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def preferred_language(accept_language: str) -> Language:
-    """Choose between the pages' languages by an Accept-Language field value (RFC 9110, section 12.5.4).
-
-    If several are equally welcome, or none is, the first counts.
-    """
+    """Choose the page's language by an Accept-Language field value (RFC 9110, section 12.5.4): the first of equals."""
     weights: dict[str, float] = {}
     for tag, weight in weighted_members(accept_language):
         weights.setdefault(tag.partition("-")[0], weight)

@@ -24,8 +24,8 @@ EN = LOCALES["en"]
 translated_language = pytest.mark.parametrize("language", LANGUAGES[1:])
 # Texts that begin alike in English: names, units and gaps.
 _NAMES = ("{", "API", "In English", "Eesti keeles", "По-русски", "Võrk", "curl", "Python", "JavaScript", "evcc",
-          "EMHASS", "Predbat", "Shelly", "UTC")  # fmt: skip
-SHARED = {"et": (*_NAMES, ".", "€/MWh", "kW", "demo"), "ru": _NAMES}
+          "EMHASS", "Predbat", "Shelly", "UTC", "°C")  # fmt: skip
+SHARED = {"et": (*_NAMES, "€/MWh", "kW", "m/s", "demo"), "ru": _NAMES}
 
 
 def forms_in(language: Language) -> dict[str, dict[str, str]]:
