@@ -15,8 +15,14 @@ ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
 
 LONGEST_DRAIN_S: Final = 600
 
-COMMAND: Final = "./run" if Path(__file__).parents[2].joinpath("run").is_file() else "tunnihind"
+_IS_CLONE: Final = Path(__file__).parents[2].joinpath("run").is_file()
+COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
 """The command that a reader types. In a clone, `tunnihind` is not on the path."""
+
+
+def install_extra(name: str) -> str:
+    """Return what a reader does to install an extra of this package, to follow "to install it, "."""
+    return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 
 def data_folder() -> Path:

@@ -1,7 +1,21 @@
-"""The weather that moves the price of the Estonian zone: the places, the reasons for them, and the variables."""
+"""The weather that moves prices: the places, the reason for each, and the variables."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
+
+REGIONS: Final = {
+    "ee": "baltic",
+    "lv": "baltic",
+    "lt": "baltic",
+    "fi": "fi",
+    "se": "se",
+    "se3": "se",
+    "se4": "se",
+    "pl": "pl",
+}
+"""The region of the power system that a zone belongs to."""
+
+type Drives = Literal["wind", "load"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +29,7 @@ class WeatherPoint:
     place: str
     latitude: float
     longitude: float
-    drives: Literal["wind", "load"]
+    drives: Drives
     why: str
 
     @property
@@ -60,6 +74,17 @@ POINTS: Final = (
     WeatherPoint("fi", "helsinki", 60.20, 24.95, "load", "load and heating of southern Finland"),
     WeatherPoint("se", "southeast", 57.00, 16.40, "wind", "farms where SE3 meets SE4, behind the link to Lithuania"),
 )
+
+
+_WIND, _TEMPERATURE, _ = VARIABLES
+
+SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_TEMPERATURE, "load"))
+"""The variables whose forecasts are scored, each at the places where it moves prices."""
+
+
+def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
+    """Return the places whose weather moves a zone's price most: those of its region."""
+    return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
 
 
 def covariate_name(variable: WeatherVariable, point: WeatherPoint) -> str:

@@ -22,7 +22,7 @@ from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.market import HOUR_S, day_start
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
-from tunnihind.settings import Settings
+from tunnihind.settings import Settings, install_extra
 from tunnihind.store.store import Store
 
 _DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
@@ -43,10 +43,7 @@ def _in_a_folder(_context: click.Context, _option: click.Parameter, path: Path |
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
     """Refuse a picture that can't be drawn, before the work is done rather than after it."""
     if path is not None and find_spec("matplotlib") is None:
-        raise click.BadParameter(
-            "a picture needs matplotlib; install it with `uv sync --inexact --extra plot` in a clone, "
-            "or with `pip install matplotlib` beside tunnihind"
-        )
+        raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_a_folder(context, parameter, path)
 
 

@@ -19,7 +19,7 @@ from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
 from tunnihind.market import HOUR_S, ZONES, SeriesKey
 from tunnihind.pipeline.modelling import make_runs
-from tunnihind.settings import Settings
+from tunnihind.settings import COMMAND, Settings
 from tunnihind.store.prices import IMPORTED, Added
 from tunnihind.store.store import Store
 
@@ -113,7 +113,7 @@ def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: 
         run = store.runs.newest(SeriesKey(settings.market.zone, step_s)) if runs is None else runs.by_step[step_s]
     if run is None:
         what = "forecast" if step_s == HOUR_S else "forecast of quarters"
-        raise StoreError(f"there is no {what} yet: `tunnihind forecast` makes one")
+        raise StoreError(f"there is no {what} yet: `{COMMAND} forecast` makes one")
     if format == "json":
         click.echo(json.dumps(document(run)))
     else:

@@ -14,7 +14,7 @@ from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S, MARKETS, iso_utc
 from tunnihind.pipeline.modelling import make_runs
-from tunnihind.settings import Settings
+from tunnihind.settings import COMMAND, Settings
 from tunnihind.store.store import Store
 
 _WIDTH: Final = 34
@@ -78,7 +78,7 @@ def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
     try:
         run = _rehearsed(settings, as_of) if as_of is not None else _made_now(settings)
     except NothingToForecast as error:
-        advice = "fetch newer ones with `tunnihind ingest`, or `tunnihind import prices FILE`"
+        advice = f"fetch newer ones with `{COMMAND} ingest`, or `{COMMAND} import prices FILE`"
         raise click.ClickException(f"no forecast can be made: {error}; {advice}") from error
     if json:
         click.echo(dumps(document(run)))

@@ -8,6 +8,7 @@ import click
 
 from tunnihind import __version__
 from tunnihind.errors import SettingsError, TunnihindError
+from tunnihind.settings import COMMAND
 
 # The model's matrices are small: threads only slow it down, and take processor time from serving.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -30,6 +31,12 @@ _COMMANDS: Final = {
 
 class _Commands(click.Group):
     """Loads commands when they are called, and turns our errors into a line for the user and an exit status."""
+
+    @override
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        return super().make_context(COMMAND, args, parent, **extra)
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -9,7 +9,7 @@ import click
 
 from tunnihind.cli.options import AS_OF, SERVER, SOURCES, STORE, option, with_settings
 from tunnihind.cli.progress import shown_progress
-from tunnihind.settings import Settings
+from tunnihind.settings import COMMAND, Settings
 
 
 @click.command()
@@ -45,7 +45,7 @@ def ingest(settings: Settings) -> None:
     with shown_progress() as progress:
         if not _run(ingest_once(settings, progress)):
             raise click.ClickException(
-                "not everything could be fetched, or no forecast could be made: see above, and `tunnihind status`"
+                f"not everything could be fetched, or no forecast could be made: see above, and `{COMMAND} status`"
             )
 
 

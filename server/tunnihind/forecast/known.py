@@ -130,6 +130,20 @@ class CovariateArchive:
         seen = {name: issued_until(instant, issues) for name, issues in self.series.items()}
         return CovariateArchive({name: issues for name, issues in seen.items() if issues})
 
+    def newest(self, name: str, start_ts: int, hours: int, issued_since: int, issued_until: int) -> Floats:
+        """Return so many hours' values that were issued last in a span of instants, its ends included.
+
+        Shape (hours,), from `start_ts` on; NaN where none was issued then.
+        """
+        values = np.full(hours, np.nan)
+        for issue in self.series.get(name, ()):
+            offset = (issue.start_ts - start_ts) // HOUR_S
+            low, high = max(0, -offset), min(issue.values.size, hours - offset)
+            if low < high and issued_since <= issue.issued_ts <= issued_until:
+                part = issue.values[low:high]
+                np.copyto(values[offset + low : offset + high], part, where=np.isfinite(part))
+        return values
+
     def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the initialisations of the weather runs that are the newest for some hours, newest first.
 

@@ -14,6 +14,7 @@ from tunnihind.market import Market
 from tunnihind.pipeline.back_fill import YEARS_FILLED, forget_filled
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.source_calls import SourceCaller
+from tunnihind.settings import COMMAND
 from tunnihind.settling.settling import PriceAnswer, Settling
 from tunnihind.sources.base import DaySheet, PriceSource
 from tunnihind.store.prices import Added
@@ -25,7 +26,7 @@ SECOND_SOURCE_S: Final = 30.0
 """The other sources are waited for this long after the first answer."""
 
 _NOTHING_YET: Final = (
-    ". Until then there are no prices to serve; `tunnihind serve --demo` serves a simulated market without a network"
+    f". Until then there are no prices to serve; `{COMMAND} serve --demo` serves a simulated market without a network"
 )
 
 type _Question = asyncio.Task[SourceError | None]

@@ -9,6 +9,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from tunnihind.errors import SettingsError
+from tunnihind.settings import install_extra
 
 _HIDDEN: Final = "***"
 _SECRET_PARAMETER: Final = re.compile(r"\w*(?:pass(?!file)|pwd|secret)\w*", re.IGNORECASE)
@@ -36,8 +37,9 @@ def parsed(address: str, setting: str = "database-url") -> URL:
         create_engine(url)  # it does not connect yet, but checks the address
     except ImportError as error:
         if url.get_backend_name() in _SYSTEMS:
-            advice = "pip install 'tunnihind[postgresql]'" if url.drivername == _POSTGRESQL else error.name
-            message = f"{setting} names {url.drivername}, whose driver is not installed ({advice})"
+            message = f"{setting} names {url.drivername}, whose driver {error.name} is not installed"
+            if url.drivername == _POSTGRESQL:
+                message += f"; to install it, {install_extra('postgresql')}"
             raise SettingsError(message) from None
     except (ArgumentError, NoSuchModuleError, ValueError) as error:
         shown = _SECRETS.sub(lambda found: f"{found['user'] or found['name']}{_HIDDEN}", address)

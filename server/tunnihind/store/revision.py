@@ -8,6 +8,7 @@ from typing import Final
 from sqlalchemy import Connection, Inspector, delete, insert, inspect, select, text
 
 from tunnihind.errors import SchemaError
+from tunnihind.settings import COMMAND
 from tunnihind.store.database import Database
 from tunnihind.store.schema import metadata, state
 
@@ -127,7 +128,7 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
     if found > HEAD and not (readable and newer_too):
         raise newer(database)
     if not readable:
-        raise SchemaError(f"the tables of {database} are not this version's: start `tunnihind serve` once")
+        raise SchemaError(f"the tables of {database} are not this version's: start `{COMMAND} serve` once")
     _LOG.warning("the database %s was upgraded by a newer version of Tunnihind; this one can still read it", database)
 
 
@@ -142,7 +143,7 @@ def upgraded(database: Database) -> SchemaError:
 def empty(database: Database) -> SchemaError:
     """Return the error of a reader whose database no server has set up yet."""
     return SchemaError(
-        f"there are no tables in {database} yet: start `tunnihind serve` once",
+        f"there are no tables in {database} yet: start `{COMMAND} serve` once",
         reason="the database has no tables yet",
         may_pass=True,
     )

@@ -10,6 +10,7 @@ from math import isfinite
 from sqlalchemy import ColumnElement, delete
 
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, hours_of
+from tunnihind.settings import COMMAND
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.rows import EARLIEST, YEARS, Instant, Plain, Shape, TableRows, from_json, singly
@@ -100,7 +101,7 @@ def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
         details = list(dict.fromkeys(one.detail for one in group))
         more = f", and {len(details) - 1} more like it" if len(details) > 1 else ""
         days = days_in_words([(one.zone, one.day) for one in group])
-        advice = "" if reason == "incomplete" else "; `tunnihind import prices` can settle them"
+        advice = "" if reason == "incomplete" else f"; `{COMMAND} import prices FILE` can settle them"
         yield f"{source}'s prices of {days} are held back: {details[0]}{more}{advice}"
 
 

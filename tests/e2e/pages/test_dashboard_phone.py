@@ -39,6 +39,25 @@ async def test_on_a_phone_the_plot_is_seen_at_once_and_takes_the_whole_width(
         await expect(page.locator("[data-now-price]")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (820, 1180)])
+@pytest.mark.parametrize("path", ["/?package=vork_4", "/accuracy", "/docs"])
+async def test_whatever_a_finger_presses_is_44_px_high(
+    browser: Browser, server: RunningServer, path: str, width: int, height: int
+) -> None:
+    """Links within a text aside."""
+    touched = PHONE | {"viewport": {"width": width, "height": height}}
+    async with open_page(browser, address_of(server), **touched) as seen:
+        page = await seen.show(path)
+        await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        pressed = page.locator(
+            "button, summary, select, .check, input:not(.check *), .choice > *, nav a, .brand, .panel a"
+        )
+        low = await pressed.evaluate_all("""parts => parts.filter((part) => part.checkVisibility())
+            .filter((part) => part.getBoundingClientRect().height < 44).map((part) => part.outerHTML.slice(0, 100))""")
+        assert low == []
+        assert await pressed.count() > 10
+
+
 @pytest.mark.parametrize("scripted", [True, False])
 async def test_on_a_phone_all_notices_stand_in_one_line_until_they_are_unfolded(
     browser: Browser, serve: Serve, scripted: bool

@@ -64,7 +64,7 @@ async def test_zeros_are_held_and_released_when_prices_come(
         assert trial.observer.refused == [("elering", "zeros")] * 4
         held_back = (
             f"elering's prices of EE, LV, LT, FI for {TOMORROW} are held back: 24 hours are exactly 0.00; "
-            "`tunnihind import prices` can settle them"
+            "`./run import prices FILE` can settle them"
         )
         assert [line for line in caplog.messages if "held back" in line] == [held_back]
         server.quotes = two_days()

@@ -16,7 +16,7 @@ from tests.support.store.postgresql import PostgresqlServer, postgresql_server, 
 from tests.support.store.stores import DAY, series, whole_day
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SourceRefused, StoreError, StoreLost
-from tunnihind.market import ESTONIA, HOUR_S, day_start
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.service import snapshot_updater
 from tunnihind.service.background import background
 from tunnihind.service.snapshot_updater import SnapshotUpdater
@@ -100,6 +100,21 @@ async def test_new_weather_is_followed_without_reading_the_prices_again(follower
         assert after is not None
         assert after.wind.tolist() == [speed]
         assert replica.snapshot.data is before
+
+
+async def test_the_weather_is_scored_at_once_and_then_by_the_hour(follower: tuple[Store, Replica]) -> None:
+    writer, replica = follower
+    noons = [NOW - NOW % DAY_S - back * DAY_S + HOUR_S * 6 for back in range(12)]
+    issues = [series(noon, [float(hour % 7) for hour in range(240)], start_ts=noon) for noon in noons]
+    backwards = [series(one.issued_ts, [*one.values[::-1]], start_ts=one.start_ts) for one in issues]
+    scored = []
+    for place, given, later_s in (("ee_tallinn", issues, 0), ("ee_tartu", backwards, 0), ("lv_riga", issues, HOUR_S)):
+        writer.covariates.add({f"temperature_2m@{place}": given})
+        replica.clock.instant += later_s
+        await replica.updater.refresh()
+        (scores,) = surroundings_of(replica).weather_scores
+        scored.append(scores.by_days_ahead)
+    assert scored[0] == scored[1] != scored[2]
 
 
 def settle_a_day(store: Store) -> None:

@@ -310,7 +310,7 @@ def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
     trial.until(at("14:40"))
     told = (
         f"'s prices of EE for {TOMORROW} are held back: 57.37 EUR/MWh at 2025-12-15T23:00:00Z where entsoe says 71.14 "
-        "(0.806 times as high); neither is accepted for two hours; `tunnihind import prices` can settle them"
+        "(0.806 times as high); neither is accepted for two hours; `./run import prices FILE` can settle them"
     )
     readiness = judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True)
     assert f"elering{told}" in readiness.warnings

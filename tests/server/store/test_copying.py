@@ -202,7 +202,7 @@ def test_tables_of_another_program_are_left_alone(source: str, postgresql: Postg
 def test_a_source_of_another_version_is_told_apart(source: str, target: str, number: str) -> None:
     with Store(source) as store, store.database.writing() as connection:
         connection.execute(text(f"UPDATE alembic_version SET version_num = '{number}'"))  # noqa: S608
-    words = "start `tunnihind serve` once" if number == "0000" else "written by a newer version of Tunnihind"
+    words = "start `./run serve` once" if number == "0000" else "written by a newer version of Tunnihind"
     with pytest.raises(SchemaError, match=words):
         copy(source, target, shown)
 

@@ -148,7 +148,7 @@ def test_a_driver_that_is_not_installed_is_named_with_the_extra(monkeypatch: pyt
         raise ModuleNotFoundError("No module named 'psycopg'", name="psycopg")
 
     monkeypatch.setattr("tunnihind.store.address.create_engine", not_installed)
-    with pytest.raises(SettingsError, match=r"driver is not installed .*tunnihind\[postgresql\]") as caught:
+    with pytest.raises(SettingsError, match=r"driver .* is not installed; .*--extra postgresql") as caught:
         Store("postgresql://user:s3cret@host/name")
     assert "s3cret" not in str(caught.value)
 

@@ -10,17 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tunnihind.forecast.known_days.vintages import Singles
+from tunnihind.weather_points import REGIONS
 
-REGIONS: Final = {
-    "ee": "baltic",
-    "lv": "baltic",
-    "lt": "baltic",
-    "fi": "fi",
-    "se": "se",
-    "se3": "se",
-    "se4": "se",
-    "pl": "pl",
-}
 WEATHER: Final = {"wind_speed_100m": "wind", "shortwave_radiation": "solar", "temperature_2m": "load"}
 
 _MEGAWATTS: Final = re.compile(r"(?P<zone>[a-z]{2}\d?)_(?P<kind>load|wind|solar)(_da)?_mw")

@@ -19,6 +19,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tunnihind.errors import StoreDamaged, StoreError, StoreLost
+from tunnihind.settings import COMMAND
 from tunnihind.store.engines.base import Outage, Recognise, System
 
 _LOG: Final = logging.getLogger(__name__)
@@ -243,7 +244,7 @@ def _reading_engine(path: Path) -> Engine:
     path = path.absolute()
     if not path.exists():
         raise StoreError(
-            f"there is no database at {path}: name it with --database-url, or start `tunnihind serve` once"
+            f"there is no database at {path}: name it with --database-url, or start `{COMMAND} serve` once"
         )
     query = {"mode": "ro", "uri": "true"}
     log = Path(f"{path}-wal")
