@@ -29,7 +29,7 @@ class Troubles:
         """Why only a restart can help, for instance because the pipeline makes no progress; None if all is well."""
 
     def report(self, who: str, reason: str | None) -> None:
-        """Set the trouble of a part of the server, None if it is well again."""
+        """Set the problem of a part of the server, None if it works again."""
         if reason is None:
             self._reasons.pop(who, None)
         else:

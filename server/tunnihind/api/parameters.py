@@ -54,5 +54,5 @@ def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str
 
 
 def shown(value: str) -> str:
-    """Return a value in the form for errors."""
+    """Return a value as an error shows it."""
     return repr(value[:_SHOWN])

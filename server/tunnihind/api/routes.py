@@ -95,7 +95,7 @@ class _StoreReaders:
     """Lets a few requests at a time read from the store, outside the event loop."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Set the words for problems: `what` is read, and `of` what it is made."""
+        """Set the words for problems: `what` is being read, and `of` which data it consists."""
         self._problems = problems
         self._what = what
         self._of = of

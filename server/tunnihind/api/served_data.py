@@ -163,7 +163,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
 
 
 def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
-    """Return the scenarios if they belong to the run. An early run has none."""
+    """Return the scenarios if they belong to the run, None otherwise."""
     return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 
 

@@ -46,7 +46,7 @@ _DECISION_LEGEND: Final = (
 
 
 def document(report: BacktestReport) -> dict[str, Any]:
-    """Return a report in the form for `backtest --json`, with NaN as null."""
+    """Return a report as the content of `backtest --json`, with NaN as null."""
     return {
         "leads": _by_label(report.leads),
         "overall": _scores(report.overall),

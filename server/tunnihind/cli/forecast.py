@@ -21,7 +21,7 @@ _WIDTH: Final = 34
 
 
 def document(run: Run) -> dict[str, Any]:
-    """Return a run in the form for `forecast --json` and `export forecast --format json`."""
+    """Return a run as the content of `forecast --json` and `export forecast --format json`."""
     periods = [dict(zip(("ts", "p10", "p50", "p90"), row, strict=True)) for row in rows(run)]
     name = "hours" if run.step_s == HOUR_S else "quarters"
     return {"madeAt": run.made_at, "tier": run.tier, "inputs": run.inputs, name: periods}

@@ -93,7 +93,7 @@ def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
 
 
 def describe(status: Status) -> Iterator[str]:
-    """Yield the lines for people."""
+    """Yield the lines that `status` prints."""
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
     yield f"published   {_until_text(status)}"

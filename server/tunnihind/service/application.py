@@ -47,7 +47,7 @@ NAME: Final = "Tunnihind"
 class ServedZone:
     """The sources of one zone's answers.
 
-    `read_prices` serves the history and `read_scores` the table of scores. Clients may cache a month for good only if
+    `read_prices` serves the history and `read_scores` the table of scores. Clients may cache a month for ever only if
     `are_confirmed` returns true. Pages also show the `surroundings`.
     """
 

@@ -1,4 +1,4 @@
-"""Work in the background of the serving."""
+"""Background work of the server."""
 
 import asyncio
 import logging

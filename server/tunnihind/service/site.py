@@ -1,4 +1,4 @@
-"""The API on its port: its number of connections, its address, and its end."""
+"""Serves the API on its port: the limit of connections, the address, and the shutdown."""
 
 import asyncio
 import errno
