@@ -217,7 +217,7 @@ async def test_an_older_backup_over_the_file_leaves_no_client_without_prices(
         clock.jump(60)  # so that another run is told from the one before
         await server.until("/api/v1/forecast", is_known, say="a run from what the new file holds")
         assert len(elering.requests) > asked
-    assert f"{database}: another copy has taken the place of the database file" in server.log
+    assert f"{database}: another copy has replaced the database file" in server.log
     assert "an older copy is in the database's place" in server.log
     await server.until("/readyz", lambda reply: not reply.json()["warnings"], say="all well")
 

@@ -155,7 +155,7 @@ def read_by_users() -> Iterator[tuple[str, str]]:
 
 def test_no_text_names_a_command_that_a_clone_does_not_have_on_its_path() -> None:
     names = "|".join({name.split()[0] for name in COMMANDS})
-    bare = re.compile(rf"^.*(?<![\w./-])tunnihind (?:{names}|COMMAND)\b.*$", re.MULTILINE)
+    bare = re.compile(rf"^.*(?<![\w./-])tunnihind\s+(?:{names}|COMMAND)\b.*$", re.MULTILINE)
     found = {
         place: [line for line in bare.findall(text) if "docker exec" not in line] for place, text in read_by_users()
     }
@@ -257,7 +257,7 @@ WEATHER_SINCE: Final = RUNS_SINCE.year
     [
         ("README", f"port {Settings().port}", f"pordil {Settings().port}"),
         ("README", f"prices since {Settings().history_start}", f"hinnad aastast {Settings().history_start}"),
-        ("README", f"weather forecasts since {WEATHER_SINCE}", f"ilmaprognoosid aastast {WEATHER_SINCE}"),
+        ("README", f"Weather back to {WEATHER_SINCE}", f"ilmaprognoosid aastast {WEATHER_SINCE}"),
         ("docs/home-assistant/entities", f"after {LATE}", f"pärast kella {LATE}"),
         ("docs/api", f"include VAT: - {SPECIFIED_VAT_RATE:.0%}", f"käibemaksu: - {SPECIFIED_VAT_RATE:.0%}"),
         ("docs/api", f"up to {PUBLIC_WINDOW_S // HOUR_S} hours", f"kuni {PUBLIC_WINDOW_S // HOUR_S} tundi"),

@@ -1,4 +1,4 @@
-"""Serves the card's JavaScript file from Home Assistant's web server, and has its frontend load it with every page."""
+"""Serves the card's JavaScript file from Home Assistant's web server, and adds it to every page."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Final
 
 from homeassistant.components import frontend
 
-# Home Assistant means this for integrations, but does not export it to type checkers.
+# Home Assistant offers this class to integrations, but does not export it to type checkers.
 from homeassistant.components.http import StaticPathConfig  # type: ignore[attr-defined]
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.util.hass_dict import HassKey
@@ -22,8 +22,8 @@ _DIGITS: Final = 12
 async def async_serve(hass: HomeAssistant) -> None:
     """Serve the file at an address without a host, so that it works over https, from outside and behind a proxy.
 
-    Caches may keep it for a month. New contents get a new query in the address. The path stays, so that a cached page,
-    which still has the old address, gets a card too.
+    Caches may keep it for a month. New contents get a new query in the address. The path stays the same, so the old
+    address in a cached page still works.
     """
     if frontend.DOMAIN not in hass.config.components:
         return
@@ -34,7 +34,7 @@ async def async_serve(hass: HomeAssistant) -> None:
 
 @callback
 def async_offer(hass: HomeAssistant) -> None:
-    """Let pages load the card from now on. Several entries load it once."""
+    """Let pages load the card from now on. Pages load it once, even with several entries."""
     if address := module_address(hass):
         frontend.add_extra_js_url(hass, address)
 

@@ -72,13 +72,13 @@ def judge(
 
 
 def awaits_tomorrow(data: ServedData, now: int) -> bool:
-    """Tell whether the delivery day after today's is still to be published."""
+    """Return whether the delivery day after today's is still to be published."""
     newest = data.newest_settled
     return newest is not None and delivery_day(newest) <= data.market.local(now).date()
 
 
 def is_late(market: Market, now: int) -> bool:
-    """Tell whether it is so late in the day that tomorrow's prices are overdue if they aren't there."""
+    """Return whether it is so late in the day that tomorrow's prices are overdue if they aren't there."""
     return now >= market.late_from(market.local(now).date() + timedelta(days=1))
 
 

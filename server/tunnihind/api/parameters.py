@@ -35,7 +35,7 @@ def required(query: MultiMapping[str], name: str, advice: str) -> str:
 
 
 def optional(query: MultiMapping[str], name: str) -> str | None:
-    """Return a parameter that may be given, None where it is not. Raises ParameterError where it is given twice."""
+    """Return a parameter that may be given, None if it is not. Raises ParameterError if it is given twice."""
     given = query.getall(name, [])
     if len(given) > 1:
         raise ParameterError(f"`{name}` is given more than once: give it once, or leave it out.")

@@ -101,7 +101,7 @@ class ServedData:
 
     @cached_property
     def price_scale(self) -> tuple[float, ...]:
-        """The prices between the five steps of the scale of colours, EUR/MWh; empty where too little is known.
+        """The prices between the five steps of the scale of colours, EUR/MWh; empty if too little is known.
 
         Of the last 30 days' hours with a price of zero or more, a fifth is on each step.
         """

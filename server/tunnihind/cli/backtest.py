@@ -15,7 +15,7 @@ from tunnihind.cli.backtest_report import document, tables
 from tunnihind.cli.options import MARKET, STORE, ZONE, option, with_settings
 from tunnihind.cli.progress import shown_progress
 from tunnihind.errors import StoreError
-from tunnihind.forecast.run import ISSUE_AT, LEADS, OfStep
+from tunnihind.forecast.run import ISSUE_AT, LEADS, SingleStepForecaster
 from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.backtest import backtest as walk_forward
 from tunnihind.forecast.scoring.report import BacktestReport
@@ -108,14 +108,14 @@ def backtest(
 def _walked(
     settings: Settings, first: date, last: date, issue_at: time, horizon_days: int, step_s: int
 ) -> BacktestResult:
-    """Run the backtest with a progress bar. Raises StoreError where there is nothing to score."""
+    """Run the backtest with a progress bar. Raises StoreError if there is nothing to score."""
     model = forecaster(settings.market)
     with Store(settings.store_url, read_only=True) as store:
         archive = store.archive(needed_since(model, day_start(first)))
     with shown_progress() as progress:
         result = walk_forward(
             archive,
-            OfStep(model, step_s),
+            SingleStepForecaster(model, step_s),
             first,
             last,
             issue_at=issue_at,

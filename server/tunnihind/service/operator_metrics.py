@@ -24,7 +24,7 @@ class RunsPipeline(Protocol):
 
     @property
     def holder_silent_s(self) -> float | None:
-        """Seconds since whoever holds the lease was last seen alive; None where nobody holds it."""
+        """Seconds since whoever holds the lease was last seen alive; None if nobody holds it."""
 
 
 class Lag(Collector):

@@ -100,7 +100,7 @@ class PipelineRunner:
             await self._stand_by()
 
     async def _ask(self) -> bool | None:
-        """Claim the lease; return whether it is ours, None where the database gives no answer. Raises StoreError."""
+        """Claim the lease; return whether it is ours, None if the database gives no answer. Raises StoreError."""
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_take_note)

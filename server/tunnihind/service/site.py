@@ -50,7 +50,7 @@ async def open_site(
 
     The announced name says what is served. Without a network to announce it on, the server answers all the same.
     Without an `instance_id`, which is in the store, nothing is announced.
-    Raises SettingsError where the port can't be had.
+    Raises SettingsError if the port can't be had.
     """
     stopping = asyncio.Event()
     app = create_app(

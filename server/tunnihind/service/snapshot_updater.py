@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from random import uniform
 from time import monotonic
 from typing import Final, NamedTuple, cast, get_args
@@ -13,6 +14,7 @@ from tunnihind.api.served_data import CLOCKS_DIFFER_S, ServedData, read_served_d
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceFault, StoreError, StoreLost
+from tunnihind.forecast.scoring.weather_scores import MEMORY_S, VariableScores, scored_names, weather_scores
 from tunnihind.market import Market, Zone, floor_hour
 from tunnihind.service.background import background
 from tunnihind.store.health import SourceHealth
@@ -74,7 +76,7 @@ class SnapshotUpdater:
 
     @property
     def lag_s(self) -> float | None:
-        """Seconds since what is served was last seen to be the newest there is; None where nothing has been read."""
+        """Seconds since what is served was last seen to be the newest there is; None if nothing has been read."""
         return None if self._caught_up_at is None else monotonic() - self._caught_up_at
 
     @property
@@ -126,7 +128,7 @@ class SnapshotUpdater:
 
     def _pause_s(self) -> float:
         """Return how long to wait before looking again, unless a change is announced."""
-        if not self._store.database.system.tells_of_changes:
+        if not self._store.database.system.announces_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
             return uniform(*_RETRIES_S)  # noqa: S311  to spread, not to hide
@@ -134,7 +136,7 @@ class SnapshotUpdater:
 
     async def _listen(self) -> None:
         """Look at the store whenever the database announces a change."""
-        while self._store.database.system.tells_of_changes:
+        while self._store.database.system.announces_changes:
             try:
                 async with aclosing(self._store.database.system.changes()) as changes:
                     is_listening = False
@@ -151,7 +153,7 @@ class SnapshotUpdater:
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
         """Return the state of the store, and by zone the data to serve and the pages' surroundings.
 
-        The data are None where they are served already: sources are asked far more often than their answers change.
+        The data are None if they are served already: sources are asked far more often than their answers change.
         """
         # In one view: wherever the version is the same, the data are.
         with self._store.database.one_view():
@@ -160,13 +162,23 @@ class SnapshotUpdater:
             if self._shown is not None and self._is_of_old_copy(seen, self._shown, now):
                 return self._shown, None, self.surroundings
             markets = {snapshot.market.zone: snapshot.market for snapshot in self._snapshots}
-            weather, sources = {zone: one.weather for zone, one in self.surroundings.items()}, read_sources(self._store)
             data = None
             if self._shown is None or not seen.has_data_of(self._shown):
                 data = {zone: read_served_data(self._store, market, now) for zone, market in markets.items()}
-            if seen != self._shown:
-                weather = {zone: read_weather(self._store, market, now) for zone, market in markets.items()}
-            return seen, data, {zone: Surroundings(weather[zone], sources) for zone in markets}
+            return seen, data, {zone: self._read_surroundings(market, seen, now) for zone, market in markets.items()}
+
+    def _read_surroundings(self, market: Market, seen: _StoreState, now: int) -> Surroundings:
+        """Return the surroundings of a market's pages, read again as far as they may have changed.
+
+        The scores of the weather change by the day and take a tenth of a second: they are read once an hour.
+        """
+        around = replace(self.surroundings[market.zone], sources=read_sources(self._store))
+        if seen == self._shown:
+            return around
+        around = replace(around, weather=read_weather(self._store, market, now))
+        if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
+            around = replace(around, weather_scores=read_weather_scores(self._store, market, now))
+        return around
 
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
         """Return whether a copy that lacks what is served is in the store's place, and may still get it."""
@@ -194,10 +206,15 @@ class SnapshotUpdater:
 
 
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
-    """Read the newest forecast of wind and sun for a market; None where none is fresh. Raises StoreError."""
+    """Read the newest forecast of wind and sun for a market; None if none is fresh. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))
     return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)
+
+
+def read_weather_scores(store: Store, market: Market, now: int) -> tuple[VariableScores, ...]:
+    """Read how good the forecasts of the weather turned out to be for a market. Raises StoreError."""
+    return weather_scores(store.covariates.newest(scored_names(market), now - MEMORY_S, now), market, now)
 
 
 def read_sources(store: Store) -> tuple[SourceState, ...]:

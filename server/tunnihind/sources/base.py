@@ -95,7 +95,7 @@ class CovariateSource(Protocol):
         """Return whether there may be a newer forecast at `now` than `current` gave last."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of each covariate by name, as issued `now`; empty where none is newer.
+        """Return the newest forecast of each covariate by name, as issued `now`; empty if none is newer.
 
         Raises SourceError.
         """

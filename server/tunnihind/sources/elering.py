@@ -102,7 +102,7 @@ class EleringPrices:
 def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
     """Read an answer's rows by zone. A zone that can't be read is at fault alone.
 
-    Raises BadAnswer where the answer as a whole can't be read.
+    Raises BadAnswer if the answer as a whole can't be read.
     """
     try:
         answer = _ANSWER.decode(body)

@@ -118,7 +118,7 @@ class EntsoePrices:
 
 
 def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: date) -> list[DaySheet]:
-    """Sort a zone's day-ahead prices into sheets by delivery day. Raises BadAnswer where they aren't EUR/MWh."""
+    """Sort a zone's day-ahead prices into sheets by delivery day. Raises BadAnswer if they aren't EUR/MWh."""
     quotes: dict[int, list[Quote]] = defaultdict(list)
     for one in series:
         if _is_day_ahead(one):

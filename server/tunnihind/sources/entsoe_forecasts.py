@@ -118,7 +118,7 @@ def deadline(name: str, day: date) -> int:
 def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
     """Return the mean of each hour that is known in full, MW. A finer resolution replaces a coarser one.
 
-    Raises BadAnswer where the values aren't megawatts.
+    Raises BadAnswer if the values aren't megawatts.
     """
     periods: list[Period] = []
     for one in series:

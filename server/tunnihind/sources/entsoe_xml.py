@@ -60,7 +60,7 @@ class TimeSeries:
     periods: tuple[Period, ...]
 
     def get(self, name: str) -> str | None:
-        """Return an attribute, None where the document does not give it."""
+        """Return an attribute, None if the document does not give it."""
         return self.attributes.get(name)
 
 

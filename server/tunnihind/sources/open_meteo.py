@@ -254,7 +254,7 @@ def parse_locations(body: bytes) -> tuple[Location, ...]:
 
 
 def _hours(location: Location, start_ts: int) -> tuple[float | None, ...]:
-    """Return the hours of an answer. Raises BadAnswer where they are not one hour apart, or begin on another day."""
+    """Return the hours of an answer. Raises BadAnswer if they are not one hour apart, or begin on another day."""
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
     if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > _MOST_HOURS:

@@ -202,7 +202,7 @@ class Upstream:
     def redirected(self, configured: URL, asked: URL, location: str) -> URL:
         """Return the address that a redirect leads to.
 
-        Raises BadAnswer where its host is not the configured one, or its protocol neither the configured one nor https.
+        Raises BadAnswer if its host is not the configured one, or its protocol neither the configured one nor https.
         """
         try:
             url = asked.join(URL(location))

@@ -41,7 +41,7 @@ class Texts:
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return a text. Raises KeyError where the language has none."""
+        """Return a text. Raises KeyError if the language has none."""
         text: str = self._table[key]
         return text.format(**gaps) if gaps else text
 
@@ -55,7 +55,7 @@ class Texts:
         return {**self._table["script"], **shared}
 
     def number(self, value: float, decimals: int) -> str:
-        """Write a number; never a negative zero."""
+        """Write a number, but never a negative zero."""
         written = f"{round(value, decimals) + 0.0:.{decimals}f}"
         return written.replace("-", _MINUS).replace(".", self._table["decimal"])
 
@@ -64,7 +64,7 @@ class Texts:
         return self.number(copysign(floor(abs(value) + 0.5), value), 0)
 
     def whole_range(self, low: float, high: float) -> str:
-        """Write from where to where numbers lie; a dash beside a minus sign would be read as another one."""
+        """Write a range of numbers. Beside a minus sign there is no dash, which would look like another one."""
         between = " … " if low < 0 else "–"
         return f"{self.whole(low)}{between}{self.whole(high)}"
 
@@ -73,11 +73,11 @@ class Texts:
         return f"{self.number(share * 100, 0)}%"
 
     def vat(self, rate: float) -> str:
-        """Write a rate of VAT, which may have a fraction of a percent."""
+        """Write a VAT rate, which may have a fraction of a percent."""
         return vat_text(rate).replace(".", self._table["decimal"])
 
     def names(self, zone: Zone) -> Mapping[str, str]:
-        """Return the name of a zone's country in all forms that texts have gaps for."""
+        """Return the name of a zone's country in all the forms that texts need."""
         names: Mapping[str, str] = self._table["zones"][zone]
         return names
 
@@ -100,7 +100,7 @@ class Texts:
         return {"weekdays": self._table["weekdaysShort"], "months": self._table["monthsShort"]}
 
     def on_weekday(self, day: date) -> str:
-        """Write that something is on a day of the week, without the word that English begins this with."""
+        """Return a weekday as a sentence names it ("on Monday"), in English without "on"."""
         name: str = self._table["onWeekdays"][day.weekday()]
         return name
 

@@ -71,7 +71,7 @@ async def test_zeros_are_held_and_released_when_prices_come(
         await trial.ingest(after_s=60)
     assert held(store) == set()
     assert 0.0 not in hourly(store).values()
-    assert sum("passed after all" in line for line in caplog.messages) == 1
+    assert sum("are now accepted" in line for line in caplog.messages) == 1
 
 
 async def test_a_day_that_fails_for_another_reason_is_news(store: Store) -> None:

@@ -128,8 +128,8 @@ async def test_another_takes_over_and_the_old_holder_stops_says_so_once_and_stan
     await let_expire(second)
     assert second.pipeline.is_at_work
     with pytest.raises(LeaseLost):
-        first.store.state.refreshed(NOW)
-    second.store.state.refreshed(NOW + 1)
+        first.store.state.record_refresh(NOW)
+    second.store.state.record_refresh(NOW + 1)
     assert first.store.state.last_refresh() == NOW + 1
     # It is back.
     caplog.clear()
@@ -141,7 +141,7 @@ async def test_another_takes_over_and_the_old_holder_stops_says_so_once_and_stan
     # The second ends in good order: the first has the pipeline again at once.
     await second.stop()
     assert await first.look()
-    first.store.state.refreshed(NOW + 2)
+    first.store.state.record_refresh(NOW + 2)
 
 
 async def test_a_clean_stop_lets_another_take_over_at_once(servers: tuple[Server, Server]) -> None:

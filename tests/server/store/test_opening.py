@@ -28,7 +28,7 @@ def fill(store: Store) -> None:
     store.covariates.add({"ee_wind_mw": [series(SEEN, [1.0])]})
     store.runs.add(run(SEEN))
     store.witnesses.put(HELD)
-    store.health.failed("elering", SEEN, SourceUnreachable("elering", "no answer"))
+    store.health.record_failure("elering", SEEN, SourceUnreachable("elering", "no answer"))
 
 
 @pytest.fixture
@@ -61,10 +61,10 @@ WRITES: list[Callable[[Store], object]] = [
     lambda store: store.runs.add(run(SEEN)),
     lambda store: store.runs.keep_score(HOURS, None),
     lambda store: store.witnesses.put(HELD),
-    lambda store: store.health.succeeded("elering", SEEN),
+    lambda store: store.health.record_success("elering", SEEN),
     lambda store: store.lease().claim(),
     lambda store: store.lease().release(),
-    lambda store: store.state.refreshed(SEEN),
+    lambda store: store.state.record_refresh(SEEN),
     lambda store: thin(store, SEEN),
 ]
 

@@ -59,7 +59,7 @@ def preflight_headers() -> CIMultiDict[str]:
 
 
 def wants_page(request: web.Request) -> bool:
-    """Tell whether a request is of a browser that shows what it gets to a person."""
+    """Return whether a request is of a browser that shows what it gets to a person."""
     return any(
         name == "text/html" and weight > 0
         for name, weight in weighted_members(_field(request.headers.getall(hdrs.ACCEPT, ())))
@@ -121,7 +121,7 @@ def _weight(parameters: list[str]) -> float | None:
 
 
 def has_already(request: web.Request, tag: str) -> bool:
-    """Tell whether the client says that it has the answer with this tag."""
+    """Return whether the client says that it has the answer with this tag."""
     if_none_match = request.headers.getall(hdrs.IF_NONE_MATCH, ())
     return bool(if_none_match) and is_current(_field(if_none_match), tag)
 

@@ -66,7 +66,7 @@ def _message(status: HTTPStatus, fields: CIMultiDict[str], body: bytes) -> Messa
 
 
 def _takes_message(request: web.Request) -> bool:
-    """Tell whether a serialised message fits: HTTP/1.1, the body wanted, and no `Connection: close` to be added."""
+    """Return whether a serialised message fits: HTTP/1.1, the body wanted, and no `Connection: close` to be added."""
     return request.version == HttpVersion11 and request.method == "GET" and request.keep_alive
 
 
