@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import pytest
@@ -15,6 +15,7 @@ from tests.support.documents import PROJECT, leaves
 
 PAGE: Final = PROJECT / "server/tunnihind/web/locales"
 INTEGRATION: Final = PROJECT / "custom_components/tunnihind/translations"
+CARD: Final = PROJECT / "custom_components/tunnihind/frontend/tunnihind-card.js"
 APP: Final = PROJECT / "packaging/home-assistant-app/translations"
 BLUEPRINTS: Final = PROJECT / "blueprints/automation/tunnihind"
 
@@ -72,6 +73,13 @@ def prose(document: str) -> str:
     return re.sub(r"`[^`]*`|\]\([^)]*\)", "", document)
 
 
+def texts_of_card() -> dict[str, list[str | dict[str, str]]]:
+    """Return the card's texts in English, Estonian and Russian. Its table of them reads as YAML, too."""
+    [table] = re.findall(r"const TEXTS = (\{.*?\n\});", CARD.read_text(), re.DOTALL)
+    read: dict[str, list[str | dict[str, str]]] = yaml.safe_load(table)
+    return read
+
+
 def texts(language: str) -> dict[str, str]:
     """Return what is read in a language, by where it is."""
     found: dict[str, str] = {}
@@ -82,6 +90,7 @@ def texts(language: str) -> dict[str, str]:
         found |= {f"{name} --help": command.get_help(click.Context(command)) for name, command in COMMANDS.items()}
     for path in (*PAGE.glob(f"*{language}.json"), *INTEGRATION.glob(f"{language}.json")):
         found[path.relative_to(PROJECT).as_posix()] = "\n".join(leaves(json.loads(path.read_text())))
+    found["card"] = "\n".join(leaves([said[("en", "et", "ru").index(language)] for said in texts_of_card().values()]))
     for path in APP.glob(f"{language}.yaml"):
         found[path.relative_to(PROJECT).as_posix()] = "\n".join(leaves(yaml.safe_load(path.read_text())))
     return found | {path.name: named(path) for path in BLUEPRINTS.glob("*.yaml")}
@@ -118,6 +127,46 @@ def test_the_percent_sign_stands_next_to_its_number(language: str) -> None:
         for hit in re.finditer(r".{,20}[\d}][\s\u00a0\u202f]%.{,10}", text)
     ]
     assert found == []
+
+
+# What a language counts whole numbers by, as Unicode's CLDR has it.
+PLURALS: Final = {"en": {"one", "other"}, "et": {"one", "other"}, "ru": {"one", "few", "many"}}
+# What may stand in Latin letters in Russian, besides what is filled in and what stands in backticks.
+LATIN_IN_RUSSIAN: Final = {
+    "API", "EMHASS", "ENTSO-E", "EUR", "Elektrilevi", "Home Assistant", "IP", "NTP", "Open-Meteo", "Predbat",
+    "Tunnihind", "Võrk", "W", "Wh", "buy", "ee", "evcc", "fi", "kW", "kWh", "lt", "lv", "recorder",
+}  # fmt: skip
+
+
+def gaps(text: str | dict[str, str]) -> set[str]:
+    """Return what is filled in; every plural form has the same, but a form for one thing needn't have its number."""
+    return {gap for form in leaves([text] if isinstance(text, str) else text) for gap in re.findall(r"{(\w+)", form)}
+
+
+def test_the_card_has_each_text_in_all_languages_with_the_same_gaps_and_all_plurals() -> None:
+    for key, said in texts_of_card().items():
+        assert len(said) == len(PLURALS), key
+        assert len({frozenset(gaps(text)) for text in said}) == 1, key
+        forms = {language: set(text) for language, text in zip(PLURALS, said, strict=True) if isinstance(text, dict)}
+        assert forms.items() <= PLURALS.items(), key
+
+
+@pytest.mark.parametrize("language", PLURALS)
+def test_the_app_has_each_text_in_all_languages(language: str) -> None:
+    def shape(node: Any) -> Any:  # noqa: ANN401  a YAML document
+        return {key: shape(value) for key, value in node.items()} if isinstance(node, dict) else bool(node.strip())
+
+    texts = [yaml.safe_load((APP / f"{one}.yaml").read_text()) for one in ("en", language)]
+    assert shape(texts[0]) == shape(texts[1])
+
+
+def test_russian_is_written_in_its_own_letters_quotes_and_dashes() -> None:
+    names = re.compile("|".join(rf"\b{name}\b" for name in sorted(LATIN_IN_RUSSIAN, key=len, reverse=True)))
+    for place, text in texts("ru").items():
+        if place not in {path.name for path in BLUEPRINTS.glob("*.yaml")}:
+            assert re.findall(r"\S*[A-Za-z]\S*", names.sub("", re.sub(r"`[^`]*`|{\w+}", "", text))) == [], place
+            assert re.findall("[\"'“”„]| [-–] |[^ ]—|—[^ ]", text) == [], place
+            assert text.count("«") == text.count("»"), place
 
 
 @pytest.mark.parametrize("language", documents.LANGUAGES)
