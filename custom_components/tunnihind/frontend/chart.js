@@ -52,6 +52,11 @@ export class Clock {
     return Number(`${sign}1`) * (Number(hours) * HOUR_S + Number(minutes) * 60);
   }
 
+  /** The wall clock as `2026-11-20T14:00`. @param {number} ts */
+  wall(ts) {
+    return new Date((ts + this.offset(ts)) * 1000).toISOString().slice(0, 16);
+  }
+
   /** Whether an instant is in an hour that autumn repeats, the first time or the second. @param {number} ts */
   isRepeated(ts) {
     const [before, at, after] = [-HOUR_S, 0, HOUR_S].map((away) => this.offset(ts + away));
@@ -115,8 +120,8 @@ export function periodAt(periods, ts) {
   return found && found.start <= ts ? found : undefined;
 }
 
-/** @template {{end: number}} P @param {P[]} periods @param {Span} view */
-export const inView = (periods, { from, to }) => periods.slice(placeAt(periods, from), placeAt(periods, to - 1) + 1);
+/** @template {{start: number, end: number}} P @param {P[]} periods @param {Span} view */
+export const inView = (periods, { from, to }) => periods.slice(placeAt(periods, from), placeAt(periods, to) + 1).filter(({ start }) => start < to);
 
 /** The least step of 1, 2 or 5 times a power of ten by which so many steps go as far as `reach`. @param {number} reach @param {number} steps */
 export function roundStep(reach, steps) {
@@ -132,7 +137,7 @@ export function priceTicks(least, most, step) {
 }
 
 /** How many hours there are from one time below the chart to the next; none where only midnights had room. @param {number} px how wide a time is, with the room around it @param {number} perSecond */
-export const hoursBetween = (px, perSecond) => [1, 2, 3, 6, 12].find((hours) => hours * HOUR_S * perSecond >= px);
+export const hoursBetween = (px, perSecond) => [1, 2, 3, 4, 6, 12].find((hours) => hours * HOUR_S * perSecond >= px);
 
 const DAY_GAP_PX = 8;
 
@@ -142,6 +147,7 @@ const DAY_GAP_PX = 8;
  * view begins, so that names don't flicker while it is moved; such a name stands at the start of its day.
  * @param {Pick<Day, "start" | "end" | "number" | "names">[]} days @param {Span} view @param {number} perSecond pixels
  * @param {(text: string) => number} widthOf how wide a text is drawn
+ * @returns {{every: number, names: {at: number, text: string}[]}} `every` is how many days there are to a name
  */
 export function dayNames(days, view, perSecond, widthOf) {
   const seen = days
@@ -151,7 +157,7 @@ export function dayNames(days, view, perSecond, widthOf) {
   const widest = (seen[0]?.names ?? []).map((_, way) => Math.max(...seen.map(({ names }) => room(names[way]))));
   const way = widest.findIndex((seconds) => seconds <= DAY_S);
   const every = way < 0 ? Math.ceil(widest[0] / DAY_S) : 1;
-  return seen.flatMap(({ number, start, from, to, names }) => {
+  const found = seen.flatMap(({ number, start, from, to, names }) => {
     if (every === 1) {
       const text = names.slice(way).find((candidate) => room(candidate) <= to - from);
       return text ? [{ at: (from + to) / 2, text }] : [];
@@ -159,6 +165,7 @@ export function dayNames(days, view, perSecond, widthOf) {
     const half = room(names[0]) / 2;
     return number % every === 0 && start - half >= view.from && start + half <= view.to ? [{ at: start, text: names[0] }] : [];
   });
+  return { every, names: found };
 }
 
 /**
@@ -327,14 +334,16 @@ export class Drawing {
     const { left, right, top, perSecond } = this.plot;
     const shown = days.filter(({ start, end }) => end > view.from && start < view.to);
     const end = below + (hasAxis ? DAYS_PX + (hasHours ? HOURS_PX : 0) : 0) * this.scale;
-    this.path("midnights", shown.filter(({ start }) => start > view.from).map(({ start }) => `M${this.x(start) + 0.5} ${top}V${end}`).join(""));
+    const { every, names } = dayNames(hasAxis ? shown : [], view, perSecond, (text) => this.widthOf(text));
+    // A name in the middle of its day stands between two lines, one at its start below its own.
+    const lines = shown.filter(({ start, number }) => start > view.from && number % every === 0);
+    this.path("midnights", lines.map(({ start }) => `M${this.x(start) + 0.5} ${top}V${every > 1 ? below : end}`).join(""));
     const room = Math.max(0, ...shown.flatMap(({ hours }) => hours.map(({ text }) => this.widthOf(text))));
     const step = hasHours && hoursBetween(room + 10, perSecond);
     const hours = step ? shown.flatMap((day) => day.hours.filter(({ hour }) => hour % step === 0)) : [];
     const times = hours.map(({ ts, text }) => ({ text, at: this.x(ts), width: this.widthOf(text), x: this.x(ts), y: below + 13 * this.scale }));
     const inside = times.filter(({ at, width }) => at >= left && at - width / 2 >= 0 && at + width / 2 <= right + 4);
     this.show("hours", apart(inside, 4));
-    const names = hasAxis ? dayNames(shown, view, perSecond, (text) => this.widthOf(text)) : [];
     this.show("days", names.map(({ at, text }) => ({ text, x: left + (at - view.from) * perSecond, y: end - 5 * this.scale })));
   }
 
@@ -342,7 +351,8 @@ export class Drawing {
   steps(periods) {
     let [path, until] = ["", NaN];
     for (const { start, end, price } of periods) {
-      path += `${start === until ? "V" : `M${this.x(start)} `}${this.y(price)}H${this.x(end)}`;
+      const joint = start === until ? "V" : `M${this.x(start)} `;
+      path += `${joint}${this.y(price)}H${this.x(end)}`;
       until = end;
     }
     return path;
@@ -391,7 +401,7 @@ export function write(node, text) {
 // --- how one moves in them
 
 const NEAREST_S = 6 * HOUR_S;
-const ZOOM = 1.5;
+export const ZOOM = 1.5;
 const SCRUB_AFTER_MS = 350;
 const STILL_PX = 6;
 const HEARD = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "focusout"];
@@ -496,10 +506,21 @@ export class Chart {
     });
   }
 
+  /** How many seconds a pixel stands for: by what is in view, which may be drawn a moment later. */
+  get perPixel() {
+    const { left, right } = this.drawing.plot;
+    return (this.view.to - this.view.from) / (right - left);
+  }
+
   /** The instant at a place on the screen. @param {number} clientX */
   instantAt(clientX) {
-    const { left, perSecond } = this.drawing.plot;
-    return this.view.from + (clientX - this.place.getBoundingClientRect().left - left) / perSecond;
+    return this.view.from + (clientX - this.place.getBoundingClientRect().left - this.drawing.plot.left) * this.perPixel;
+  }
+
+  /** Points at what is under a pointer; beside the plot at the first period in view, or the last. @param {PointerEvent} event */
+  pointAt(event) {
+    const { from, to } = this.view;
+    this.point(Math.min(Math.max(this.instantAt(event.clientX), from), to - 1), event);
   }
 
   /** What the chart's place hears. @param {any} event */
@@ -525,7 +546,7 @@ export class Chart {
     this.place.setPointerCapture(pointerId);
     this.held.set(pointerId, clientX);
     this.downAt = clientX;
-    this.point(this.instantAt(clientX), event);
+    this.pointAt(event);
     clearTimeout(this.scrubTimer);
     // A finger that rests, and then moves, reads prices; one that moves at once moves the chart.
     if (pointerType !== "mouse") this.scrubTimer = setTimeout(() => (this.isScrubbing = this.held.size === 1), SCRUB_AFTER_MS);
@@ -549,7 +570,7 @@ export class Chart {
       if (!this.isScrubbing) clearTimeout(this.scrubTimer);
       this.held.set(pointerId, clientX);
     } else if (pointerType !== "mouse") return;
-    this.point(this.instantAt(clientX), event);
+    this.pointAt(event);
   }
 
   /** @param {PointerEvent} event */
@@ -567,7 +588,7 @@ export class Chart {
     if (!ctrlKey && !shiftKey && Math.abs(deltaX) <= Math.abs(deltaY)) return;
     event.preventDefault();
     if (ctrlKey) this.zoom(deltaY < 0 ? ZOOM : 1 / ZOOM, this.instantAt(event.clientX));
-    else this.pan((deltaX || deltaY) / this.drawing.plot.perSecond);
+    else this.pan((deltaX || deltaY) * this.perPixel);
   }
 
   /** @param {KeyboardEvent} event */

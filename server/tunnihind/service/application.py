@@ -133,7 +133,7 @@ def _resources(
             problems,
         ),
         "/accuracy": page_handler(accuracy_page(site, snapshot, mode), site.zone),
-        "/static/{digest}/{name:.+}": page_assets().handle,
+        "/static/{digest}/{name}": page_assets().handle,
     }
 
 

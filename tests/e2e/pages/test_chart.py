@@ -12,7 +12,7 @@ FINGER_PX = 20
 
 async def tap_and_read(page: Page, share_x: float, share_y: float) -> dict[str, float]:
     """Tap the plot and return where the tip, the plot and the finger are."""
-    over = page.locator(".u-over")
+    over = page.locator(".over")
     box = await over.bounding_box()
     assert box is not None
     x, y = share_x * box["width"], share_y * box["height"]
@@ -78,7 +78,7 @@ async def test_the_script_takes_the_drawing_over_where_it_stands(browser: Browse
         for path in ("/", "/?embed=1"):
             places = [
                 await (await drawn.show(path)).locator(".area").bounding_box(),
-                await (await scripted.show(path)).locator(".u-over").bounding_box(),
+                await (await scripted.show(path)).locator(".plot .over").bounding_box(),
             ]
             assert places[0] is not None
             assert places[0] == places[1]

@@ -64,10 +64,10 @@ function negated(candidates) {
  * Joins periods that follow each other.
  * @param {{ts: number}[]} periods ascending
  * @param {number} step how long a period is
- * @returns {import("./scene.js").Span[]}
+ * @returns {import("./periods.js").Span[]}
  */
 export function pieces(periods, step) {
-  /** @type {import("./scene.js").Span[]} */
+  /** @type {import("./periods.js").Span[]} */
   const joined = [];
   for (const { ts } of periods) {
     const last = joined.at(-1);
