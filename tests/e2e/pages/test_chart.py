@@ -1,10 +1,13 @@
 """The chart in a real browser: its tip, its legend, and that the server draws it in the same place."""
 
+import re
+
 from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.pages.test_pages_accessible import findings
-from tests.support.api.api_server import RunningServer
-from tests.support.pages.browser import PHONE, address_of, open_page
+from tests.support.api.api_server import HOUR, RunningServer
+from tests.support.pages.browser import PHONE, address_of, open_page, series_of
+from tunnihind.market import HOUR_S
 
 FINGER_PX = 20
 """From the middle of a fingertip to where it no longer hides what is on the screen."""
@@ -82,3 +85,41 @@ async def test_the_script_takes_the_drawing_over_where_it_stands(browser: Browse
             ]
             assert places[0] is not None
             assert places[0] == places[1]
+
+
+async def test_the_chart_draws_prices_in_their_colours_nights_and_what_is_found(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with open_page(browser, address_of(server)) as seen:
+        page = await seen.show("/?package=vork_4")
+        published = [hour["ts"] for hour in (await series_of(server))["actuals"] if hour["ts"] >= HOUR - 12 * HOUR_S]
+        bars = page.locator(".plot svg .bar")
+        drawn = [await bar.get_attribute("d") or "" for bar in await bars.all()]
+        assert sum(d.count("M") for d in drawn) == len(published)
+        # Cheap and expensive ones differ, and each has the colour that the style sheet gives to its step of the scale.
+        colours = await bars.evaluate_all(
+            "bars => bars.filter(bar => bar.getAttribute('d')).map(bar => [bar.classList[2], getComputedStyle(bar).fill])"
+        )
+        assert len({tint for tint, _ in colours}) > 2
+        assert len({colour for _, colour in colours}) == len({tint for tint, _ in colours})
+        await expect(page.locator(".plot .now-name")).to_have_text("Now")
+        for name in ("nights", "window", "avoid", "median", "likely", "present"):
+            await expect(page.locator(f".plot svg .{name}")).to_have_attribute("d", re.compile("M"))
+        # On paper there is no finder that the marks would belong to.
+        await page.emulate_media(media="print")
+        for name in ("window", "avoid"):
+            await expect(page.locator(f".plot svg .{name}")).to_have_css("display", "none")
+        page = await seen.show("/")
+        await expect(page.locator(".plot svg .nights")).to_have_attribute("d", "")
+
+
+async def test_forecasts_of_hours_whose_price_is_known_are_drawn_where_they_are_wanted(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with open_page(browser, address_of(server)) as seen:
+        page = await seen.show("/")
+        median = page.locator(".plot svg .median")
+        ahead = await median.get_attribute("d") or ""
+        await page.get_by_label("Past forecasts").check()
+        await expect(median).not_to_have_attribute("d", ahead)
+        assert (await median.get_attribute("d") or "").count("L") > ahead.count("L")

@@ -77,7 +77,8 @@ def test_no_script_needs_a_browser_of_the_last_three_years() -> None:
 
 
 FIND = """
-import {{ cheapestPeriods, cheapestPiece, pieces }} from "{folder}/windows.js";
+import {{ pieces }} from "{folder}/periods.js";
+import {{ cheapestPeriods, cheapestPiece }} from "{folder}/windows.js";
 const asked = JSON.parse(process.argv[2]);
 console.log(JSON.stringify(asked.map(([step, periods, n]) => {{
   const candidates = periods.map(([ts, price]) => ({{ ts, price }}));

@@ -1,8 +1,8 @@
 // The finder of the cheapest time, and of the dearest one to stay out of: what is asked, until when, and what is found.
 
 import { choose, chosen, remember } from "./address.js";
-import { DAY_S, floorTo, HOUR_S, MINUTE_S, priceOf, QUARTER_S } from "./periods.js";
-import { cheapestAndDearest, costOf, partsOf, pieces } from "./windows.js";
+import { DAY_S, floorTo, HOUR_S, MINUTE_S, pieces, priceOf, QUARTER_S } from "./periods.js";
+import { cheapestAndDearest, costOf, partsOf } from "./windows.js";
 
 const USUAL_TIME = "3";
 const USUAL_KW = "2";

@@ -101,7 +101,9 @@ export class PageChart extends Chart {
     const drawn = drawnOf(this.data, this.showsPast);
     const { from, to } = this.known;
     const days = wording.daysOf(wording.midnight(Math.min(from, this.earliest)), to);
-    const nights = nightsOf(days, wording).filter((night) => night.to > from && night.from < to - MARGIN_S);
+    const nights = nightsOf(days, wording)
+      .map((night) => ({ from: Math.max(night.from, from), to: Math.min(night.to, to - MARGIN_S) }))
+      .filter((night) => night.from < night.to);
     const pointed = periodAt(drawn.periods, this.pointed ?? 0)?.start ?? null;
     this.scene = { ...drawn, days, nights, found, dearest, wording, pointed, now: this.clock(), view: this.view };
     this.apply();

@@ -61,18 +61,25 @@ export function daysOf({ periods, wording }) {
   return wording.daysOf(wording.midnight(all[0]), all[all.length - 1] + 1);
 }
 
-/** The nights and weekends of a network's night rate. @param {import("./chart.js").Day[]} days @param {import("./wording.js").Wording} wording */
-export function nightsOf(days, wording) {
+/**
+ * Joins periods that follow each other.
+ * @param {{ts: number}[]} periods ascending
+ * @param {number} step how long a period is
+ * @returns {Span[]}
+ */
+export function pieces(periods, step) {
   /** @type {Span[]} */
-  const nights = [];
-  for (const { ts } of days.flatMap(({ hours }) => hours)) {
-    if (!wording.isNightRate(ts)) continue;
-    const last = nights[nights.length - 1];
-    if (last?.to === ts) last.to += HOUR_S;
-    else nights.push({ from: ts, to: ts + HOUR_S });
+  const joined = [];
+  for (const { ts } of periods) {
+    const last = joined.at(-1);
+    if (last?.to === ts) last.to += step;
+    else joined.push({ from: ts, to: ts + step });
   }
-  return nights;
+  return joined;
 }
+
+/** The nights and weekends of a network's night rate. @param {import("./chart.js").Day[]} days @param {import("./wording.js").Wording} wording */
+export const nightsOf = (days, wording) => pieces(days.flatMap(({ hours }) => hours.filter(({ ts }) => wording.isNightRate(ts))), HOUR_S);
 
 /** From the cheapest to the dearest fifth. */
 export const LEVELS = ["very_low", "low", "normal", "high", "very_high"];

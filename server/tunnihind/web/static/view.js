@@ -1,12 +1,12 @@
 // The price now and the chart, kept up to date: what the dashboard and the small view have in common.
 
-import { choose, chosen, nameServer } from "./address.js";
+import { choose, chosen, nameServer, pageData } from "./address.js";
 import { Feed } from "./feed.js";
 import { countDown, showPeriod, takeOver } from "./live.js";
 import { PageChart } from "./moves.js";
 import { floorTo, periodsOf } from "./periods.js";
 import { explain, Readout, sayWeather, showWeather } from "./readout.js";
-import { pageData, Wording } from "./wording.js";
+import { Wording } from "./wording.js";
 
 /** @template {HTMLElement} E @param {string} selector @returns {E} */
 const find = (selector) => /** @type {E} */ (document.querySelector(selector));

@@ -163,8 +163,3 @@ export class Wording extends Clock {
     return { when, price, what: [this.say("settled"), then] };
   }
 }
-
-/** Reads what a page tells its scripts. @param {Document} page @returns {any} */
-export function pageData(page) {
-  return JSON.parse(page.getElementById("page-data")?.textContent ?? "{}");
-}
