@@ -34,7 +34,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
     """Start with one server."""
-    # Even if the server doesn't answer: the card then says so.
+    # The card is offered even if the server doesn't answer, because it shows that.
     card_module.async_offer(hass)
     coordinator = TunnihindCoordinator(hass, entry)
     await coordinator.async_start()
@@ -65,7 +65,7 @@ async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
 
 
 async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Apply options and plans without a reload. Only another server needs one."""
+    """Apply options and plans without a reload. Only another server needs a reload."""
     coordinator = entry.runtime_data
     if entry.data[CONF_URL] != coordinator.url:
         hass.config_entries.async_schedule_reload(entry.entry_id)

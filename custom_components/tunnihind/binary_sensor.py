@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, override
 
-# Since 2026.10 type checkers don't see this export. Older versions lack the new place.
+# Since Home Assistant 2026.10 type checkers don't see this export. Older versions lack its new module.
 from homeassistant.components.binary_sensor import (  # type: ignore[attr-defined]
     BinarySensorDeviceClass,
     BinarySensorEntity,
@@ -112,7 +112,7 @@ class SellingBinarySensor(SellingEntity, PriceBinarySensor):
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):
-    """On when the prices are not what they should be."""
+    """On while the prices have a problem, such as a forecast that is too old."""
 
     @property
     @override

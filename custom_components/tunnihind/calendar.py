@@ -28,15 +28,15 @@ async def async_setup_entry(
 
 
 class PlanCalendar(DataEntity, CalendarEntity):
-    """The windows of all plans: those of the last two weeks, and the one that runs or comes next.
+    """The windows of all plans: past ones of two weeks, and the one that runs or comes next.
 
-    Plans by their price limit have all windows ahead that are known.
+    A plan by its price limit has all known windows ahead.
     """
 
     @property
     @override
     def event(self) -> CalendarEvent | None:
-        """The piece that runs, or the next one of any plan."""
+        """The piece that runs, or the next piece of any plan."""
         ahead = (one for one in self._pieces() if one[-1] > self.prices.now)
         first = min(ahead, key=lambda one: one[-2], default=None)
         return self._event(*first) if first else None
@@ -45,7 +45,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
     async def async_get_events(
         self, hass: HomeAssistant, start_date: datetime, end_date: datetime
     ) -> list[CalendarEvent]:
-        """Return the pieces that reach into the given time, in the order of time."""
+        """Return the pieces that overlap the given time, earliest first."""
         events = (self._event(*one) for one in self._pieces())
         asked = [one for one in events if one.start_datetime_local < end_date and start_date < one.end_datetime_local]
         return sorted(asked, key=lambda event: event.start_datetime_local)

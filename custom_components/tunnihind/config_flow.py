@@ -48,7 +48,7 @@ EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
-# This question is about the bill. Without a package, prices are the market's with VAT until the household chooses one.
+# This question is about the bill. Until the household chooses a package, prices are the market's with VAT.
 _PACKAGE_QUESTION: Final = vol.Schema({vol.Optional(PACKAGE): PACKAGE_CHOICE})
 _NO_QUESTION: Final = vol.Schema({})
 
@@ -81,7 +81,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Take the address of a server, and see whether one answers."""
+        """Take the address of a server, and check that a server answers there."""
         server = await self._server_at(user_input)
         if server is None:
             schema = _ADDRESS.extend(self._questions(self._likely_zones(Zone)).schema)
@@ -91,7 +91,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._continue_with_server()
 
     async def _continue_with_server(self) -> ConfigFlowResult:
-        """Ask for the zone where the server has several and the address names none."""
+        """Ask for the zone if the server has several and the address names none."""
         return await self.async_step_zone() if self._found.is_first_of_several else await self._add_found()
 
     async def async_step_zone(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -175,14 +175,17 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self.async_step_replace()
 
     async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether to replace the server by another one. A server that was installed again counts as another one."""
+        """Ask whether to replace the server by another one.
+
+        A new installation of the same server counts as another one.
+        """
         if user_input is not None:
             return self._store_address()
         return self.async_show_form(step_id="replace", description_placeholders={"url": self._tried["url"]})
 
     @override
     async def async_step_zeroconf(self, discovery_info: ZeroconfServiceInfo) -> ConfigFlowResult:
-        """Take a server that announced itself, or the new address of one that is known."""
+        """Take a server that announced itself, or the new address of a known server."""
         prefix = discovery_info.properties.get("path") or ""
         url = URL.build(scheme="http", host=discovery_info.host, port=discovery_info.port, path=prefix)
         return await self._discovered(url) or await self.async_step_zeroconf_confirm()
@@ -228,11 +231,11 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._continue_with_server() if server.is_rehearsal else None
 
     async def _follow(self, entry: TunnihindConfigEntry, url: str) -> None:
-        """Give an entry the address at which its server was found, unless its present one still works."""
+        """Give an entry the address at which its server was found, unless its present address still works."""
         if await self._still_answers(entry):
             await self._poll_now(entry)
             return
-        # The entry's own update listener reloads it where it is loaded.
+        # A loaded entry is reloaded by its update listener.
         self.hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_URL: url})
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
@@ -253,7 +256,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
-        """Return the questions about the bill. They include the network package if the first zone has any."""
+        """Return the questions about the bill. They include the network package if the first zone has packages."""
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
 
@@ -296,7 +299,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return None
 
     async def _still_answers(self, entry: ConfigEntry) -> bool:
-        """Return whether the entry's address still leads to its server. Then it keeps that address."""
+        """Return whether the entry's address still leads to its server."""
         try:
             server = await ask(self.hass, entry.data[CONF_URL])
         except TunnihindError:
@@ -304,7 +307,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return server.unique_id == entry.unique_id
 
     async def _poll_now(self, entry: TunnihindConfigEntry) -> None:
-        """Make an entry that has lost its server poll it at once."""
+        """Poll the entry's server at once if the entry has lost contact with it."""
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
         elif entry.state is ConfigEntryState.LOADED and not entry.runtime_data.last_update_success:
@@ -319,7 +322,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _abort_if_address_is_taken(self, server: Server, *, but: ConfigEntry) -> None:
-        """End the flow where another entry has the address, unless one of them is live and the other a rehearsal."""
+        """End the flow if another entry has the address. A live server and a rehearsal may share one."""
         for entry in self._async_current_entries(include_ignore=False):
             same_kind = entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal
             if entry is not but and same_kind and entry.data[CONF_URL] == server.url:
@@ -337,7 +340,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     def _period(self) -> CurrentPeriod:
-        """Return the current period by the server's answer."""
+        """Return the current period, from the server's answer."""
         now = self._found.answer.now if self._found.is_rehearsal else home_now()
         chosen = self._found.about.chosen_vat_rate if self._found.about else None
         billed_by = billing_from(self._answers).billed_by

@@ -1,7 +1,7 @@
 """The data of a household's entities: its prices and plans, from a server that is polled once a minute.
 
-Polls and updates are separate. The data is worked out again every quarter of an hour from memory, even while the server
-is gone, and a poll without news changes nothing. The time comes from the entry's clock.
+Polls and updates are separate. The data is made again from memory every quarter of an hour, even while the server does
+not answer. A poll without news changes nothing. The time comes from the entry's clock.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,12 +49,12 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 
 
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
-    """One server's prices, the household's prices by them, and the decisions of its plans.
+    """One server's market prices, the household's prices made from them, and the decisions of its plans.
 
     The methods are in this order: properties, the start, a poll, a tick, other changes, and storage.
 
-    `zone` is the entry's price zone, `clock` its clock, `billing` how the household is billed and `selling` how it
-    sells, if it does; `selling_prices` are then what it gets. `server_device_id` is the device of its server.
+    `billing` says how the household is billed. `selling` says how it sells electricity; it is None if it sells none.
+    `selling_prices` are the prices that it gets. `server_device_id` is the id of the server's device.
     """
 
     config_entry: TunnihindConfigEntry
@@ -73,7 +73,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
-        # This is fixed at the start: after a change of server, the old one still answers until the reload.
+        # This stays the same until a reload: after a change of server, the old server answers until then.
         self._server: Final = entry.unique_id
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
@@ -95,7 +95,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def about(self) -> About | None:
-        """The server's description of itself; None where it has sent none."""
+        """The server's description of itself; None until it has sent one."""
         return self._polling.about
 
     @property
@@ -105,7 +105,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def attribution(self) -> str:
-        """The credit that the server asks for, or the integration's name; marked where prices are not today's."""
+        """The credit that the server asks for, else the integration's name; marked if prices are not today's."""
         return marked_credit(
             self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
         )
@@ -136,13 +136,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def _asks_for_quarters(self) -> bool:
-        """Whether to ask for quarters: the household needs them, or only they reach past the free hours."""
+        """Whether to ask for quarters: the household needs them, or only they reach past the public window."""
         return self._needs_quarters or (self.about is not None and self.about.full_horizon)
 
     async def async_start(self) -> None:
         """Start with the stored state, however old, then ask the server.
 
-        An entry that starts without its server can report the problem. Raises ConfigEntryNotReady where the server
+        So an entry can start without its server and report the problem. Raises ConfigEntryNotReady if the server
         doesn't answer and nothing is stored.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
@@ -189,7 +189,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.async_update_listeners()
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
-        """Return the settled prices of the last `days` (2 to 14), as far as the server has ever sent them."""
+        """Return the settled prices of the last `days` (2 to 14), including those that the server has sent earlier."""
         return replace(self.data, settled=await self._polling.past(days), forecast={})
 
     @callback
@@ -248,7 +248,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.selling = selling_from(self.config_entry.options)
         self.async_update_listeners()
         if self._asks_for_quarters is not asked_for_quarters:
-            # In the background, so that it ends with the entry.
+            # A background task of the entry ends when the entry is unloaded.
             self.config_entry.async_create_background_task(self.hass, self.async_refresh(), f"{self.name} other prices")
 
     async def async_save(self) -> None:

@@ -54,7 +54,7 @@ def _looks_for_cheapest(form: Form) -> bool:
 
 
 def _saves(form: Form) -> bool:
-    """Return whether a device runs in the plan's windows. A device that avoids them uses nothing there to save on."""
+    """Return whether a device runs in the plan's windows. A device that avoids them has nothing to save there."""
     return not looks_for_high_prices(form)
 
 
@@ -63,7 +63,7 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# The test for forms that have an entity of that key. All forms have the other entities.
+# By key, the test whether a form has that entity. Every form has the other entities.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -188,7 +188,7 @@ class ValueDescription[Subject](SensorEntityDescription):
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor of a subject, unknown while there is none.
+    """A sensor of a subject; unknown while there is no subject.
 
     In a rehearsal it has no long-term statistics, which would outlast the rehearsal.
     """
@@ -199,7 +199,7 @@ class ValueSensor[Subject](SensorEntity):
     @property
     @abstractmethod
     def subject(self) -> Subject | None:
-        """The data that the sensor shows a part of."""
+        """The data from which the sensor shows one figure."""
 
     @property
     @override
@@ -219,7 +219,7 @@ class ValueSensor[Subject](SensorEntity):
 
 
 def moment(seconds: int | None) -> datetime | None:
-    """Return UTC seconds as Home Assistant shows instants."""
+    """Return UTC seconds as a datetime, for Home Assistant."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
@@ -247,7 +247,7 @@ def add_to_plans[Description: EntityDescription](
 
 
 def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
-    """Call `add` if the household sells electricity, and whenever it starts to while the entry is loaded."""
+    """Call `add` now if the household sells electricity, and each time it starts selling while the entry is loaded."""
     sold = False
 
     def look() -> None:
@@ -262,7 +262,7 @@ def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
 
 @callback
 def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Remove entities that the form of their plan doesn't have, and those of selling where nothing is sold."""
+    """Remove entities that their plan's form doesn't have, and selling entities if the household sells nothing."""
     unfitting = {
         f"{plan.subentry_id}_{key}"
         for plan in entry.subentries.values()
@@ -278,7 +278,7 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
 
 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
-    """Change plans, each given by its coordinator and its subentry, all or none.
+    """Change all of these plans or none. Each is given by its coordinator and its subentry.
 
     The changes are stored before this returns, so that no restart loses them. Raises Refusal before any plan is
     changed. Its text names the plan, the field and the allowed values.

@@ -8,7 +8,7 @@ from .const import DOMAIN
 
 
 class Refusal(ServiceValidationError):
-    """An action that can't do what it is asked for."""
+    """The refusal of a call that an action can't carry out."""
 
     def __init__(self, key: str, **placeholders: str) -> None:
         super().__init__(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)
@@ -17,8 +17,8 @@ class Refusal(ServiceValidationError):
 class TunnihindError(HomeAssistantError):
     """A server that doesn't answer as it should.
 
-    Its text has the `url`, without a password. `reason` is the original message where no text of ours fits.
-    `retry_after` is the pause that the server asks for, in seconds, if it does.
+    Its text has the `url`, without a password. `reason` is the original message, for errors that we have no text for.
+    `retry_after` is the pause that the server asks for, in seconds; None if it asks for none.
     """
 
     key: ClassVar[str]
@@ -62,19 +62,19 @@ class RateLimited(CannotConnect, key="rate_limited"):
 
 
 class RedirectLoop(CannotConnect, key="redirect_loop"):
-    """The address leads in a circle."""
+    """The address redirects in a circle."""
 
 
 class NotTunnihind(TunnihindError, key="not_tunnihind"):
-    """Something answers at the address, but it isn't this API."""
+    """The server at the address doesn't have this API."""
 
 
 class ForeignAnswer(NotTunnihind, key="foreign_answer"):
-    """The answer has no prices: it is a page, or a document of something else."""
+    """The answer is a web page or another program's document, without prices."""
 
 
 class NoPastPrices(TunnihindError, key="no_past_prices"):
-    """The server has no endpoint for past prices; the specification doesn't ask for one."""
+    """The server has no endpoint for past prices; the specification doesn't require one."""
 
 
 class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
@@ -86,7 +86,7 @@ class RehearsalOver(TunnihindError, key="rehearsal_over"):
 
 
 class InvalidResponse(TunnihindError, key="invalid_response"):
-    """The answer isn't what the API's specification says."""
+    """The answer doesn't follow the API's specification."""
 
 
 class UnknownPriceZone(InvalidResponse, key="unknown_zone"):
@@ -94,7 +94,7 @@ class UnknownPriceZone(InvalidResponse, key="unknown_zone"):
 
 
 class OtherZone(TunnihindError, key="other_zone"):
-    """The server is, or has become, one of another zone than the entry's."""
+    """The server has the prices of another zone than the entry, from the start or since a change."""
 
 
 class LongAnswer(InvalidResponse, key="long_answer"):

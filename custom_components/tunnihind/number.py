@@ -30,7 +30,7 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# Not a setting: an automation sets it each time, from the car's state of charge.
+# An automation sets it each time from the car's state of charge, so it is not a configuration entity.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,
@@ -64,7 +64,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
     @property
     @override
     def available(self) -> bool:
-        """Whether the plan has this number. A plan by energy has no duration of its own, and the other way round."""
+        """Whether the plan has this number. A plan has either an energy or a duration."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property
@@ -78,7 +78,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """The price limit of a plan, in the unit that the household chose; unknown where the plan has none."""
+    """The price limit of a plan, in the unit that the household chose; unknown if the plan has no limit."""
 
     @property
     def _unit(self) -> Unit:

@@ -1,4 +1,4 @@
-"""Sets up the sensors: prices, the data they come from, and plans."""
+"""Sets up the sensors: prices, the data behind the prices, and plans."""
 
 from datetime import timedelta
 
@@ -29,7 +29,7 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the sensors, and those of plans that come later."""
+    """Add the sensors, also for plans that are added later."""
     coordinator = entry.runtime_data
 
     def add_selling() -> None:

@@ -1,4 +1,4 @@
-"""The state stored over a restart of Home Assistant: the newest prices, and the plans' decisions."""
+"""The state that is stored for a restart of Home Assistant: the newest prices, and the plans' decisions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -23,9 +23,9 @@ _DELAY_S: Final = 15
 class StoredState:
     """The state of an entry when Home Assistant last ran.
 
-    `server` is the unique id of the entry's server, whose clock was `server_ahead_s` ahead. `outcomes` are the plans'
-    decisions, by subentry. `ran` are their windows of the last two weeks, `steered` the plans that were changed beside
-    their forms. `ledger` has the costs and savings of their windows, as JSON.
+    `server` is the unique id of the entry's server, whose clock was `server_ahead_s` ahead. By subentry, `outcomes` has
+    the plans' decisions, `ran` their windows of the last two weeks, and `steered` the plans that were changed beside
+    their forms. `ledger` has the costs and savings of the windows, as JSON.
     """
 
     server: str | None = None
@@ -38,7 +38,7 @@ class StoredState:
     server_ahead_s: int = 0
 
     def for_server(self, server: str | None) -> StoredState:
-        """Return the parts that are valid for that server. Prices and VAT rate of another server are not."""
+        """Return the parts that are valid for that server. Prices and VAT rate of another server are left out."""
         if server == self.server:
             return self
         ledger = {name: kept for name, kept in self.ledger.items() if name != "prices"}
@@ -52,20 +52,20 @@ class Storage:
         self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.{entry_id}")
 
     async def load(self) -> StoredState:
-        """Return the stored state; a part that can't be read begins empty."""
+        """Return the stored state; a part that can't be read starts empty."""
         try:
             kept = await self._store.async_load()
         except UnsupportedStorageVersionError:
-            LOGGER.warning("what a newer version stored can't be read and begins anew", exc_info=True)
+            LOGGER.warning("a newer version stored the data, and it can't be read; starting empty", exc_info=True)
             return StoredState()
         return state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
-        """Write a little later, unless a newer state comes first."""
+        """Store the state soon. A newer state replaces it if it comes first."""
         self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
     async def save(self, state: StoredState) -> None:
-        """Write at once."""
+        """Store the state at once."""
         await self._store.async_save(asdict(state))
 
     async def remove(self) -> None:
@@ -80,7 +80,7 @@ _STEERED: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
-    """Read each part by itself. Unreadable prices come again from the server, the plans' savings would not."""
+    """Read each part separately: the server sends prices again, but the plans' savings would be lost."""
     return StoredState(
         server=document.get("server"),
         about=part_of(document, "about", _ABOUT.decode),
@@ -101,10 +101,10 @@ def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[
 
 
 def part_of[Part](document: Mapping[str, Any], name: str, read: Callable[[Any], Part]) -> Part | None:
-    """Return a part of the file; None where it is missing or can't be read."""
+    """Return a part of the file; None if it is missing or can't be read."""
     kept = document.get(name)
     try:
         return read(kept) if kept else None
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-        LOGGER.warning("%r of what was stored can't be read and begins anew: %r", name, error)
+        LOGGER.warning("the stored part %r can't be read and starts empty: %r", name, error)
         return None

@@ -12,7 +12,7 @@ from .entity import SteeringEntity, add_to_plans
 from .plans.steering import Change
 
 PARALLEL_UPDATES = 0
-# This is in the category of settings, so that "turn off everything here" does not turn plans off for good.
+# As a configuration entity, it is not included in "turn off everything here", which would turn plans off for good.
 ENABLED: Final = SwitchEntityDescription(key="enabled", entity_category=EntityCategory.CONFIG)
 
 
@@ -26,7 +26,7 @@ async def async_setup_entry(
 
 
 class PlanSwitch(SteeringEntity, SwitchEntity):
-    """Whether a plan looks for windows. Turned off, it has none from that moment on."""
+    """Whether a plan looks for windows. While it is off, the plan has no window."""
 
     @property
     @override

@@ -1,4 +1,4 @@
-"""The data for Home Assistant's system health page: number of servers, their zones, and the state of the first."""
+"""The data for Home Assistant's system health page: how many servers there are, their zones, the first one's state."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Sets up the times of plans: when they may start, and when they have to be done."""
+"""Sets up the times of plans: the earliest start and the deadline."""
 
 from datetime import time
 from typing import Final, override
@@ -29,7 +29,7 @@ async def async_setup_entry(
 
 
 class PlanTime(SteeringEntity, TimeEntity):
-    """The earliest start or the deadline of a plan; unknown where it has none."""
+    """The earliest start or the deadline of a plan; unknown if the plan has none."""
 
     @property
     @override

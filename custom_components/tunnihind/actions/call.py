@@ -37,7 +37,7 @@ SERVER_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"in
 
 
 def length(given: object) -> timedelta:
-    """Return a length of time. Raises vol.Invalid, also for infinity and the like."""
+    """Return a length of time. Raises vol.Invalid, also for a length that is too long for Python."""
     try:
         return cv.positive_time_period(given)
     except OverflowError as error:
@@ -50,9 +50,10 @@ async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
 
 
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
-    """Return the coordinator of an entry. Raises Refusal where it is not loaded.
+    """Return the coordinator of an entry. Raises Refusal if it is not loaded.
 
-    Waits for a start or a reload that is under way: its first states already set off automations, which call actions.
+    Waits until a start or a reload has finished, because its first states may already set off automations that call
+    actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:
@@ -62,7 +63,7 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
 
 
 def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
-    """Return the prices that the household pays or, where the call says so, gets.
+    """Return the prices that the household pays or, if the call asks for them, those that it gets.
 
     Raises Refusal if the household sells nothing.
     """
@@ -92,12 +93,12 @@ def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNo
 
 
 def instant(moment: datetime) -> int:
-    """Return UTC seconds. A time without a zone is in Home Assistant's own, as everywhere in actions."""
+    """Return UTC seconds. A time without a time zone is in Home Assistant's, as in all actions."""
     return int(dt_util.as_utc(moment).timestamp())
 
 
 def times(start: int, end: int) -> JsonObjectType:
-    """Return [start, end) as Tallinn times, for an answer."""
+    """Return [start, end) as Tallinn times for an action's answer."""
     return {**iso_bounds(start, end)}
 
 

@@ -52,7 +52,7 @@ def import_lock(hass: HomeAssistant) -> asyncio.Lock:
 
 
 def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
-    """Return the local midnight, UTC seconds, at which the import begins, at the earliest that of `earliest`.
+    """Return the local midnight at which the import begins, UTC seconds. It is never before `earliest`.
 
     Raises Refusal.
     """

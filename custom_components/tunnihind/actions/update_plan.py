@@ -27,7 +27,7 @@ ATTR_REPLAN: Final = "replan"
 
 
 def _number(given: object) -> float:
-    """Read a number, also as a template writes it. Refuse True and False, which Python counts as 1 and 0."""
+    """Read a number, also from the text of a template. Refuse True and False, which Python counts as 1 and 0."""
     number = math.nan if isinstance(given, bool) else vol.Coerce(float)(given)
     if not math.isfinite(number):
         raise vol.Invalid("expected a number")
@@ -47,7 +47,7 @@ def _minutes(time: timedelta) -> float:
 
 _LENGTH: Final = vol.All(length, _minutes)
 _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
-# The fields of a plan's form that a call may change. Those that may be empty take null, which means "none".
+# The fields of a plan's form that a call may change. An optional field also takes null, which empties it.
 FIELDS: Final[Mapping[str, Any]] = {
     "duration": _LENGTH,
     "energy": vol.Any(None, _number),
@@ -96,9 +96,9 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 
 
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
-    """Return the entry and the subentry of each plan that the call means, once. Raises Refusal.
+    """Return the entry and the subentry of each plan that the call means, without repeats. Raises Refusal.
 
-    A named entity or device has to be a plan's. An area, a floor or a label means all plans in it.
+    A named entity or device has to belong to a plan. An area, a floor or a label means all plans in it.
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)

@@ -1,6 +1,6 @@
 """Prices of many periods in a compact form: one list for each quantity.
 
-All lists of a table are equally long. Place `i` stands for the period [start + i * step, start + (i + 1) * step), UTC
+All lists of a table are equally long. Item `i` belongs to the period [start + i * step, start + (i + 1) * step), UTC
 seconds; unknown values are None.
 """
 
@@ -25,7 +25,7 @@ class Columns(TypedDict):
     """A price per kilowatt-hour, EUR/kWh.
 
     `step` is the length of a period in seconds: 3600, or 900 by the quarter. `price` is settled, or the median of a
-    forecast whose 10th and 90th percentile are `low` and `high`; these two are None where it is settled.
+    forecast whose 10th and 90th percentile are `low` and `high`; both are None for a settled price.
     """
 
     start: int
@@ -38,14 +38,14 @@ class Columns(TypedDict):
 class PriceColumns(Columns):
     """The household's price of a kilowatt-hour, with VAT, by the hour or quarter as it is billed.
 
-    - `level`: the place of the period's level in very_low, low, normal, high, very_high: 0 to 4. With levels by the
-      hour, all quarters of an hour have the hour's level. None on days that are not known as a whole.
-    - `tint`: the place of the price on the scale of colours: 0 to 4 from cheap to expensive, 5 below zero. The scale is
-      the server's, of its last 30 days; without one, that of the prices that are here.
+    - `level`: the period's level, from 0 (very_low) by low, normal and high to 4 (very_high). With levels by the hour,
+      all quarters of an hour have the hour's level. None on days without a price for every period.
+    - `tint`: the price's colour: 0 to 4 from cheap to expensive, 5 below zero. The server sends the scale of the last
+      30 days. If it sends none, the scale is made from the prices in this table.
     - `market`: the market's price, EUR/kWh without VAT: settled, or the median of the forecast.
-    - `charged`: the place in `charges` of this period's fees.
-    - `charges`: the fees by part (margin, balancing, network, renewable, security, excise), EUR/kWh as the contract
-      gives them, without those that are zero. VAT is the rest: `price` minus `market` and the fees.
+    - `charged`: the index of this period's fees in `charges`.
+    - `charges`: the fees by part (margin, balancing, network, renewable, security, excise), EUR/kWh as in the contract,
+      without fees of zero. VAT is the rest: `price` minus `market` and the fees.
     """
 
     level: list[int | None]
@@ -56,7 +56,7 @@ class PriceColumns(Columns):
 
 
 def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> PriceColumns | None:
-    """Return the household's prices in [start, end), UTC seconds, as far as they are known; None where none is."""
+    """Return the household's known prices in [start, end), UTC seconds; None if there is none."""
     paid = columns_of(prices.timeline, start, end)
     if paid is None:
         return None
@@ -80,7 +80,7 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
 
 
 def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
-    """Return the prices of [start, end), UTC seconds, as far as they are known; None where none is."""
+    """Return the known prices in [start, end), UTC seconds; None if there is none."""
     periods = timeline.between(start, end)
     if not periods:
         return None
@@ -105,7 +105,7 @@ def _days(periods: Sequence[Period]) -> Iterator[Day]:
 
 
 def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
-    """Return a function that gives the level's place at an instant; None on days that are not known as a whole."""
+    """Return a function from an instant to its level, 0 to 4; None on days without a price for every period."""
     places: dict[int, int] = {}
     for day in _days(timeline.between(start, end)):
         periods = timeline.between(day.start, day.end)
@@ -115,7 +115,7 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
 
 
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
-    """Return each price's place on the scale, whose market prices are what they cost on average in these periods."""
+    """Return each price's colour. The scale's market prices become their average household prices in these periods."""
     known = {instant: price for instant, price in _places(paid) if price is not None}
     if scale:
         bounds = [fmean(tariff.price(bound, instant) for instant in known) for bound in scale]

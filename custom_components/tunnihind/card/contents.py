@@ -1,8 +1,8 @@
 """The card's contents on Home Assistant's websocket: the contract between the integration and the card.
 
-The types below describe all of it. Instants are whole UTC seconds by the entry's clock. Prices are EUR/kWh as the
-household pays or gets them, to 4 decimals, even if people read them in another `unit`. Examples of every state are in
-tests/integration/card/examples, which a test makes from this code.
+The types below describe the whole contract. Instants are whole UTC seconds by the entry's clock. Prices are EUR/kWh as
+the household pays or gets them, to 4 decimals, even if people read them in another `unit`. Examples of every state are
+in tests/integration/card/examples, which a test makes from this code.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class State(StrEnum):
     NO_PRICE = "no_price"
     """The current price is not known: none has come yet, or the known ones have run out. There may be other prices."""
     STARTING = "starting"
-    """The integration starts or restarts. This lasts a moment, and the earlier contents still hold."""
+    """The integration starts or restarts. This lasts a moment, and the card may still show the earlier contents."""
     RETRYING = "retrying"
     """The server doesn't answer, and nothing is stored from before. The integration goes on trying."""
     STOPPED = "stopped"
@@ -42,7 +42,7 @@ class State(StrEnum):
 
 
 class CardNow(TypedDict):
-    """The current period, [start, end): an hour, or a quarter where the household is billed by it."""
+    """The current period, [start, end): an hour, or a quarter if the household is billed by the quarter."""
 
     start: int
     end: int
@@ -51,9 +51,9 @@ class CardNow(TypedDict):
 class CardPlan(TypedDict):
     """A plan with its windows, each of one or more pieces, [start, end) in the order of time.
 
-    The windows are those that ran in the last two weeks, the one that runs or comes and, for a plan by its price limit,
-    all that are known ahead. `id` is the subentry's, `entity_id` that of the plan's binary sensor "Window", None where
-    it was deleted. `name` is the plan's name.
+    The windows are those of the last two weeks and the one that runs or comes next. A plan by its price limit has all
+    known windows ahead. `id` is the subentry's id. `entity_id` names the plan's binary sensor "Window"; it is None if
+    the sensor was deleted.
     """
 
     id: str
@@ -71,19 +71,20 @@ class CardBeginning(TypedDict):
 class CardContents(CardBeginning):
     """The contents of a loaded entry.
 
-    The first event after a subscription has all fields, later ones those that changed. While `state` is neither `ready`
-    nor `no_price`, events have no other field; the earlier ones still hold.
+    The first event after a subscription has all fields, and later events have the changed fields. While `state` is
+    neither `ready` nor `no_price`, events have only `state`; the other fields keep their last values.
 
     - `mode`: whether prices are live, made up or of a past day.
     - `clock_ahead_s`: add it to Home Assistant's time to get the entry's. It is 0 except in a rehearsal.
     - `problems`: the present problems, as in the attribute of the sensor "Data problem".
     - `lost_since`: the time of the server's last fresh answer; None unless `problems` has `server_unreachable`.
     - `stale_since`: the time at which the forecast became too old; None unless `problems` has `forecast_stale`.
-    - `unit`: the unit in which people read prices: `cents` or `euros` per kWh. `currency` is that of all prices.
-    - `prices`: the prices that the household pays from today on, see `PriceColumns`. None where none is known.
-    - `selling`: the prices that it gets, without VAT, by the hour or quarter as it is paid; below zero it pays. None
-      where it sells nothing, or no price is known.
-    - `now`: the current period. None where its price is not known.
+    - `unit`: the unit in which people read prices: `cents` or `euros` per kWh. `currency` is the currency of all
+      prices.
+    - `prices`: the prices that the household pays from today on, see `PriceColumns`. None if no price is known.
+    - `selling`: the prices that the household gets, without VAT, by the hour or quarter as it is paid. Below zero the
+      household pays. None if it sells nothing or no price is known.
+    - `now`: the current period. None if its price is not known.
     - `plans`: the plans with their windows. Users who may not read a plan's sensor don't get the plan.
     """
 
@@ -117,7 +118,7 @@ def beginning(entry: TunnihindConfigEntry, *, removed: bool = False) -> CardBegi
 
 
 class Contents:
-    """Makes the card's contents of a loaded entry. Makes the long lists again only where they have changed."""
+    """Makes the card's contents for a loaded entry. The long lists are made again only when they change."""
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
         self._coordinator = coordinator

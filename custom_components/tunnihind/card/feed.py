@@ -66,7 +66,7 @@ def async_subscribe(
 
 
 class _Feed:
-    """Follows one entry, also through reloads. It makes the contents once for all cards."""
+    """Follows one entry, also through reloads, and makes the contents once for all cards."""
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
         self.cards: Final[list[_Card]] = []
@@ -167,9 +167,9 @@ FEEDS: Final[HassKey[dict[str, _Feed]]] = HassKey(f"{DOMAIN}_card_feeds")
 
 
 class CardPast(TypedDict):
-    """Settled prices of the days before today, as far as they are known: at most two weeks.
+    """The known settled prices of the days before today, at most two weeks.
 
-    The two fields are those of `CardContents`. The household's prices use the rates of each date.
+    The fields mean the same as in `CardContents`. The household's prices use the rates of each date.
     """
 
     prices: PriceColumns | None
@@ -177,7 +177,7 @@ class CardPast(TypedDict):
 
 
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
-    """Ask the server for the past days, and price them by the periods in which the household is billed and paid now."""
+    """Ask the server for the past days, and make prices by the present periods of billing and selling."""
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()
     lines.update(answer, coordinator.tariff, coordinator.billing, coordinator.selling)
@@ -201,8 +201,8 @@ def async_register(hass: HomeAssistant) -> None:
 def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Subscribe to the contents of an entry, named by its id or by any of its entities: see `contents.CardContents`.
 
-    By default it is the entry that was added first, one with today's prices before a rehearsal. The result is null,
-    then events follow: one at once, with all fields, and one on each change, with the fields that changed. The
+    The default is the entry that was added first; an entry with today's prices goes before a rehearsal. The result is
+    null. The first event follows at once with all fields, and then one event per change with the changed fields. The
     subscription lasts through reloads of the entry. Errors: `not_found` if the entry does not exist, and `unauthorized`
     if the user may not read its current price.
     """
@@ -217,7 +217,7 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send an entry's days before today, see `CardPast`. The entry is named as for `_subscribe`.
 
-    The errors are the same; an entry that is not loaded is `not_found` too.
+    The errors are the same, and `not_found` if the entry is not loaded.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:

@@ -1,4 +1,4 @@
-"""Serves the card's JavaScript files from Home Assistant's web server, and has its frontend load them on every page."""
+"""Serves the card's JavaScript files from Home Assistant's web server, and adds the card to every page."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -22,8 +22,8 @@ _DIGITS: Final = 12
 class _Files(HomeAssistantView):
     """The card and what it imports, without a host in their address: so it works over https and behind a proxy.
 
-    Caches may keep them for a month. New contents of any of them get a new version in the path of all, as an import
-    keeps to the path of its importer. A page from before an update, which still has the old path, gets the new files.
+    Caches may keep them for a month. When one of them changes, the path of all changes, because an import keeps the
+    path of its importer. An old path, in a cached page, still works: it gives the newest files.
     """
 
     url = f"/{DOMAIN}/{{version}}/{{name}}"
@@ -51,7 +51,7 @@ async def async_serve(hass: HomeAssistant) -> None:
 
 @callback
 def async_offer(hass: HomeAssistant) -> None:
-    """Let pages load the card from now on. Several entries load it once."""
+    """Let pages load the card from now on. Pages load it once, even with several entries."""
     if address := module_address(hass):
         frontend.add_extra_js_url(hass, address)
 

@@ -1,9 +1,9 @@
 """Triggers and conditions for automations: changes of prices and plans, and their present state.
 
-As everywhere in Home Assistant, a trigger fires on a change that was seen. An entity that comes back from `unavailable`
-or `unknown`, after a restart or a reload, sets nothing off, so no dishwasher runs twice. An automation that has to
-follow a window through a restart checks the condition `window_running` when Home Assistant has started, as the
-blueprints do.
+As everywhere in Home Assistant, a trigger fires only on a change that Home Assistant saw. An entity that comes back
+from `unavailable` or `unknown`, after a restart or a reload, sets off no automation, so no dishwasher runs twice. An
+automation that has to follow a window through a restart checks the condition `window_running` when Home Assistant has
+started, as the blueprints do.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
-# Finer than any price that is shown.
+# No price is shown with so many decimals.
 _DECIMALS: Final = 6
 
 
@@ -96,7 +96,7 @@ class TunnihindTrigger(EntityTriggerBase):
 
 
 class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A window, or a piece of one, starts, even if the window before ends at the same moment."""
+    """A window, or a piece of one, starts, even if another window ends at the same moment."""
 
     _translation_key = WINDOW
     _to_states = _ON
@@ -109,7 +109,10 @@ class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 def _start_of(window: State) -> str | None:
-    """Return the start of the window. It identifies the window, because a running one may get more pieces."""
+    """Return the start of the window.
+
+    It identifies the window, because it stays when a running window gets more pieces.
+    """
     pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
     return pieces[0]["start"] if pieces else None
 
@@ -147,7 +150,7 @@ class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
 class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
     """The current price enters the chosen range: above, below, between or outside.
 
-    Numbers are in EUR/kWh, like the sensor's, or in c/kWh where the trigger says so.
+    Numbers are in EUR/kWh, like the sensor's, or in c/kWh if the trigger says so.
     """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.SENSOR: DomainSpec()}
@@ -225,9 +228,9 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 
 
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
-    """Raise vol.Invalid if a device or an entity of ours is named that has none of these kinds: it would never count.
+    """Raise vol.Invalid for a named device or entity of ours that has none of these kinds: it would never count.
 
-    Areas, floors and labels may hold anything.
+    Areas, floors and labels may contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
     named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]

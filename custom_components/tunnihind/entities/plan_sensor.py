@@ -29,7 +29,8 @@ def _cost_band(decision: Decision) -> Attributes:
     return {"p10": cost.low, "p90": cost.high, "energy": cost.energy} if cost else {}
 
 
-# None has long-term statistics: expectations of single windows don't add up, and their results have other sensors.
+# These sensors have no long-term statistics: expected figures of single windows don't add up, and other sensors have
+# the results.
 PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
     ValueDescription(
         key="window_start",
@@ -79,7 +80,7 @@ PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
 
 
 class PlanSensor(PlanEntity, ValueSensor[Decision]):
-    """A figure of a plan's window; unknown while the plan has none."""
+    """A figure of a plan's window; unknown while the plan has no window."""
 
     @property
     @override
@@ -139,7 +140,7 @@ WINDOW_TIMES: Final = tuple(
 
 
 class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
-    """Minutes to or in a plan's window; unknown while it has none.
+    """Minutes until a plan's window, or left in it; unknown while the plan has no window.
 
     It changes every quarter of an hour, because windows begin and end then. Dashboards that count down by the second
     use the sensors of the window's start and end.

@@ -1,4 +1,4 @@
-"""The prices at which the household buys electricity, and those at which it sells."""
+"""Sensors for the prices at which the household buys and sells electricity."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,7 +22,8 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# Four days of quarters, 20 kB: HAEO plans less far, and the list of rates still fits into 100 kB with it.
+# Four days of quarters, 20 kB. HAEO plans fewer days ahead, and the list together with the list of rates stays below
+# 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -39,7 +40,7 @@ def _times(first: Period | None, last: Period | None) -> Attributes:
 class PriceDescription(ValueDescription[PricesNow]):
     """A price per kilowatt-hour. It has no device class, because Home Assistant has none for it.
 
-    Only the current price has long-term statistics. Their means, minima and maxima are those of past days.
+    Only the current price has long-term statistics, so their means, minima and maxima are right for past days.
     """
 
     native_unit_of_measurement: str | None = EUR_PER_KWH
@@ -47,7 +48,7 @@ class PriceDescription(ValueDescription[PricesNow]):
 
 
 class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
-    """A price of a period or of a day. The lists are for cards and planners; the recorder has no use for them."""
+    """A price of a period or of a day. The lists are for cards and planners. The recorder does not store them."""
 
     _unrecorded_attributes = frozenset(
         {"raw_yesterday", "raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"}
@@ -131,7 +132,7 @@ def _list(prices: PricesNow) -> Attributes:
     return {
         "rates": rates(prices.listed),
         "forecast": points(prices.listed[:MOST_POINTS]),
-        # HAEO would draw lines between the prices.
+        # Without this, HAEO would interpolate between the prices.
         "interpolation_mode": "previous",
     }
 
@@ -177,7 +178,7 @@ SELLING_SENSORS: Final = (_current_sensor(SELLING_PRICE), _next_sensor(NEXT_SELL
 
 
 def next_price(billing: Billing) -> PriceDescription:
-    """Describe the price of the coming hour or quarter. The name follows a change at the next start."""
+    """Describe the price of the coming hour or quarter. A change of billing changes the name at the next start."""
     by_quarter = billing.billed_by is Resolution.QUARTER
     return _next_sensor("next_price", "next_quarter_price" if by_quarter else "next_price")
 

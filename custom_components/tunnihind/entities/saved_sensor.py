@@ -1,4 +1,4 @@
-"""The cost and the saving of a plan's windows, and the saving that was expected of them.
+"""Sensors for the cost and the saving of a plan's windows, and for the expected saving.
 
 Saved money may become less: a window can turn out more expensive than starting at once, and a corrected price changes
 sums that were already counted. So the all-time sums have the state class "total", not "total increasing". Dashboards
@@ -66,7 +66,7 @@ def _last_saving(at: AccountAt) -> float | None:
 
 
 def _last_attributes(at: AccountAt) -> Attributes:
-    """Return the actual saving and the expected one, EUR/kWh, and the amounts of the energy where it is known."""
+    """Return the actual saving and the expected one, EUR/kWh, and the amounts of the energy if it is known."""
     means = {
         "today": _saved_per_kwh(at.today),
         "this_month": _saved_per_kwh(at.this_month),

@@ -19,7 +19,10 @@ from ..prices.units import Unit
 
 
 class NumberField(NumberSelector):
-    """A number field that refuses "nan". Home Assistant's own accepts it: it is neither too small nor too large."""
+    """A number field that refuses "nan".
+
+    Home Assistant's own accepts it, because it is neither too small nor too large.
+    """
 
     @override
     def __call__(self, data: Any) -> float:
@@ -64,5 +67,5 @@ def choice(options: Iterable[str], translation_key: str, *, multiple: bool = Fal
 
 
 def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool = False) -> section:
-    """Return a section of a form."""
+    """Return a section of a form that people can fold."""
     return section(vol.Schema(fields), {"collapsed": not unfolded})

@@ -30,7 +30,7 @@ MARGIN: Final = "margin"
 BALANCING: Final = "balancing"
 _MOST_CENTS: Final = 100
 
-# The default is the hour, by which most homes are billed.
+# The default is the hour, because most homes are billed by it.
 BILLING_QUESTION: Final = vol.Schema(
     {vol.Optional(BILLED_BY, default=Resolution.HOUR.value): choice(Resolution, BILLED_BY)}
 )
@@ -61,7 +61,7 @@ def selling_form(unit: Unit) -> vol.Schema:
 
 
 def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    """Return the newest deductions as the form shows them; empty where the household sells nothing."""
+    """Return the newest deductions as the form shows them; empty if the household sells nothing."""
     contract = options.get(SELLING)
     if not contract:
         return {}
@@ -72,7 +72,7 @@ def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
 
 
 def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    """Return the options with the typed deductions. Those of other dates stay, unless the household sells nothing."""
+    """Return the options with the typed deductions. If the household sells, deductions of other dates stay."""
     others = {key: value for key, value in options.items() if key != SELLING}
     if not typed[SELLS]:
         return others
@@ -97,7 +97,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         )
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
-        """Change the figures of the only row, or ask for the row first."""
+        """Change the figures of the only row, or ask first which row to change."""
         if len(self._rows) > 1:
             return await self.async_step_pick_row()
         self._chosen = name_of(self._rows[0]) if self._rows else None
@@ -134,7 +134,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return self.async_show_form(step_id="remove_row", data_schema=self._choice())
 
     async def async_step_billing(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the periods by which the household is billed, and those by which its prices are compared."""
+        """Ask for the periods by which the household is billed, and the periods by which its prices are compared."""
         return self._ask("billing", BILLING_FORM, {}, user_input)
 
     async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -174,7 +174,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
 
     @override
     def _period(self) -> CurrentPeriod:
-        """Return the current period. The market's price is known while the entry is loaded."""
+        """Return the current period. Its market price is known only while the entry is loaded."""
         entry, billed_by = self.config_entry, billing_from(self._options).billed_by
         if entry.state is not ConfigEntryState.LOADED:
             return CurrentPeriod.of(None, home_now(), billed_by, zone_of(entry.data))

@@ -43,13 +43,13 @@ _HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
-# The plan is named once, in the language of the installation. From then on the name belongs to the household.
+# The plan gets its name once, in the language of the installation. Later only the household changes it.
 _FIRST_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_NAME: Final = "Cheapest 3 hours"
 
 
 async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
-    """Return Markdown that lists the fields with their values, as the form names them; empty without changes."""
+    """Return Markdown that lists the fields with their values, in the words of the form; empty without changes."""
     if plan is None or not plan.changes:
         return ""
     language = await language_of_reader(hass)
@@ -92,7 +92,7 @@ def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
 
 
 class PlanFlow(ConfigSubentryFlow):
-    """Adds or changes one plan; the entry applies it without a reload."""
+    """Adds or changes one plan. The entry applies the change without a reload."""
 
     _new: PlanForm = PlanForm.CHEAPEST
 
@@ -130,7 +130,7 @@ class PlanFlow(ConfigSubentryFlow):
         return self.async_update_and_abort(self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan)
 
     def _steered(self) -> SteeredPlan | None:
-        """Return the plan with the changes beside this form; None while it does not work."""
+        """Return the plan with the changes beside this form; None if it can't be used or the entry is not loaded."""
         entry: TunnihindConfigEntry = self._get_entry()
         is_loaded = entry.state is ConfigEntryState.LOADED
         return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
@@ -178,7 +178,7 @@ class PlanFlow(ConfigSubentryFlow):
 
 
 def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
-    """Return the error of the meter, by section. The recorder has to have statistics of it.
+    """Return the error of the meter, by section. The recorder has to have statistics of the meter.
 
     The meter that the plan has `kept` so far may be missing, so that the rest of the form can still be changed.
     """
@@ -191,7 +191,7 @@ def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str |
 
 
 def _has_statistics(attributes: Mapping[str, Any]) -> bool:
-    """Return whether the recorder has sums of it as an energy, or means of it as a power."""
+    """Return whether the recorder keeps sums of an energy, or means of a power, for these attributes."""
     unit, state_class = attributes.get(ATTR_UNIT_OF_MEASUREMENT), attributes.get(ATTR_STATE_CLASS)
     if unit in EnergyConverter.VALID_UNITS:
         return state_class in {SensorStateClass.TOTAL, SensorStateClass.TOTAL_INCREASING}

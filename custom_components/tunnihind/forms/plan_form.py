@@ -61,7 +61,7 @@ TOLERANCE: Final = "tolerance"
 PREFER: Final = "prefer"
 SAVED: Final = "saved"
 METER: Final = "meter"
-# The fields of each section; the others stand above the sections.
+# The fields of each section; the others are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PIECES: (SPLIT, MIN_PIECE, MAX_STARTS),
     WHEN: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
@@ -76,7 +76,7 @@ _MINUTE_S: Final = 60
 
 
 class PlanForm(StrEnum):
-    """The form of a plan: by the kind of hours to look for and, for some, by time or by energy."""
+    """The forms of plans, by the kind of hours to look for. Some kinds have one form by time and one by energy."""
 
     CHEAPEST = "cheapest"
     CHEAPEST_BY_ENERGY = "cheapest_by_energy"
@@ -109,8 +109,8 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
     DAYS: 1,
     HORIZON: Horizon.PUBLISHED.value,
 }
-# The day's three cheapest hours, as people speak of them. Pieces are whole hours, so that nothing switches for minutes.
-# Only published prices count, so that the first window that people see rests on facts.
+# The day's three cheapest hours, as most people think of them. Pieces are whole hours, so that nothing switches for
+# minutes. Only published prices count, so that the first window that people see rests on facts.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 # A car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
@@ -144,7 +144,7 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collecti
     """Return the fields of a plan of that form, with prices in that unit. Only the sections in `unfolded` are open."""
     fields: dict[vol.Marker, Any] = {
         vol.Required(CONF_NAME): TextSelector(),
-        # The only choice, because a plan keeps its kind. It shows the kind to the reader.
+        # A plan keeps its kind, so there is one option. The field shows the kind to the reader.
         vol.Optional(KIND): choice((form,), _PLAN_KIND),
     }
     pieces: dict[vol.Marker, Any] = {vol.Optional(MIN_PIECE): _DURATION}
@@ -184,7 +184,7 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collecti
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
-    """Return the sections to unfold: those with an error, and those in which something is chosen."""
+    """Return the sections to unfold: those with an error, and those with a value that a new plan doesn't have."""
     new = suggested("", NEW_PLANS[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 
@@ -234,7 +234,7 @@ def _default_min_piece(form: PlanForm) -> int:
 def errors_of(
     user_input: Mapping[str, Any], others: Iterable[str] = (), form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, str]:
-    """Return the errors by field. Those inside a section are by section, where the form shows them.
+    """Return the errors by field. An error inside a section has the section's name, because the form shows it there.
 
     `others` are the names that a plan can't take.
     """

@@ -12,10 +12,10 @@ from homeassistant.util.language import matches
 
 
 async def language_of_reader(hass: HomeAssistant, user_id: str | None = None) -> str:
-    """Return the language as Home Assistant's frontend does: the one chosen in the profile, else the browser's.
+    """Return the language that Home Assistant's frontend uses: the one chosen in the profile, else the browser's.
 
-    `user_id` is the reader; None: the user whose request the flow is answering. A flow that no browser has asked for
-    has the language of the installation.
+    `user_id` is the reader's; None means the user whose request the flow is answering. A flow without a browser's
+    request has the installation's language.
     """
     request = current_request.get()
     if user_id is None and request is not None and KEY_HASS_USER in request:

@@ -1,8 +1,8 @@
-"""A household's fees: the dated rows that the options keep, and the form of one, in sections as on invoices.
+"""A household's fees: the dated rows that the options keep, and the form of a row, with sections as on invoices.
 
-The form begins with the figures of the table in `prices/rates.json`, if it has any of the zone. A figure that is left
-unchanged follows the table from date to date; a changed one is the household's own. Options keep all figures in c/kWh,
-also those that follow the table, as the household has confirmed them.
+The form begins with the figures of the table in `prices/rates.json`, if the table has any for the zone. A figure that
+is left unchanged follows the table from date to date; a changed one is the household's own. Options keep all figures in
+c/kWh, also those that follow the table, as the household has confirmed them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -47,7 +47,7 @@ type Row = Mapping[str, Any]
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# More than in any price list, so that a form returns the figure that it showed.
+# Price lists have fewer decimals, so a form returns the same figure that it showed.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -55,14 +55,14 @@ PACKAGE_CHOICE: Final = SelectSelector(
     SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
 )
 
-# The fees of a row by section. Those of the network depend on its package.
+# The fees of a row by section. The network's fees depend on the package.
 _SUPPLY_FEES: Final = ("margin", "balancing")
 _NETWORK_FEES: Final = ("network_day", "network_night")
 _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings for all rows, by section. A package has the hours of its price list.
+# The settings for all rows, by section. A package has its own hours, so its form asks for none.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -119,9 +119,9 @@ def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
 class RowForm:
     """The form of a row for one package.
 
-    The form shows the table's figures of `day`. `vat_percent` is the rate of that day unless the household sets
-    another. `needs_date` is whether a date has to be typed; None: the form has no date. `with_contract` is whether the
-    form also asks for the settings of all rows.
+    The form shows the table's figures for `day`. `vat_percent` is that day's VAT rate, unless the household sets
+    another. `needs_date` says whether a date is required; with None the form has no field for a date. If
+    `with_contract`, the form also asks for the settings for all rows.
     """
 
     day: date
@@ -148,7 +148,7 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # With a default, the field can be left out and never cleared.
+            # Because of the default, a program may leave the field out, and people can't clear it.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
@@ -176,7 +176,7 @@ class RowForm:
         }[name]
 
     def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return figures that are in c/kWh as the form shows them: in its sections and its unit."""
+        """Return figures, given in c/kWh, in the form's sections and unit."""
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {
             name: {key: shown[key] for key in (*self._row(name), *self._contract[name]) if shown.get(key) is not None}
@@ -203,21 +203,21 @@ class RowForm:
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
             return {VAT_PERCENT: self.vat_percent, **contract, **table}
-        return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._followed(row, table)}
+        return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._figures_from_table(row, table)}
 
     def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
-        """Return the row with the figures that the form shows, following the table no longer."""
-        followed = self._followed(row, self.from_table(fees_include_vat=fees_include_vat))
+        """Return the row with the figures that the form shows. The row no longer follows the table."""
+        followed = self._figures_from_table(row, self.from_table(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
-    def _followed(self, row: Row, table: Mapping[str, float]) -> dict[str, float]:
+    def _figures_from_table(self, row: Row, table: Mapping[str, float]) -> dict[str, float]:
         return {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._keys(Part(part))}
 
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
-        """Return the figures that were typed into the form `before` another package or date was chosen.
+        """Return the figures of the form `before`, changed to this form's package and date.
 
-        Figures that were left as in the table, with VAT or without, become the table's present ones. So do all network
-        figures where the package changes. If neither package nor date has changed, all figures stay.
+        Figures that equal the old table's, with VAT or without, become the new table's. If the package changes, all
+        network figures do. If neither package nor date has changed, all figures stay.
         """
         if self == before:
             return {**figures}
@@ -255,7 +255,8 @@ class RowForm:
     def _follows_table(self, part: Part, row: Row) -> bool:
         """Return whether the part's figures equal the table's, with VAT or without.
 
-        If the table has none for the day, the household has confirmed the last one, which becomes its own.
+        If the table has no figure for the day, the form has shown the last one. Once confirmed, it is the household's
+        own figure.
         """
         keys = self._keys(part)
         if not keys or not self._entry(part).holds_on(self.day):
@@ -294,7 +295,7 @@ class RowForm:
     def placeholders(self, language: str) -> dict[str, str]:
         """Return the values for the placeholders of the form's texts, written in that language.
 
-        Only a zone with price lists has texts about them.
+        Only zones with price lists have texts about price lists.
         """
         default_vat = {"default_vat": in_language(f"{self.vat_percent:g}", language)}
         if not self.price_lists.fees:

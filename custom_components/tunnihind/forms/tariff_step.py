@@ -63,9 +63,9 @@ _DECIMALS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class CurrentPeriod:
-    """The current hour, or quarter of one where the household is billed by it.
+    """The current hour, or the current quarter if the household is billed by the quarter.
 
-    `start` is in UTC seconds, `market` the market's price in EUR/MWh, if known. `zone` and `chosen_vat_rate` are as in
+    `start` is in UTC seconds, `market` the market's price in EUR/MWh or None. `zone` and `chosen_vat_rate` are as in
     `Tariff`.
     """
 
@@ -84,7 +84,7 @@ class CurrentPeriod:
         zone: Zone,
         chosen_vat_rate: float | None = None,
     ) -> Self:
-        """Return the period at `now` (UTC seconds) by the server's `answer`, which may have no quarters."""
+        """Return the period at `now` (UTC seconds) from the server's `answer`, which may have no quarters."""
         if answer and billed_by is Resolution.HOUR:
             answer = answer.in_hours()
         step_s = answer.step_s if answer else billed_by.step_s
@@ -93,7 +93,7 @@ class CurrentPeriod:
         return cls(now - now % step_s, resolution, market, zone, chosen_vat_rate)
 
     def default_vat_rate(self, day: date) -> float:
-        """Return the VAT rate of a day where the household sets none, as a fraction."""
+        """Return the VAT rate of a day as a fraction, for a household that sets no rate."""
         return Tariff(zone=self.zone, chosen_vat_rate=self.chosen_vat_rate).default_vat_rate(day)
 
 
@@ -251,7 +251,7 @@ class TariffStep(ConfigEntryBaseFlow):
         return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
 
     def _first_day(self, row: Row) -> dict[str, Any]:
-        """Return the day whose figures a row's form shows, today or the row's first day if later, with its VAT rate."""
+        """Return the day of a row's form, today or the row's first day if that is later, and its VAT rate."""
         period = self._period()
         day = local(period.start).date()
         if row.get(VALID_FROM):
@@ -299,6 +299,6 @@ def _date_errors(figures: Mapping[str, Any], others: Sequence[Row]) -> dict[str,
 
 
 def _day_rate_errors(contract: Mapping[str, Any]) -> dict[str, str]:
-    """Return an error for a day rate without an hour. It stands above the section, so its text names the field."""
+    """Return an error for a day rate without an hour. The form shows it above the section, so it names the field."""
     starts, ends = (time.fromisoformat(contract[key]) for key in (DAY_STARTS, DAY_ENDS))
     return {NETWORK: "no_day_rate"} if starts == ends else {}

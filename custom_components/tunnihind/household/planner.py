@@ -19,10 +19,10 @@ KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
-    """Decides for every plan. It remembers its decisions, so that a window that has begun does not move.
+    """Decides for every plan, and remembers the decisions, so that a window that has begun does not move.
 
-    `settings` has the plans that can be used, `outcomes` their decisions, and `ran` their windows of the last two weeks
-    that ran or run, each by the plan's id.
+    By the plan's id, `settings` has the plans that can be used, `outcomes` their decisions, and `ran` their windows of
+    the last two weeks that have begun.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Planner:
         self.outcomes = {plan: kept.outcomes[plan] for plan in self.settings if plan in kept.outcomes}
 
     def update(self, subentries: Iterable[ConfigSubentry]) -> None:
-        """Read new and changed plans. A window that has begun is finished as it was planned."""
+        """Read new and changed plans. A window that has begun ends as it was planned."""
         plans = [subentry for subentry in subentries if subentry.subentry_type == SUBENTRY_PLAN]
         titles = {plan.subentry_id: plan.title for plan in plans}
         self._plans = {plan.subentry_id: self._with_current_form(plan) for plan in plans}
@@ -52,7 +52,7 @@ class Planner:
                 LOGGER.error("the plan %r can't be used, set it up again: %s", titles[plan_id], error)
 
     def plan(self, plan_id: str) -> SteeredPlan | None:
-        """Return the plan in force; None where it does not exist or can't be used."""
+        """Return the plan in force; None if it does not exist or can't be used."""
         return self._plans[plan_id] if plan_id in self.settings else None
 
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
@@ -85,16 +85,16 @@ class Planner:
         return self.outcomes
 
     def windows(self, plan: str) -> list[Decision]:
-        """Return the windows of the last two weeks that ran or run, and the one ahead.
+        """Return the windows of the last two weeks that have begun, and those ahead.
 
-        A plan by its price limit has all the windows ahead that are known.
+        Only a plan by its price limit may have several windows ahead: all that are known.
         """
         outcome, ran = self.outcomes.get(plan), self.ran.get(plan, [])
         ahead = [outcome] if isinstance(outcome, Decision) and not outcome.locked else []
         return [*ran, *ahead, *self._after.get(plan, ())]
 
     def status(self, plan: str, now: int) -> Status | None:
-        """Return how the plan stands at `now` (UTC seconds); None where it can't be used."""
+        """Return the plan's status at `now` (UTC seconds); None if the plan can't be used."""
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         return status_of(settings, outcome, now) if settings and outcome else None
 
@@ -111,7 +111,7 @@ class Planner:
             plan.settings()
         except ValueError as error:
             if plan.changes:
-                LOGGER.warning("changes of the plan %r no longer hold: %s", subentry.title, error)
+                LOGGER.warning("changes of the plan %r no longer fit it and are dropped: %s", subentry.title, error)
             return plan.without_changes()
         return plan
 
@@ -122,7 +122,7 @@ class Planner:
         return switched_off(timeline, now, last)
 
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        """Return the plan's windows that have begun; the newest may have got more pieces.
+        """Return the plan's windows that have begun. The newest may have more pieces than before.
 
         A window that began and was called off within this second has not run.
         """

@@ -1,4 +1,4 @@
-"""A household's prices: made from the server's answer, and looked at in one quarter of an hour."""
+"""A household's prices, made from the server's answer, as of one quarter of an hour."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whole, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
-# A day: a shorter forecast says little, and the list of prices has the rest.
+# A shorter outlook says little, and the list of prices has the hours after it.
 OUTLOOK_S: Final = 24 * HOUR_S
-# Today, tomorrow and seven days of forecast, the last of which ends an hour after midnight; in autumn an hour more.
-# That is 77 kB of quarters.
+# Today, tomorrow and seven days of forecast, which end an hour after midnight. Autumn adds an hour. That is 77 kB of
+# quarters.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 
 
 class Timelines:
-    """A household's prices, worked out again only where the answer or a contract has changed.
+    """A household's prices, made again only when the answer or a contract has changed.
 
-    `paid` has the periods by which the household is billed, `levels` those that are compared with their day. `sold` has
-    the prices that it gets, and is empty where it sells nothing.
+    `paid` has the periods by which the household is billed. `levels` has the periods that are compared with their day.
+    `sold` has the prices that the household gets; it is empty if the household sells nothing.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Timelines:
 
 
 def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> Timeline:
-    """Return the prices that the household pays or gets. A settled price takes the place of its forecast."""
+    """Return the prices that the household pays or gets. A settled price replaces its forecast."""
 
     def period(start: int) -> Period:
         end = start + answer.step_s
@@ -68,7 +68,7 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 
 @dataclass(frozen=True)
 class DayPrices:
-    """One whole day's published prices, EUR/kWh: average, and the first of its cheapest and most expensive periods."""
+    """One whole day's published prices, EUR/kWh. Of equally cheap or expensive periods, it has the first."""
 
     average: float
     lowest: Period
@@ -79,11 +79,11 @@ class DayPrices:
 class PricesNow:
     """The prices as of `now` (UTC seconds), and the outcomes of the plans, by subentry.
 
-    `timeline` has the periods by which the household is billed, `levels` those that are compared with their day. These
-    are the same, or hours, so that devices don't switch every quarter of an hour. `unknown_parts` are the parts of the
-    price for which the table has no rate today; the prices use the last one. The average ahead covers `hours_ahead`
-    hours from the current period on. The prices at which a household sells have the same form.
-    `scale` are the market's prices, EUR/MWh, between the colours from cheap to expensive.
+    `timeline` has the periods by which the household is billed. `levels` has the periods that are compared with their
+    day: the same ones, or hours, so that devices don't switch every quarter of an hour. `unknown_parts` are the parts
+    of the price for which the table has no rate today; the prices use the last known rate. The average ahead covers
+    `hours_ahead` hours from the current period on. `scale` has the market prices, EUR/MWh, that separate the colours
+    from cheap to expensive. Prices at which a household sells have the same type.
     """
 
     now: int
@@ -108,9 +108,9 @@ class PricesNow:
 
     @cached_property
     def negative_until(self) -> int | None:
-        """The end of the run of negative prices, settled or median, that goes on now, UTC seconds.
+        """The end of the present run of negative prices, settled or median, UTC seconds.
 
-        None where the current price is not negative.
+        None if the current price is not negative.
         """
         until = None
         period = self.current
@@ -121,7 +121,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The current period and those after it, `hours_ahead` hours in all; empty while one of them is missing."""
+        """The current period and those after it, `hours_ahead` hours in all; empty while a price is missing."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -134,7 +134,7 @@ class PricesNow:
 
     @cached_property
     def tomorrow(self) -> Day:
-        """The Tallinn day after."""
+        """The Tallinn day after the current one."""
         return day_at(self.now, days_later=1)
 
     @cached_property
@@ -149,13 +149,13 @@ class PricesNow:
 
     @property
     def rank(self) -> int | None:
-        """The place of the current hour, or quarter, in today, 1 being the cheapest."""
+        """The rank of the current hour, or quarter, among today's; 1 is the cheapest."""
         period = self.levels.at(self.now)
         return rank(period, self._today_whole) if period and self._today_whole else None
 
     @property
     def level(self) -> Level | None:
-        """The fifth of today that the current hour, or quarter, is in."""
+        """The level of the current hour, or quarter: its fifth of today's prices."""
         period = self.levels.at(self.now)
         return level(period, self._today_whole) if period and self._today_whole else None
 
@@ -169,12 +169,12 @@ class PricesNow:
 
     @cached_property
     def predicted(self) -> Sequence[Period]:
-        """The forecast periods, not published yet, from the current one on."""
+        """The periods that are not published yet, from the current one on."""
         return tuple(period for period in self.timeline.periods if not period.settled and period.end > self.now)
 
     @cached_property
     def outlook(self) -> Sequence[Period]:
-        """The first 24 hours that are not published yet, or as many as the server sends."""
+        """The first 24 hours that are not published yet, or fewer if the server sends fewer."""
         if not self.predicted:
             return ()
         begins = self.predicted[0].start
@@ -212,12 +212,12 @@ class PricesNow:
 
     @cached_property
     def _today_whole(self) -> Sequence[Period]:
-        """Today's periods to compare, published or predicted; empty while one is missing."""
+        """Today's periods to compare, published or predicted; empty while a period is missing."""
         periods = self.levels.between(self.today.start, self.today.end)
         return periods if is_whole(self.today, periods) else ()
 
 
-# Prices in the shapes that other programs read. All are EUR/kWh as the household pays them.
+# Prices in the formats of other programs, EUR/kWh as the household pays them.
 
 
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
@@ -226,12 +226,12 @@ def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
 
 
 def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the list that HAEO reads: each price holds from its time until the next."""
+    """Return the list that HAEO reads: each price is valid from its time until the next one's."""
     return [{"time": local(period.start).isoformat(), "value": period.price} for period in periods]
 
 
 def mapping(periods: Iterable[Period]) -> dict[str, float]:
-    """Return the mapping that EMHASS reads: prices by their start, in UTC, because it can't mix two offsets."""
+    """Return the mapping that EMHASS reads: prices by their start, in UTC, because EMHASS can't mix two offsets."""
     return {datetime.fromtimestamp(period.start, UTC).isoformat(): period.price for period in periods}
 
 

@@ -1,4 +1,4 @@
-"""Finds what is wrong with the prices, by the ages of the server's answers."""
+"""Finds problems with the prices, from the ages of the server's answers."""
 
 from collections.abc import Iterator
 from datetime import time
@@ -15,18 +15,18 @@ MINUTE_S: Final = 60
 UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
-# The market publishes at about 14:00 local time, by its own rules at the latest an hour and a half later.
+# The market publishes at about 14:00 local time. Its rules allow an hour and a half more.
 PUBLISHED_BY: Final = time(15, 30)
-# The server makes a forecast every hour, and it too calls its data stale after this time.
+# The server makes a forecast every hour, and also calls its data stale after this time.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
-# A clock that is off by less shows the right hour or one next to it.
+# A smaller error of the clock shows the right hour or the one next to it.
 CLOCK_OFF_S: Final = HOUR_S
 
 
 def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
     """Return the present problems.
 
-    The market and the forecast are not judged while the server is out of reach or another one answers.
+    The age of prices and forecast counts only while the entry's own server answers.
     """
     if contact.silence_s(prices.now) >= UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
@@ -64,11 +64,14 @@ def _published_day(prices: PricesNow) -> Day:
 
 
 def _forecast_is_missing(prices: PricesNow) -> bool:
-    """Return whether no forecast reaches past now. Hours that have begun don't count: they keep older forecasts."""
+    """Return whether no forecast reaches past now.
+
+    Hours that have begun don't count, because they keep older forecasts.
+    """
     return max(prices.answer.forecast, default=prices.now) <= prices.now
 
 
 def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
-    """Return whether the forecast is too old by the server's own clock. A server may have no forecast."""
+    """Return whether the forecast is too old by the server's own clock; False if the server has no forecast."""
     made_at = prices.answer.made_at
     return made_at is not None and prices.now + clock_ahead_s - made_at > FORECAST_LIFE_S

@@ -19,17 +19,17 @@ from .settled_prices import SettledPrices
 # A corrected price or a late reading still counts for this long after a window's end.
 _CORRECTED_S: Final = 48 * HOUR_S
 # A clock that is set back by less may be wrong for a moment. A small computer without a battery for its clock starts
-# with the time that it last wrote down, until it gets the right one from the network.
+# with the last time that it stored, until it gets the right time from the network.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
-# A window is closed this long after its end, even if some of its prices have not come.
+# A window is closed this long after its end, even if some of its prices are still missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
-# How many days are kept one by one: those of a month and of the one before it.
+# How many days are kept one by one: a month and the month before it.
 _DAYS_KEPT: Final = 62
 
 
 @dataclass(frozen=True, slots=True)
 class LastWindow:
-    """The newest window that is over: its amounts, and the savings expected of it. Instants are UTC seconds."""
+    """The newest window that is over: its amounts, and its expected savings. Instants are UTC seconds."""
 
     start: int
     end: int
@@ -40,9 +40,9 @@ class LastWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The open span: the earliest time that its window may run, and the saving that was expected of waiting then.
+    """The open span: the earliest time at which its window may run, and the saving that waiting then promised.
 
-    `asked_s` is the duration that was asked for. Where it changes, the expected saving is worked out again.
+    `asked_s` is the duration that was asked for. When it changes, the expected saving is worked out again.
     """
 
     span: Span
@@ -54,7 +54,7 @@ class _Opened:
 class Account:
     """One plan's windows: those of the last two days one by one, older ones as sums by day, and the sum of the rest.
 
-    `since` is when it was opened, UTC seconds.
+    `since` is when the account was opened, UTC seconds.
     """
 
     def __init__(self, since: int) -> None:
@@ -77,7 +77,7 @@ class Account:
         return sum((total for part in parts for total in part.values()), start=self._before)
 
     def total_of(self, days: Iterable[date]) -> Total:
-        """Return the sum of these days, which are of this month or the one before it."""
+        """Return the sum of these days. They have to be in this month or the one before."""
         wanted = set(days)
         parts = [self._days, *(found for _, found in self._worked_out.values())]
         return sum((part[day] for part in parts for day in wanted & part.keys()), start=Total())
@@ -93,7 +93,7 @@ class Account:
 
     @property
     def prices_needed_since(self) -> int | None:
-        """The start of the prices that have to be kept, UTC seconds; None where none are needed."""
+        """The start of the prices that have to be kept, UTC seconds; None if no prices are needed."""
         opened = [self._opened.at_once] if self._opened else []
         return min([*opened, *(run.prices_needed[0] for run in self._runs)], default=None)
 
@@ -103,7 +103,7 @@ class Account:
         """Follow the plan's decision as of `now`, UTC seconds, and bring the amounts up to date."""
         if self._ran_until - now > _CLOCK_IN_DOUBT_S:
             self._ran_until = 0
-        # A window that ran stays when the clock is set back. Nothing is counted until the clock is there again.
+        # A window that ran stays when the clock is set back. Counting goes on when the clock reaches its end again.
         seen = self._now = max(now, self._ran_until)
         self._follow(settings, outcome, timeline, seen, is_set_back=now < seen)
         if self._runs:
@@ -112,7 +112,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return, by meter, the slices that were over at `until` (UTC seconds) and have no reading yet."""
+        """Return by meter the slices that were over at `until` (UTC seconds) and have no reading yet."""
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
             if run.meter and (slices := run.unread(until)):
@@ -171,7 +171,7 @@ class Account:
     def _follow(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
     ) -> None:
-        """Add a window that has begun, and follow the one that was added."""
+        """Add a window that has begun, or update the one that was added before."""
         window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         self._end_dropped(window, now)
         is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
@@ -218,7 +218,7 @@ class Account:
             self._ready_since, self._opened = now, None
 
     def _open(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
-        """Return the open span, with the saving expected when it was first seen or last asked for another duration."""
+        """Return the open span, with the saving expected when it was first seen or when its duration last changed."""
         opened = self._opened
         if opened is None or (opened.span, opened.asked_s) != (decision.span, decision.asked_s):
             at_once = first_quarter(max(decision.span.opens, ready_since))
@@ -227,7 +227,7 @@ class Account:
         return opened
 
     def _work_out(self, prices: SettledPrices, now: int) -> None:
-        """Work out again each window that has gone on, or whose prices or readings have changed."""
+        """Work out again each window that has run on, or whose prices or readings have changed."""
         known = self._worked_out
         self._worked_out = {}
         for run in self._runs:
@@ -238,7 +238,7 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """Add windows that can no longer change to their days, and the oldest days to the sum of the rest."""
+        """Add final windows to the sums of their days, and the oldest days to the sum of the rest."""
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)

@@ -1,11 +1,12 @@
 """Completes the ledger: reads meters in the recorder, and asks the server for missing prices.
 
-Meters are read when the recorder has written the statistics of five minutes, some seconds after they are over. So a
+Meters are read when the recorder has written its five-minute statistics, some seconds after each five minutes. So a
 window's energy is complete shortly after its end.
 
-Why those statistics: the recorder has already done the hard part. It keeps counting when a meter is reset or begins
-again at zero, converts units, weighs a power by how long it held, and goes on after a restart. It keeps them for days.
-Users may exclude the states themselves from the recorder, and hourly statistics are too coarse for windows of quarters.
+These statistics are used because the recorder has already done the hard part. It goes on counting when a meter is reset
+or starts again at zero, converts units, weights a power by its duration, and continues after a restart. It keeps these
+statistics for days. Users may exclude the states themselves from the recorder, and hourly statistics are too coarse for
+windows of quarters.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ from .ledger import Ledger
 
 # Gaps in a power up to this length, after a restart or a lost connection, get the mean of their two neighbours.
 _LONGEST_HOLE_S: Final = HOUR_S
-# More than the largest connection of a home takes. A reading above it comes from a meter that was replaced.
+# No home's connection takes so much. A higher reading comes from a meter that was replaced.
 _MOST_KW: Final = 100.0
 # How long a meter may be silent around a window. The energy that it counted meanwhile is spread evenly.
 _SILENT_S: Final = 24 * HOUR_S
@@ -53,9 +54,9 @@ class Stretch:
 def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a counter counted between its readings.
 
-    `sums` are kWh at the end of five minutes, by their start. Where rows are missing, the next one has the energy since
-    the row before. The first row only sets where counting begins. A sum may fall because of a meter's noise or its
-    owner's correction; that counts as no energy.
+    `sums` are kWh at the end of five minutes, by the start of the five minutes. After a gap, the next row has the
+    energy since the row before the gap. The first row only sets the start of counting. A sum may fall because of a
+    meter's noise or its owner's correction; that counts as no energy.
     """
     rows = sorted(sums.items())
     stretches = (
@@ -68,7 +69,7 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
 def of_power(means: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a device used, by its mean power of five minutes, kW by their start.
 
-    Power that the device fed back does not count.
+    Power that the device feeds back does not count.
     """
     measured = [
         Stretch(start, start + FIVE_MIN_S, max(kilowatts, 0.0) * FIVE_MIN_S / HOUR_S)
@@ -86,7 +87,7 @@ def of_power(means: Mapping[int, float]) -> list[Stretch]:
 def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
     """Return the energy, kWh, of the slices that the stretches fully cover.
 
-    The stretches are in the order of time and don't overlap.
+    The stretches have to be in the order of time without overlaps.
     """
     found: dict[Piece, float] = {}
     ends = [stretch.end for stretch in stretches]
@@ -140,14 +141,17 @@ class Completion:
 
     @callback
     def _async_look_again(self, _: Event) -> None:
-        """Look for missing readings again: the recorder has new statistics."""
+        """Look for missing readings again, because the recorder has new statistics."""
         now = self._clock.now()
         if self._ledger().unread(now):
             self._async_start(now)
 
     @callback
     def _async_start(self, now: int) -> None:
-        """Start a look, unless one still waits for the recorder or the server. The next look finds the rest."""
+        """Start looking, unless an earlier look still waits for the recorder or the server.
+
+        The next look finds the rest.
+        """
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(
                 self._hass, self._async_complete(now), f"{self._entry.title} past windows"
@@ -162,7 +166,7 @@ class Completion:
             self._on_found()
 
     async def _async_read_meters(self, now: int) -> bool:
-        """Read every meter with missing readings, and return whether one had anything."""
+        """Read every meter with missing readings, and return whether any readings came."""
         if not records(self._hass):
             return False
         ledger, came, ahead_s = self._ledger(), False, self._clock.ahead_s
@@ -177,7 +181,7 @@ class Completion:
         return came
 
     async def _async_fetch_prices(self, now: int) -> bool:
-        """Ask the server for the prices that the newest answer no longer has, and return whether it had any."""
+        """Ask the server for prices that the newest answer no longer has, and return whether any came."""
         ledger = self._ledger()
         hours = ledger.missing_hours(now)
         if not hours:

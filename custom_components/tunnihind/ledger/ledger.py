@@ -11,12 +11,12 @@ from ..storage import part_of, parts_of_plans
 from .account import Account
 from .settled_prices import SettledPrices
 
-# Longer than the longest span of a plan: the price of its first hour may be needed when its window is over.
+# Longer than the longest span of a plan, because the price of its first hour may be needed after its window.
 _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 
 class Ledger:
-    """The cost and the saving of every plan's windows. Amounts change only by `update` and the two `note_` methods."""
+    """The cost and the saving of every plan's windows. Only `update` and the two `note_` methods change amounts."""
 
     def __init__(self, accounts: Mapping[str, Account] | None = None, prices: SettledPrices | None = None) -> None:
         self._accounts: dict[str, Account] = dict(accounts or {})
@@ -47,11 +47,11 @@ class Ledger:
         self.forget_prices()
 
     def forget_prices(self) -> None:
-        """Forget the prices of another server. The new one's count for the windows of the last days too."""
+        """Forget the prices of an earlier server. The new server's also count for past days' windows."""
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return, by meter, the parts of windows that were over at `until` (UTC seconds) and have no reading yet."""
+        """Return by meter the parts of windows that were over at `until` (UTC seconds) and have no reading yet."""
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
             for meter, slices in account.unread(until).items():
@@ -82,6 +82,6 @@ class Ledger:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`, also after JSON. A part that can't be read begins empty."""
+        """Undo `as_dict`, also after JSON. A part that can't be read starts empty."""
         accounts = parts_of_plans(kept, "plans", Account.from_dict)
         return cls(accounts, part_of(kept, "prices", SettledPrices.from_dict))

@@ -1,4 +1,4 @@
-"""One window that ran: its time, its energy, the saving expected of it, and its amounts."""
+"""One window that ran: its time, its energy, its expected saving, and its amounts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
@@ -13,7 +13,7 @@ from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, QUARTER_S
 from .settled_prices import SettledPrices
 
-# A thousandth of a watt-hour, a ten-thousandth of a cent.
+# A milliwatt-hour, or a ten-thousandth of a cent.
 _DECIMALS: Final = 6
 _FIGURES: Final = 4
 _KWH_DECIMALS: Final = 6
@@ -21,10 +21,10 @@ _KWH_DECIMALS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """The cost and the savings, EUR, of some energy, kWh.
+    """An amount of energy, kWh, with its cost and savings, EUR.
 
-    `saved` is against starting at once, `below_mean` against the mean price of its day. Both are negative where it cost
-    more.
+    `saved` is the saving against starting at once, `below_mean` the saving against the mean price of the day. Both are
+    negative if the energy cost more.
     """
 
     kwh: float = 0.0
@@ -37,7 +37,7 @@ class Amounts:
 
     @property
     def per_kwh(self) -> Amounts | None:
-        """The amounts per kWh; None where there is no energy."""
+        """The amounts per kWh; None without energy."""
         if not self.kwh:
             return None
         return Amounts(1.0, self.cost / self.kwh, self.saved / self.kwh, self.below_mean / self.kwh)
@@ -68,7 +68,7 @@ class Total:
 
     @classmethod
     def from_list(cls, kept: Sequence[Any]) -> Self:
-        """Undo `as_list`. Raises ValueError or TypeError where `kept` is no such list."""
+        """Undo `as_list`. Raises ValueError or TypeError if `kept` is not such a list."""
         *figures, unread_h = (float(figure) for figure in kept)
         if len(figures) != 2 * _FIGURES:
             raise ValueError(f"expected {2 * _FIGURES + 1} figures, not {len(figures) + 1}")
@@ -79,17 +79,17 @@ class Total:
 class Run:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
-    `window` is the time that the plan decided on. `pieces` are the parts of it that have run or run now, in the order
-    of time. A piece that Home Assistant missed from start to end is left out. A piece that began while Home Assistant
-    was down counts from its return.
+    `window` is the time that the plan decided on. `pieces` are the parts of this time that have begun to run, in the
+    order of time. A piece that Home Assistant missed from start to end is left out. A piece that began while Home
+    Assistant was down counts from its return.
 
-    `at_once` is the earliest time that the window could have begun: the first quarter of an hour at or after the
-    opening of its span, or at or after the plan was made or switched on, where that was later. `expected` is the saving
-    that the plan expected then from waiting, `expected_at_start` the one expected when the window began; EUR/kWh, None
-    where it was not known.
+    `at_once` is the earliest time that the window could have begun: the first quarter of an hour at or after the latest
+    of three instants: its span opened, the plan was made, the plan was switched on. `expected` is the saving that the
+    plan expected then from waiting, and `expected_at_start` the saving that it expected when the window began; EUR/kWh,
+    None if unknown.
 
-    Its energy comes from the `readings` of `meter`, kWh by slice. Without a meter the device is taken to use
-    `power_kw`, until `energy_kwh` is reached if that is given.
+    Its energy comes from the `readings` of `meter`, kWh by slice. Without a meter, the device is assumed to use
+    `power_kw`, until it has `energy_kwh` if that is given.
     """
 
     window: Piece
@@ -114,13 +114,13 @@ class Run:
 
     @property
     def prices_needed(self) -> Piece:
-        """The time whose prices have to be settled: the days of the window, and those of starting at once."""
+        """The time whose prices have to be settled: the days of the window, and the days of a run started at once."""
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> Run:
-        """Return the run after the plan has decided again, for these pieces, as of `now` (UTC seconds).
+        """Return the run after the plan has decided these pieces, as of `now` (UTC seconds).
 
-        `energy_kwh` is the present need. A higher one than at the start replaces it. A lower one only shows that part
+        `energy_kwh` is the present need. A higher one than at the start replaces it. A lower need only shows that part
         of the energy has been used.
         """
         needed = self.energy_kwh
@@ -189,9 +189,9 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: Run, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the amounts of the run's slices that were over at `until` (UTC seconds), by day.
 
-    Starting at once, the device would have used the same energy in the same order, without a pause. So the load of each
-    minute of running time is charged at the price that this minute would then have had. A slice is left out until all
-    prices that it needs are settled.
+    If started at once, the device would have used the same energy in the same order without a pause. So the comparison
+    charges each minute's energy at the price that this minute would then have had. A slice is left out until all prices
+    that it needs are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

@@ -7,7 +7,9 @@ from ..prices.timeline import HOUR_S, QUARTER_S, Timeline
 
 
 class SettledPrices:
-    """Prices in EUR/kWh by the quarter of an hour. Where billing is by the hour, its four quarters cost the same.
+    """Prices in EUR/kWh by the quarter of an hour.
+
+    With billing by the hour, all four quarters of an hour cost the same.
 
     `version` changes whenever a price comes or is corrected.
     """
@@ -38,7 +40,7 @@ class SettledPrices:
         )
 
     def mean(self, start: int, end: int) -> float | None:
-        """Return the mean price in [start, end), UTC seconds, weighted by time; None where a part is not known."""
+        """Return the mean price in [start, end), UTC seconds, weighted by time; None if a part is not known."""
         total = 0.0
         for quarter in range(start - start % QUARTER_S, end, QUARTER_S):
             price = self._prices.get(quarter)
@@ -48,7 +50,7 @@ class SettledPrices:
         return total / (end - start)
 
     def missing_hours(self, start: int, end: int) -> set[int]:
-        """Return the starts of hours that reach into [start, end) and are not fully known."""
+        """Return the starts of the hours that overlap [start, end) and are not fully known."""
         return {
             quarter - quarter % HOUR_S
             for quarter in range(start - start % QUARTER_S, end, QUARTER_S)
@@ -56,11 +58,11 @@ class SettledPrices:
         }
 
     def forget_before(self, instant: int) -> None:
-        """Forget older prices."""
+        """Forget the prices before `instant` (UTC seconds)."""
         self._prices = {quarter: price for quarter, price in self._prices.items() if quarter >= instant}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the prices in a form that JSON can store: one after the other, None where one is missing."""
+        """Return the prices in a form that JSON can store: one after the other, None for a missing price."""
         if not self._prices:
             return {}
         since, last = min(self._prices), max(self._prices)

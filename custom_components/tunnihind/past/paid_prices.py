@@ -25,7 +25,7 @@ _LONGEST_WAIT_S: Final = 30
 FIVE_MIN_S: Final = 300
 _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
-# A ten-thousandth of a cent. Sums are rounded too: the same readings always give the same sums.
+# A ten-thousandth of a cent. Sums are rounded too, so the same readings always give the same sums.
 _DECIMALS: Final = 6
 # Readings come as differences of sums, whose last digits are noise.
 _SAME_KWH: Final = 1e-6
@@ -35,11 +35,11 @@ class LeftOutReason(StrEnum):
     """Why an hour has no price or no cost."""
 
     NO_PRICE = "no_price"
-    """The server has no settled price for it."""
+    """The server has no settled price for the hour."""
     NO_RATE = "no_rate"
     """Some part of the household's price has no rate on that date."""
     NO_READING = "no_reading"
-    """The energy statistic has nothing for it."""
+    """The energy statistic has no reading for the hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The prices of an hour's four quarters, EUR/kWh. They are equal where billing is by the hour."""
+    """The prices of an hour's four quarters, EUR/kWh. They are equal if billing is by the hour."""
 
     quarters: tuple[float, ...]
 
@@ -88,7 +88,7 @@ def without_rate(instant: int, tariff: Tariff) -> LeftOut:
 
 
 def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftOut]]:
-    """Return the hours that were left out as [start, end), UTC seconds: neighbours with the same reason together."""
+    """Return the hours that were left out as [start, end), UTC seconds. Neighbours with the same reason are joined."""
     spans: list[tuple[int, int, LeftOut]] = []
     for hour in sorted(reasons):
         goes_on = spans and spans[-1][1:] == (hour, reasons[hour])
@@ -129,7 +129,7 @@ class PaidPrices:
     async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOut]:
         """Return the price of each of these hours (UTC seconds, in the order of time), or why it is not known.
 
-        A month in which no hour has all its rates is not asked for. Raises TunnihindError.
+        The server is not asked for months in which every hour lacks a rate. Raises TunnihindError.
         """
         found: dict[int, HourPrice | LeftOut] = {}
         for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):
@@ -144,7 +144,7 @@ class PaidPrices:
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return a month's settled prices. A busy server is asked again after the time that it names."""
+        """Return a month's settled prices. If the server is busy, ask again after the time that it names."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self.settled_in(month)
@@ -157,7 +157,7 @@ class PaidPrices:
 
 @dataclass(frozen=True, slots=True)
 class SumRow:
-    """A row of a cumulative statistic, EUR: the cost of its hour, None if it was taken back, and the sum up to it."""
+    """A row of a cumulative statistic, EUR: the hour's cost, None if it was removed, and the sum up to this hour."""
 
     cost: float | None
     total: float
@@ -165,13 +165,13 @@ class SumRow:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """The energy used, kWh: by hour, and by five minutes where they are kept. Both by start, UTC seconds."""
+    """The energy used, kWh: by the hour and, if they are kept, by five minutes. Both are by start, UTC seconds."""
 
     hours: Mapping[int, float]
     fives: Mapping[int, float]
 
     def quarters(self, hour: int) -> tuple[float, ...] | None:
-        """Return the energy of an hour's quarters, or None where five-minute readings do not make up the hour."""
+        """Return the energy of an hour's quarters, or None if the five-minute readings do not cover the hour."""
         starts = range(hour, hour + HOUR_S, FIVE_MIN_S)
         fives = [self.fives[start] for start in starts if start in self.fives]
         if len(fives) < _FIVES or not isclose(sum(fives), self.hours[hour], rel_tol=_SAME_KWH, abs_tol=_SAME_KWH):
@@ -182,8 +182,8 @@ class Energy:
 def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int, float | LeftOut]:
     """Return the cost of each hour from the first reading to the last, EUR, or why it is not known.
 
-    `prices` has the hours that have a reading. Where the prices of an hour's quarters differ, it is charged by the
-    quarter if five-minute readings show how much was used in each, else by the hour's mean.
+    `prices` has the hours that have a reading. If the prices of an hour's quarters differ, the energy of each quarter
+    is charged at its price. Without five-minute readings, the hour's energy is charged at its mean price.
     """
     if not energy.hours:
         return {}
@@ -204,7 +204,7 @@ def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut],
     """Return the corrected rows from `start` on, by hour.
 
     Hours before `start` keep their stored rows. Hours whose market price the server no longer knows keep their costs.
-    Other stored hours that have no cost now lose theirs. All sums follow.
+    Other stored hours that have no cost now lose theirs. All sums are corrected.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0

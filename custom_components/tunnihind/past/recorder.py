@@ -1,8 +1,8 @@
 """Reads any statistics in Home Assistant's recorder, and writes the integration's own.
 
-An id identifies the entry only by its zone, its mode and its number among the zone's entries. So a server that is
-removed and added again, or replaced by another one, continues the old statistics. Zones never mix, and neither do live
-prices, a demo's and a rehearsal's.
+An id names the entry only by its zone, its mode and its number among the zone's entries. So a server that is removed
+and added again, or replaced by another one, continues the old statistics. The statistics of different zones never mix,
+and neither do those of live servers, demos and rehearsals.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from ..server.answers import Mode
 from .paid_prices import Energy, HourPrice, SumRow
 
 _ENGLISH: Final = "en"
-# The recorder writes one batch at a time, with the records of the rest of Home Assistant in between.
+# Between two batches the recorder can write the records of the rest of Home Assistant.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
 # The names of an entry's statistics. Home Assistant does not translate them.
@@ -45,7 +45,7 @@ _COST: Final = {
 
 @callback
 def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> StatisticMetaData:
-    """Return the metadata of an entry's prices."""
+    """Return the metadata of the statistic with an entry's prices."""
     return StatisticMetaData(
         statistic_id=_id("price_paid", *_async_place(hass, entry, mode)),
         source=DOMAIN,
@@ -99,7 +99,7 @@ type _Column = Literal["change", "last_reset", "max", "mean", "min", "state", "s
 
 
 def check_recorder(hass: HomeAssistant) -> None:
-    """Raise Refusal where Home Assistant records nothing."""
+    """Raise Refusal if Home Assistant records nothing."""
     if not records(hass):
         raise Refusal("no_recorder")
 
@@ -115,9 +115,9 @@ async def meter_rows(
     """Return the five-minute statistics of a meter in [start, end), UTC seconds, by their start.
 
     The first mapping has the sums of an energy meter, kWh, the second the means of a power meter, kW. Both are empty
-    for anything else. Waits for statistics that the recorder has announced and is still writing.
+    for other entities. Waits until the recorder has written the statistics that it has announced.
     """
-    await _worked_off(hass, meter)
+    await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
     unit = known[meter][1]["unit_of_measurement"] if meter in known else None
     if unit in EnergyConverter.VALID_UNITS:
@@ -128,7 +128,10 @@ async def meter_rows(
 
 
 async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> Energy:
-    """Return the readings of an energy statistic in [start, end), UTC seconds; by five minutes only `by_quarter`."""
+    """Return the readings of an energy statistic in [start, end), UTC seconds.
+
+    Five-minute readings come only with `by_quarter`.
+    """
     hours = await _rows(hass, energy_id, "hour", {"change"}, start, end)
     fives = await _rows(hass, energy_id, "5minute", {"change"}, start, end) if by_quarter else {}
     return Energy(_column(hours, "change"), _column(fives, "change"))
@@ -137,7 +140,7 @@ async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *
 async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
     """Return the name of the energy statistic that a field of an action asks for.
 
-    Raises Refusal if it does not exist, or is not a sum of energy.
+    Raises Refusal if the statistic does not exist, or is not a sum of energy.
     """
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={energy_id}))
     if energy_id not in known:
@@ -218,19 +221,19 @@ def _column(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
 
 
 async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
-    """Write rows over those of the same hours, and return when they are stored."""
+    """Write rows, replace those of the same hours, and return when they are stored."""
     for some in batched(rows, _BATCH, strict=False):
         async_add_external_statistics(hass, metadata, some)
-    await _worked_off(hass, metadata["statistic_id"])
+    await _wait_for_recorder(hass, metadata["statistic_id"])
 
 
-async def _worked_off(hass: HomeAssistant, statistic_id: str) -> None:
-    """Wait until the recorder has done everything that was requested before."""
+async def _wait_for_recorder(hass: HomeAssistant, statistic_id: str) -> None:
+    """Wait until the recorder has finished everything that was requested earlier."""
     done = asyncio.Event()
 
     def note() -> None:  # in the recorder's thread
         hass.loop.call_soon_threadsafe(done.set)
 
-    # The recorder does one thing after another, and reports a change of metadata, even one that changes nothing.
+    # The recorder does its jobs in order, and reports when it has updated metadata, even without a change.
     get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
     await done.wait()

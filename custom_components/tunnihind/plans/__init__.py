@@ -1,1 +1,1 @@
-"""When to run what can wait: pure functions over plain values."""
+"""When to run a device that can wait: pure functions over plain values."""

@@ -1,8 +1,8 @@
-"""Runs over steps of equal length: how much of a time they can make up, and which of them cost least.
+"""Runs over steps of equal length: how much of a wanted time they can fill, and which of them cost least.
 
 This is dynamic programming over step, time left, pieces that may still start, and whether one runs. Two solutions that
-agree in these have the same choices ahead. So the best way on from each state covers every solution. The rows over the
-time left are worked out as a whole.
+agree in these have the same choices ahead. So the best continuation of each state covers every solution. Each row over
+the time left is computed at once.
 """
 
 import math
@@ -16,13 +16,13 @@ _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
 type Prices = tuple[int | None, ...]
-"""The price of each step, in whole units; None where it can't be used."""
+"""The price of each step, in whole units; None if the step can't be used."""
 type StepRun = tuple[int, int]
 """[first, end) in steps."""
 
 
 def usable_runs(prices: Prices) -> Iterator[StepRun]:
-    """Yield where usable steps follow each other without a gap."""
+    """Yield the longest runs of usable steps without a gap."""
     first = 0
     for usable, run in groupby(prices, key=lambda price: price is not None):
         end = first + len(tuple(run))
@@ -32,12 +32,12 @@ def usable_runs(prices: Prices) -> Iterator[StepRun]:
 
 
 def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | None, *, goes_on: bool) -> int:
-    """Return how much of `steps` can be made up of pieces of at least `shortest` steps, at most `most_pieces` of them.
+    """Return how many of `steps` can be filled by at most `most_pieces` pieces of at least `shortest` steps each.
 
-    A run of usable steps gives none, or `shortest` and more. With `goes_on` a piece already runs up to the first step:
-    it may go on for any length, and doesn't count as a start.
+    With `goes_on` a piece already runs up to the first step: it may go on for any length, and doesn't count as a start.
     """
-    # Bit n is set where some pieces make up n steps: by how many may start or, without a limit, once.
+    # In each number, bit n is set if some pieces fill n steps. The list is by how many pieces may start; without a
+    # limit it has one item.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
     for first, end in usable_runs(prices):
         continued = goes_on and first == 0
@@ -49,9 +49,9 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Least costs where a number of pieces may still start: rows by step, columns by the number of steps left.
+    """Least costs while a certain number of pieces may still start: rows by step, columns by the number of steps left.
 
-    `off` holds them where nothing runs before the step, `on` where a piece that may end runs up to it.
+    `off` applies if no piece runs just before the step, `on` if a piece runs up to it that may end there.
     """
 
     off: Sequence[Sequence[float]]
@@ -60,10 +60,10 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class LeastCosts:
-    """The least cost of running a number of steps from a step on, and the pieces that it takes.
+    """The least cost of running a number of steps from a step on, and the pieces of that optimum.
 
-    A piece weighs one unit and a price `_PIECES` units, so that pieces only decide between equal costs; floats hold
-    these exactly. `tables` are by how many pieces may still start; there is one only where any number may.
+    A piece weighs one and a unit of price weighs `_PIECES`, so the number of pieces only decides between equal costs.
+    Floats hold these sums exactly. `tables` are by how many pieces may still start; without a limit there is only one.
     """
 
     weights: Sequence[float]
@@ -73,7 +73,7 @@ class LeastCosts:
 
     @classmethod
     def of(cls, prices: Prices, steps: int, shortest: int, most_pieces: int | None) -> LeastCosts:
-        """Work the tables out."""
+        """Compute the tables."""
         weights = [_NEVER if price is None else float(price * _PIECES) for price in prices]
         starts = range(len(prices) - shortest + 1) if shortest <= steps else ()
         blocks = [sum(weights[step : step + shortest]) + 1 for step in starts]
@@ -85,20 +85,20 @@ class LeastCosts:
         return cls(weights, shortest, blocks, tables)
 
     def is_within(self, limit: int, step: int, left: int) -> bool:
-        """Tell whether running `left` steps from `step` on can cost `limit` units or less."""
+        """Return whether running `left` steps from `step` on can cost `limit` units or less."""
         return self.tables[-1].off[step][left] < (limit + 1) * _PIECES
 
     def least(self, left: int) -> tuple[int, int]:
-        """Return what running `left` steps costs at least, in units, and how few pieces can cost that.
+        """Return the least cost of running `left` steps, in units, and the least number of pieces with that cost.
 
-        Raises OverflowError where they do not fit.
+        Raises OverflowError if the steps do not fit.
         """
         return divmod(int(self.tables[-1].off[0][left]), _PIECES)
 
     def pieces(self, left: int, *, goes_on: bool) -> Iterator[StepRun]:
         """Yield the pieces of the optimum for `left` steps. Among equal ones it prefers early steps.
 
-        With `goes_on` a piece runs up to the first step.
+        With `goes_on` a piece already runs up to the first step.
         """
         step, level = 0, len(self.tables) - 1
         first = step if goes_on else None
@@ -117,14 +117,14 @@ class LeastCosts:
         return level if len(self.tables) == 1 else level - 1
 
     def _starts(self, step: int, left: int, level: int) -> bool:
-        """Tell whether an optimum with nothing running starts a piece at `step`."""
+        """Return whether an optimum in which no piece runs starts one at `step`."""
         if left < self.shortest or self.blocks[step] == _NEVER:
             return False
         on = self.tables[self._after_start(level)].on
         return self.blocks[step] + on[step + self.shortest][left - self.shortest] == self.tables[level].off[step][left]
 
     def _goes_on(self, step: int, left: int, level: int) -> bool:
-        """Tell whether an optimum with a piece running up to `step` goes on with it."""
+        """Return whether an optimum in which a piece runs up to `step` continues it."""
         if not left or step == len(self.weights):
             return False
         on = self.tables[level].on
@@ -134,7 +134,7 @@ class LeastCosts:
 def _table(
     weights: Sequence[float], steps: int, shortest: int, blocks: Sequence[float], *, then: _Table | None = None
 ) -> _Table:
-    """Work the rows out from the last step to the first. `then` holds after a start; None is the same table."""
+    """Compute the rows from the last step to the first. `then` is the table after a start; None means this table."""
     nothing_left = [0.0, *[_NEVER] * steps]
     off, on = [nothing_left], [nothing_left]  # from the last step backwards
     after_start = on if then is None else then.on[::-1]

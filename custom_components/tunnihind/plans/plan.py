@@ -1,23 +1,24 @@
-"""When a plan runs, and how it stands.
+"""When a plan runs, and its status.
 
-`decide` is called at least at every start of a quarter of an hour, each time with its last answer.
+`decide` is called at least at every start of a quarter of an hour, each time with its last answer. Its rules are:
 
-- Until a window begins it is searched again from what is known, so new prices may move it.
-- Once it has begun it stays, even if prices, settings or the clock change.
-- When it is over, its occurrence is done and the next one is planned.
-- A window that began shorter than planned, because prices came late, gets more time while its span lasts, in further
-  pieces or by going on with the one that runs: a boiler must not stay cold because prices were missing at midnight.
-- A plan of all hours below or above a price has nothing to finish. It keeps only the piece that runs, and searches the
-  time ahead again with the newest prices. If the window rests on predicted prices, a piece that runs ends early where a
-  published price is on the wrong side of the limit, though not before its least length. Where the next span follows at
-  once, a piece that goes on over midnight counts as one.
-- A window that Home Assistant missed from start to end has not run: the rest of its span is planned again.
-- A plan with several days to choose from leaves out the rest of a span that time has made too short for it, if a later
-  occurrence within these days has room for all of it. So one made late in the evening waits for the next day.
-- A plan that is switched off stops at once. Switched on again, it goes on with what is still ahead of its window. A
-  window that may be done in part then gets more time for what was lost. Another one has run: no machine starts twice.
-- If the clock is set back into a span whose window has begun, that window stays. If it is set back to before the span
-  opened, nothing has run.
+- Until a window begins, it is searched again with the newest prices, so they may move it.
+- Once a window has begun, it stays, even if prices, settings or the clock change.
+- When a window is over, its occurrence is done, and the next occurrence is planned.
+- If prices came late, a window may begin shorter than planned. It then gets more time while its span lasts: further
+  pieces, or a longer present piece. So a boiler does not stay cold because prices were missing at midnight.
+- A plan of all hours below or above a price has no duration to complete. It keeps only the piece that runs, and
+  searches the time ahead again with the newest prices. If the window rests on predicted prices, the running piece ends
+  early at the first published price past the limit, but not before its least length. If the next span follows without a
+  gap, a piece may continue over midnight and counts as one piece.
+- A window that Home Assistant missed from start to end has not run. The rest of its span is planned again.
+- In a plan with several days to choose from, a window made late may be too short because part of its span has passed.
+  The plan then waits for a later occurrence within these days, if that has room for the whole window.
+- A plan that is switched off stops at once. If it is switched on again, it continues with the pieces that are still
+  ahead. A window that may be done in part gets more time to make up for the loss. Any other window counts as run, so no
+  machine starts twice.
+- If the clock is set back into a span whose window has begun, that window stays. If it is set back to before the span,
+  the window has not run.
 """
 
 import math
@@ -35,19 +36,19 @@ from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, last_close, spans
 
-# Further ahead than any known price, and than the next occurrence of a weekly plan.
+# Longer than prices are ever known ahead, and longer than the interval of a weekly plan.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
 
 class Status(StrEnum):
-    """How a plan stands: what it does, or why it does nothing."""
+    """What a plan does, or why it does nothing."""
 
     PLANNED = "planned"
     """A window, or the next piece of one, is ahead."""
     RUNNING = "running"
     DONE = "done"
-    """The window of the span that lasts has run, and the next one has none yet; or no energy is needed."""
+    """The window of the present span has run, and the next span has no window yet; or no energy is needed."""
     NO_PRICES = "no_prices"
     TOO_LITTLE_TIME = "too_little_time"
     ABOVE_CAP = "above_cap"
@@ -70,12 +71,12 @@ _WHY_NONE: Final = {
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or why it has none.
 
-    `last` is what was decided before; None forgets what ran. The first occurrence, in the order of time, that has a
-    window wins. Where none has, the reason is that of the first one that had time enough.
+    `last` is the decision before; None forgets past windows. The result is the window of the first occurrence that has
+    one. Without a window, the reason is that of the first occurrence with enough time.
     """
     run = _last_run(last, now)
     if run is not None:
-        run = (_followed if settings.kind.is_by_limit else _made_up)(settings, timeline, run, now)
+        run = (_with_new_prices if settings.kind.is_by_limit else _with_missing_time)(settings, timeline, run, now)
         if now < run.end:
             return run
     if settings.needs_nothing:
@@ -95,9 +96,9 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
 
 
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, now: int) -> tuple[Decision, ...]:
-    """Return the windows of the occurrences after that of `window`, as of `now` (UTC seconds), of a plan by its limit.
+    """Return the windows after `window` of a plan by its price limit, as of `now` (UTC seconds).
 
-    Other plans have none: what is best of a later span may still change in all of it.
+    Other plans have none, because the best time of a later span may still change completely.
     """
     found: list[Decision] = []
     if settings.kind.is_by_limit:
@@ -111,7 +112,7 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, 
 
 
 def _is_left_out(settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]) -> bool:
-    """Tell whether a window is short because time has passed, and a later span of the plan's days may hold all."""
+    """Return whether the window is short because time has passed, and a later span of the plan's days may have room."""
     span = window.span
     days_end = last_close(settings, span)
     others = [other for other in later if other.closes <= days_end]
@@ -119,11 +120,11 @@ def _is_left_out(settings: PlanSettings, timeline: Timeline, window: Decision, l
         return False
     whole = _pieces(settings, timeline, (first_quarter(span.opens), span.closes), span)
     had_room = _length(whole) > _length(window.pieces)
-    return had_room and any(_may_hold_all(settings, timeline, other) for other in others)
+    return had_room and any(_may_fit_whole(settings, timeline, other) for other in others)
 
 
-def _may_hold_all(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
-    """Tell whether all of the plan fits into a span that is to come, by its prices or until these are known."""
+def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
+    """Return whether the whole plan fits into a later span by its prices, or may fit because some are not known yet."""
     outcome = window_in(settings, timeline, span, span.opens)
     if isinstance(outcome, Decision) and not outcome.shortened:
         return True
@@ -135,7 +136,7 @@ def _may_hold_all(settings: PlanSettings, timeline: Timeline, span: Span) -> boo
 def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
     """Return the outcome of a plan that is switched off. A window that runs at `now` (UTC seconds) ends there.
 
-    `last` is what was decided before, also by this function.
+    `last` is the decision before, which may also come from this function.
     """
     run = _last_run(last, now)
     if isinstance(last, NoWindow) and last.reason is Reason.SWITCHED_OFF and run is not None:
@@ -152,7 +153,7 @@ def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow
 
 
 def until(window: Decision, now: int) -> Decision | None:
-    """Return the part of the window before `now` (UTC seconds), if anything. The saving of a part is not known."""
+    """Return the part of the window before `now` (UTC seconds), or None. The saving of a part is not known."""
     pieces = tuple((start, min(end, now)) for start, end in window.pieces if start < now)
     if pieces == window.pieces:
         return window
@@ -160,9 +161,9 @@ def until(window: Decision, now: int) -> Decision | None:
 
 
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
-    """Return the window within one span as of `now` (UTC seconds), whatever ran before, or why there is none.
+    """Return the window within one span as of `now` (UTC seconds), or why there is none. Earlier windows don't count.
 
-    With `goes_on` a plan by its price limit runs up to the span: going on there has no least length.
+    With `goes_on` a plan by its price limit already runs up to the span, and may continue in it for any length.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
@@ -174,7 +175,7 @@ def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, 
 
 
 def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
-    """Return how the plan stands at `now` (UTC seconds), by what it has decided for then."""
+    """Return the plan's status at `now` (UTC seconds), from its decision."""
     if isinstance(outcome, Decision):
         return Status.RUNNING if outcome.runs_at(now) else Status.PLANNED
     if outcome.reason is Reason.SWITCHED_OFF:
@@ -200,7 +201,7 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
 
 
 def _resumed(run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
-    """Return a window that was switched off with what is still ahead of it. The time that passed since is lost."""
+    """Return a switched-off window with the pieces that are still ahead. The time since then is lost."""
     ahead = _after(rest, now)
     if ahead != rest:
         run = replace(run, shortened=True)
@@ -211,11 +212,11 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
     return tuple((max(start, now), end) for start, end in pieces if end > now)
 
 
-def _made_up(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
-    """Return a window that has begun, with more time if it is shortened and its span now has room for it."""
+def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
+    """Return a window that has begun, with more time if it is shortened and its span has room now."""
     had_s = _length(run.pieces)
-    # The duration asked for at its start counts: while a car charges, the present need falls. Less than a quarter, lost
-    # by a switch that was turned off and on, is not worth a start.
+    # The duration that the plan asked for at the start counts, because the need falls while a car charges. Less than a
+    # quarter, lost while the plan was switched off, is not worth a start.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:
@@ -245,12 +246,12 @@ def _made_up(settings: PlanSettings, timeline: Timeline, run: Decision, now: int
     )
 
 
-def _followed(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
-    """Return a window by the price limit that has begun, with what is ahead of it as the prices are now."""
+def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
+    """Return a window by the price limit that has begun, with the pieces ahead by the present prices."""
     begun = [piece for piece in run.pieces if piece[0] <= now]
     if not begun:  # the clock was set back
         return run
-    begun[-1] = begun[-1][0], _ends(settings, timeline, run, begun[-1], now)
+    begun[-1] = begun[-1][0], _end_of_piece(settings, timeline, run, begun[-1], now)
     bounds = first_quarter(max(now, begun[-1][1])), run.span.closes
     if bounds[0] < bounds[1] and not timeline.between(*bounds):
         return run
@@ -262,8 +263,8 @@ def _followed(settings: PlanSettings, timeline: Timeline, run: Decision, now: in
     return replace(_decision(settings, timeline, run.span, pieces, at_once=run.start), locked=run.locked)
 
 
-def _ends(settings: PlanSettings, timeline: Timeline, run: Decision, piece: Piece, now: int) -> int:
-    """Return when a piece ends that has begun: as planned or, if a prediction has come to nothing, earlier."""
+def _end_of_piece(settings: PlanSettings, timeline: Timeline, run: Decision, piece: Piece, now: int) -> int:
+    """Return the end of a piece that has begun: the planned one, or earlier if a published price is past the limit."""
     start, end = piece
     if end <= now or not run.forecast_share:
         return end
@@ -281,7 +282,7 @@ def _length(pieces: Sequence[Piece]) -> int:
 
 
 def _joined(pieces: Sequence[Piece], later: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Return the pieces in the order of time, those that touch as one."""
+    """Return the pieces in the order of time, and join those that touch."""
     if later and later[0][0] == pieces[-1][1]:
         return (*pieces[:-1], (pieces[-1][0], later[0][1]), *later[1:])
     return (*pieces, *later)
@@ -296,7 +297,7 @@ def _pieces(
     limited: bool = True,
     goes_on: bool = False,
 ) -> tuple[Piece, ...]:
-    """Return what is best within `bounds`, which is what is left of `span`; without the price limit if asked so."""
+    """Return the best pieces within `bounds`, the rest of `span`. If not `limited`, the price limit does not apply."""
     price_of = _price_of(settings if limited else replace(settings, price_cap=None))
     if settings.kind.is_by_limit:
         return _all_by_limit(settings, timeline, bounds, price_of, goes_on=goes_on)
@@ -308,7 +309,10 @@ def _pieces(
 def _all_by_limit(
     settings: PlanSettings, timeline: Timeline, bounds: Piece, price_of: PriceOf, *, goes_on: bool
 ) -> tuple[Piece, ...]:
-    """Return all usable time within `bounds`, which end with a span: what goes on in the next one counts as length."""
+    """Return all usable time within `bounds`, which end with a span.
+
+    A piece at the end may get its least length from the next span.
+    """
     opens, closes = bounds
     until = next((span.closes for span in spans(settings, closes, closes + 1)), closes)
     pieces = all_usable(timeline, (opens, until), settings.min_piece_s or QUARTER_S, price_of, goes_on=goes_on)
@@ -326,16 +330,16 @@ def _job(settings: PlanSettings) -> Job:
 
 
 def _job_that_shortens(settings: PlanSettings) -> Job | None:
-    """Return the job that may be done in part: a split one, and one by energy, of which some is better than none."""
+    """Return the job that may be done in part; None for a plan in one piece that does not go by energy."""
     if settings.min_piece_s is not None:
         return _job(settings)
     return None if settings.energy_kwh is None else replace(_job(settings), min_piece_s=QUARTER_S, most_pieces=1)
 
 
 def _price_of(settings: PlanSettings) -> PriceOf:
-    """Return what a period counts as, with the sign changed where high prices are sought.
+    """Return the function that gives the figure by which a period is compared.
 
-    The price limit applies to the same figure.
+    The sign is changed for a plan that looks for high prices. The price limit applies to the same figure.
     """
     dear, horizon = settings.kind.is_dear, settings.horizon
     sign = -1 if dear else 1

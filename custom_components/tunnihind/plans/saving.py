@@ -1,21 +1,22 @@
 """How much a window saves against starting at once, how much it costs, and how sure both figures are.
 
-The rule. An hour's error is a normal distribution in two pieces, half of the probability on each side of p50, with the
-standard deviation of a side such that p10 or p90 is where the forecast says: (p50 - p10) / 1.2816 below and
-(p90 - p50) / 1.2816 above. Errors of two hours that start k hours apart have the correlation
+The rule is this. An hour's error is a normal distribution in two pieces, half of the probability on each side of p50,
+and the standard deviation of each side follows from the forecast's p10 or p90: (p50 - p10) / 1.2816 below and (p90 -
+p50) / 1.2816 above. Errors of two hours that start k hours apart have the correlation
 
     rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34)
 
-A saving is a weighted sum of hours: plus the hours that starting at once would use, minus the window's, each by its
-share of the time. Its median is taken to be the same sum of the medians. It rises when hours of positive weight cost
-more and those of negative weight less, so its upper standard deviation is the square root of the sum of
-u_i rho(|i - j|) u_j over all hours, where u is an hour's weight times its deviation above for positive weights and
-below for negative ones; the lower one has the sides changed. This distribution, again normal in two pieces, gives p10,
-p90 and the probability of saving anything. Settled prices have no error.
+A saving is a weighted sum of hours: plus the hours that starting at once would use, minus the window's hours, each by
+its share of the time. Its median is assumed to be the same sum of the medians. It rises when hours of positive weight
+cost more and hours of negative weight cost less. So its upper standard deviation is the square root of the sum of u_i
+rho(|i - j|) u_j over all hours. Here u is an hour's weight times its deviation above for positive weights, and below
+for negative ones. The lower standard deviation uses the opposite sides. This distribution, again normal in two pieces,
+gives p10, p90 and the probability of any saving. Settled prices have no error.
 
 The figures of rho are a least-squares fit to the correlations of the served model's standardised errors, at lags up to
-59 h: walk-forward forecasts of July 2024 to June 2025, issued daily at 09:00 UTC, 71 hours each. How the rule held, on
-24 thousand windows a half-year of plans of many kinds with 48 hours of forecast (`tests/benchmarks/bench_saving.py`):
+59 h: walk-forward forecasts of July 2024 to June 2025, issued daily at 09:00 UTC, 71 hours each. The table shows how
+well the rule held. It covers 24 thousand windows per half-year, from plans of many kinds with 48 hours of forecast
+(`tests/benchmarks/bench_saving.py`):
 
 | | July to December 2025, after the fit | July to December 2024 |
 |---|---|---|
@@ -24,13 +25,13 @@ The figures of rho are a least-squares fit to the correlations of the served mod
 | averages of 24 hours between theirs | .81 | .76 |
 | waiting paid, with chances of .56 .65 .75 .85 .93 .99 | .58 .65 .75 .86 .93 .99 | .60 .68 .79 .85 .87 .97 |
 
-So a saving is as sure as the forecast's own bands are, which were too narrow in the latter half-year.
+So a saving's band is as reliable as the forecast's own bands. Those were too narrow in July to December 2024.
 
-Beside the server's 20 price paths, which take the dependence of hours from other errors (`bench_scenarios.py --plans`,
-issues from July 2025 on every fifth day, from September 2024 on every fourth): chances are apart by .037 and .039 on
-average, and by +.004 and -.009 with their sign, p10 and p90 by .6 cents/kWh. The rule's chances had Brier scores of
-.103 and .100, those of the paths .105 and .100. Between p10 and p90 lay .83 and .76 of the savings by the rule, .81 and
-.71 by the paths. So the paths know no better, and are not used.
+The server's 20 price paths take the dependence between hours from other errors. They were compared with the rule on
+every fifth day from July 2025 on, and on every fourth from September 2024 on (`bench_scenarios.py --plans`). The
+chances differ by .037 and .039 on average, by +.004 and -.009 with their sign, and p10 and p90 differ by .6 cents/kWh.
+The rule's chances had Brier scores of .103 and .100, the paths' .105 and .100. The rule's p10 to p90 contained .83 and
+.76 of the savings, the paths' .81 and .71. So the paths are no better, and are not used.
 """
 
 import math
@@ -49,16 +50,16 @@ _P90: Final = _NORMAL.inv_cdf(0.9)
 # The terms of rho: share, and reach in seconds.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
-# Prices have four decimals and weights are parts of a day: a sum below this is the arithmetic's, not a saving.
+# Prices have four decimals and weights are parts of a day, so a smaller sum is a rounding error and not a saving.
 _NOTHING_DECIMALS: Final = 9
 _ENERGY_DECIMALS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """The window's saving, EUR/kWh, on each kWh of an even load: median, p10 and p90; negative where it loses.
+    """The window's saving, EUR/kWh, on each kWh of an even load: median, p10 and p90; negative for a loss.
 
-    `chance` (0 to 1) is the probability that it saves more than nothing.
+    `chance` (0 to 1) is the probability of a positive saving.
     """
 
     expected: float
@@ -69,7 +70,7 @@ class Saving:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of a window's energy, EUR: median, p10 and p90. `energy` is how much of it the window gives, kWh."""
+    """The cost of a window's energy, EUR: median, p10 and p90. `energy` is the amount that the window gives, kWh."""
 
     expected: float
     low: float
@@ -80,7 +81,7 @@ class Cost:
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
     """Compare the window with as much time in one piece from `at_once` (UTC seconds) on.
 
-    None where a part of either is not known; zero, with a chance of zero, where they are the same.
+    None if a price of either time is not known. If both times are the same, the saving and its chance are zero.
     """
     duration = sum(end - start for start, end in pieces)
     weights: dict[Period, float] = {}
@@ -102,7 +103,7 @@ def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Savi
 def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, power_kw: float) -> Cost | None:
     """Return the cost of a device that takes `power_kw` from the window's start on until it has `energy_kwh`.
 
-    None where a price of that time is not known.
+    None if a price of that time is not known.
     """
     needed_s = math.ceil(energy_kwh / power_kw * HOUR_S)
     used: list[Piece] = []
@@ -113,7 +114,7 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
     seconds = seconds_of(timeline, used)
     if seconds.total() < given_s:
         return None
-    # Whole seconds may give a little more than is needed, which must not show.
+    # Whole seconds may give a little more than is needed. The answer must not show it.
     energy = min(energy_kwh, given_s / HOUR_S * power_kw)
     total = _WeightedSum.of({period: energy * part / given_s for period, part in seconds.items()})
     return Cost(
@@ -125,7 +126,7 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
 
 
 def average_band(periods: Sequence[Period]) -> tuple[float, float, float]:
-    """Return p10, p50 and p90 of the average price of `periods`, EUR/kWh. Raises ValueError where there are none."""
+    """Return p10, p50 and p90 of the average price of `periods`, EUR/kWh. Raises ValueError without periods."""
     if not periods:
         raise ValueError("the average of no periods has no price")
     duration = sum(period.length_s for period in periods)
@@ -152,7 +153,7 @@ class _WeightedSum:
 
     @classmethod
     def of(cls, weights: Mapping[Period, float]) -> _WeightedSum:
-        """Add periods up, each times its weight."""
+        """Return the sum of the periods' prices, each times its weight."""
         uncertain = sorted(
             ((period, weight) for period, weight in weights.items() if weight and not period.settled),
             key=lambda item: item[0].start,
@@ -172,7 +173,7 @@ class _WeightedSum:
 
     @property
     def chance(self) -> float:
-        """The probability of more than nothing."""
+        """The probability of a positive sum."""
         deviation = self.below if self.median > 0 else self.above
         return _NORMAL.cdf(self.median / deviation) if deviation else float(self.median > 0)
 
@@ -182,10 +183,10 @@ def _deviation(period: Period, *, up: bool) -> float:
 
 
 def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
-    """Return the standard deviation of a sum of errors, given by start and own deviation in the order of time.
+    """Return the standard deviation of a sum of errors, each given by its start and its own deviation, by time.
 
     This is the double sum of the rule. Earlier hours add to an hour's variance, and their share fades exponentially
-    with the distance, so one running sum carries it along.
+    with the distance. So one running sum is enough.
     """
     variance = 0.0
     for share, reach_s in _CORRELATION:

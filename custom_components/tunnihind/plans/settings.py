@@ -1,4 +1,4 @@
-"""The settings of a plan, and how they are read from its form."""
+"""The settings of a plan, read from its form."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..prices.timeline import HOUR_S, QUARTER_S
 
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-"""The names of the days in a plan's settings; a day's place is Python's `date.weekday()`."""
+"""The names of the days in a plan's settings; a day's index is Python's `date.weekday()`."""
 
 DEFAULT_DURATION_MIN: Final = 180
 LONGEST_DURATION_MIN: Final = 1_440
@@ -26,12 +26,12 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# Enough for any price. Rounding removes what a division adds, so that a price equal to the cap is not above it.
+# No price has more decimals. Rounding removes the error of a division, so a price equal to the cap is not above it.
 _PRICE_DECIMALS: Final = 6
 
 
 class PlanError(ValueError):
-    """An impossible plan. The translation of `key` says so; `placeholders`, beside the plan's name, fill it in."""
+    """An impossible plan. `key` names the translated text; `placeholders` and the plan's name fill it in."""
 
     def __init__(self, field: str, key: str, **placeholders: object) -> None:
         self.key = key
@@ -44,9 +44,9 @@ class Kind(StrEnum):
     """Which hours a plan looks for."""
 
     CHEAPEST = "cheapest"
-    """As much time as is asked for, where it costs least."""
+    """The wanted duration, at the lowest cost."""
     DEAREST = "dearest"
-    """As much time as is asked for, where it costs most: the hours to stay out of."""
+    """The wanted duration, at the highest cost: the hours in which the device should not run."""
     BELOW = "below"
     """All hours at or below the price limit."""
     ABOVE = "above"
@@ -54,17 +54,17 @@ class Kind(StrEnum):
 
     @property
     def is_dear(self) -> bool:
-        """Whether it looks for high prices."""
+        """Whether a plan of this kind looks for high prices."""
         return self in (Kind.DEAREST, Kind.ABOVE)
 
     @property
     def is_by_limit(self) -> bool:
-        """Whether the price limit alone decides how long it runs."""
+        """Whether the price limit alone decides how long a plan of this kind runs."""
         return self in (Kind.BELOW, Kind.ABOVE)
 
 
 class Prefer(StrEnum):
-    """Which window is taken among those that are nearly as good as the best."""
+    """The choice among windows that are nearly as good as the best."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -74,27 +74,30 @@ class Horizon(StrEnum):
     """How far a plan trusts the forecast."""
 
     PUBLISHED = "published"
-    """Only hours whose price is settled."""
+    """Only hours with a settled price."""
     EXPECTED = "expected"
     """Predicted hours too, at their median."""
     CAUTIOUS = "cautious"
-    """Predicted hours too, so that waiting for one must be worth its risk: at their 90th percentile where low prices
-    are looked for, at their 10th where high ones are."""
+    """Predicted hours too, at their 90th percentile in a plan for low prices, at their 10th in a plan for high prices.
+
+    So waiting for a predicted hour must be worth its risk.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSettings:
-    """One plan. Lengths in seconds, whole quarters of an hour; wall times are Tallinn's.
+    """One plan. Lengths are in seconds and whole quarters of an hour; wall times are Tallinn's.
 
-    `duration_s` follows from `energy_kwh` and `power_kw` where the plan has them, rounded up to the quarter. It is 0
-    where no energy is needed, and for a kind that goes by its limit. `min_piece_s` is None where the plan runs in one
-    piece; a split one has at most `max_starts` pieces, or any number where that is None. `weekdays` (0 is Monday,
-    never empty) are the days on which the deadline falls or, without a deadline, on which the plan may start. `days`
-    is how many days before its deadline it may begin.
+    `duration_s` follows from `energy_kwh` and `power_kw` if the plan has them, rounded up to the quarter. It is 0 if no
+    energy is needed, and for a plan by its price limit. `min_piece_s` is None if the plan runs in one piece. A split
+    plan has at most `max_starts` pieces; None means any number. `weekdays` (0 is Monday, never empty) are the days on
+    which the deadline falls or, without a deadline, on which the plan may start. `days` is how many days before its
+    deadline the plan may begin.
 
-    `price_cap` is in EUR/kWh as the household pays it. A plan that looks for low prices never uses a dearer hour, one
-    that looks for high prices never a cheaper one. Windows whose average is within `tolerance` (EUR/kWh) of the best
-    count as equally good, and `prefer` chooses between them. `meter` is the entity that measures what the device uses.
+    `price_cap` is in EUR/kWh as the household pays it. A plan that looks for low prices never uses a more expensive
+    hour. A plan that looks for high prices never uses a cheaper one. Windows whose average is within `tolerance`
+    (EUR/kWh) of the best count as equally good, and `prefer` chooses between them. `meter` is the entity that measures
+    the device's energy or power.
     """
 
     kind: Kind = Kind.CHEAPEST
@@ -117,7 +120,7 @@ class PlanSettings:
     def from_mapping(cls, data: Mapping[str, Any]) -> PlanSettings:
         """Read a plan as its form writes it: minutes, kWh, kW, "HH:MM:SS", names of days, c/kWh.
 
-        What is absent has its default. Raises ValueError that names the field and says what it may be.
+        A missing field has its default. Raises ValueError that names the field and its allowed values.
         """
         kind = _one_of(Kind, data, "kind", Kind.CHEAPEST)
         return cls(
@@ -134,27 +137,30 @@ class PlanSettings:
 
     @property
     def least_s(self) -> int:
-        """The shortest window that the plan can have. A plan by energy takes any part of it."""
+        """The shortest window that the plan can have, in seconds.
+
+        A plan by energy may run for any part of its duration.
+        """
         if self.min_piece_s is not None:
             return self.min_piece_s
         return self.duration_s if self.energy_kwh is None else min(self.duration_s, QUARTER_S)
 
     @property
     def needs_nothing(self) -> bool:
-        """Whether the plan goes by energy, and needs none."""
+        """Whether the plan goes by energy and needs 0 kWh."""
         return self.energy_kwh == 0
 
 
-# The form that a plan keeps decides which entities it has, also where its kind is one that only a newer version knows.
+# A plan's stored form decides which entities it has, even if its kind is from a newer version.
 
 
 def goes_by_energy(form: Mapping[str, Any]) -> bool:
-    """Return whether kWh and kW say how long a plan runs."""
+    """Return whether kWh and kW decide how long a plan runs."""
     return form.get("energy") is not None
 
 
 def goes_by_limit(form: Mapping[str, Any]) -> bool:
-    """Return whether the price limit alone says how long a plan runs."""
+    """Return whether the price limit alone decides how long a plan runs."""
     return any(kind.is_by_limit and kind == form.get("kind") for kind in Kind)
 
 
@@ -164,7 +170,7 @@ def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
 
 
 def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
-    """Return the length of a plan whose price limit decides it: no more than its shortest piece."""
+    """Return the fields for the length of a plan by its price limit: it has only a shortest piece."""
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
@@ -174,7 +180,7 @@ def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
 
 
 def _length(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how long a plan runs, in which pieces, and which windows count as equally good."""
+    """Return the fields for a plan's duration, its pieces, and the windows that count as equally good."""
     energy, power = _energy(data), _power(data)
     if energy is None or power is None:
         duration_s = _minutes(data, "duration", DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
@@ -191,7 +197,7 @@ def _length(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
-    """Return the pieces of a split plan. No piece has to be longer than the plan."""
+    """Return the fields for the pieces of a split plan. The shortest piece is never longer than the plan."""
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     starts = None if data.get("max_starts") is None else _whole(data, "max_starts", 1, 1, MOST_STARTS)
     if not _flag(data, "split"):
@@ -216,7 +222,7 @@ def _power(data: Mapping[str, Any]) -> float | None:
 
 
 def _quarters_for(energy_kwh: float, power_kw: float) -> int:
-    """Return how many quarters of an hour the energy takes. Fractions, for 1.1 / 0.1 is more than 11 in floats."""
+    """Return how many quarters of an hour the energy takes. In floats, 1.1 / 0.1 is more than 11, so use fractions."""
     return math.ceil(Fraction(str(energy_kwh)) / Fraction(str(power_kw)) * (HOUR_S // QUARTER_S))
 
 

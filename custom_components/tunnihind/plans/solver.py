@@ -1,29 +1,34 @@
 """The cheapest time to run, exactly.
 
-Windows begin and end on quarters of an hour, UTC. The first quarter that can be used is the first one that starts at or
-after the bound, the last one ends at or before it; a period that is not known, or on the wrong side of the price limit,
-is never used. Prices count in millionths of a euro, so that equal sums are equal and a tie is a tie. For the dearest
-time they come with the sign changed.
+Windows begin and end on quarters of an hour, UTC. The first usable quarter starts at or after the first bound, and the
+last one ends at or before the last bound. A period without a known price, or past the price limit, is never used.
+Prices count in whole millionths of a euro, so equal sums are exactly equal. For the most expensive time, the prices
+come with the sign changed.
 
-In one piece: the whole duration without a gap, or nothing; the least cost, and of equally cheap ones the earliest.
-Split: pieces of at least a given length, and at most a given number of them, that together make the duration, or as
-much of it as there is. The most time wins, then the least cost, then the fewest pieces, and last the solution that uses
-the first quarter in which two differ. Pieces that touch are one.
+One piece: the window has the whole duration without a gap, or there is none. The cheapest window wins, then the
+earliest.
+
+Split: the pieces have at least a given length and at most a given number. Together they have the whole duration, or as
+much of it as possible. The longest solution wins, then the cheapest, then the one with the fewest pieces. Among equals,
+compare the first quarter that only one of them uses: the one that uses it wins. Pieces that touch are one piece.
 
 Earlier if nearly as cheap: a solution is near enough if its average is at most the tolerance above the least average
-of as much time in the whole span, what has passed of it included. So a window can't slip from hour to hour because the
-best ones have passed. Among those near enough, the one that is over first wins; in one piece that is the one that
-starts first. Where several are over then, or none is near enough, the rules above choose. Later if nearly as cheap is
-the same in a mirror: the one that starts last wins, and the rules above prefer late quarters to early ones.
+for the same time in the whole span, past hours included. So a window can't slip from hour to hour because the best ones
+have passed. Among the solutions that are near enough, the one that ends first wins. A window in one piece that ends
+first also starts first. If several end first, or none is near enough, the rules above choose.
 
-Why the grid may be coarser than quarters: let all bounds, changes of price and lengths be multiples of some step, and
-take a solution with boundaries between. Two of them (or the two ends of a piece of the least length) can move by a
-quarter, forward or back, without changing the total time or adding a piece. One direction costs as much as the other
-saves. So one is cheaper or, where both cost nothing, one is earlier: the best solution has no boundaries between. With
-a tolerance this does not hold, for an average may be just near enough between two steps. Then the grid is the quarter.
+Later if nearly as cheap is the mirror image: the solution that starts last wins, and the rules above prefer late
+quarters to early ones.
 
-While prices stay, a window stays until it begins. Time takes solutions away and adds none, so the best one of a span
-remains the best until its start. So the whole span is searched, and the answer remembered.
+The grid may be coarser than quarters. Let all bounds, changes of price and lengths be multiples of one step, and
+suppose that a solution has boundaries between the steps. Two of these boundaries, or the two ends of a piece of the
+least length, can move by a quarter, forward or back, without changing the total time or adding a piece. One direction
+costs as much as the other saves. So one direction is cheaper or, if both cost nothing, one is earlier. Therefore the
+best solution has no boundaries between the steps. With a tolerance this is not true, because an average may be just
+near enough between two steps. Then the grid is the quarter.
+
+While prices stay, a window stays until it begins. Time removes solutions and adds none, so the best one of a span
+remains the best until its start. So the whole span is searched, and the answer is remembered.
 """
 
 import math
@@ -41,15 +46,15 @@ _UNITS_PER_EUR: Final = 1_000_000
 type Piece = tuple[int, int]
 """[start, end) in UTC seconds."""
 type PriceOf = Callable[[Period], float | None]
-"""The figure that a period is compared by, EUR/kWh; None where it must not be used."""
+"""Returns the figure by which a period is compared, EUR/kWh; None if the period must not be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """The time that has to run. Lengths are whole quarters of an hour, in seconds.
 
-    `min_piece_s` None asks for one piece of the whole duration, `most_pieces` None for any number of them. Averages
-    that are at most `tolerance` (EUR/kWh) above the least are near enough to run earlier, or later.
+    If `min_piece_s` is None, the job is one piece of the whole duration. If `most_pieces` is None, any number of pieces
+    is allowed. With a `tolerance` (EUR/kWh), an earlier or later window may have an average that is higher by so much.
     """
 
     duration_s: int
@@ -85,16 +90,16 @@ def cheapest(
     span_opens: int | None = None,
     goes_on: bool = False,
 ) -> tuple[Piece, ...]:
-    """Return the cheapest pieces within `bounds`, in the order of time; none where nothing fits.
+    """Return the cheapest pieces within `bounds`, in the order of time; an empty tuple if none fit.
 
-    `bounds` may be what is left of a span that opened at `span_opens` (UTC seconds). With `goes_on` a piece of a split
-    job already runs up to the bounds: it may go on for any length, and doesn't count as a start. A late window is not
-    looked for then.
+    `bounds` may be the rest of a span that opened at `span_opens` (UTC seconds). With `goes_on`, a piece of a split job
+    already runs up to the bounds: it may continue for any length, and doesn't count as a start. `goes_on` does not
+    combine with `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
     span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
     if span[0] < opens:
-        # The best of the whole span is the best of what is left too, as long as all of it is ahead.
+        # As long as the best window of the whole span is still ahead, it is also the best of the rest.
         pieces = _cheapest_from(span[0], timeline, span, job, price_of, goes_on=False)
         if pieces and pieces[0][0] >= opens:
             return pieces
@@ -120,9 +125,9 @@ def _cheapest_from(
 def all_usable(
     timeline: Timeline, bounds: Piece, min_piece_s: int, price_of: PriceOf, *, goes_on: bool = False
 ) -> tuple[Piece, ...]:
-    """Return all time within `bounds` that may be used, in pieces of at least `min_piece_s`, in the order of time.
+    """Return all usable time within `bounds`, in pieces of at least `min_piece_s`, in the order of time.
 
-    With `goes_on` a piece already runs up to the bounds, and may go on for any length.
+    With `goes_on` a piece already runs up to the bounds, and may continue for any length.
     """
     grid = _grid(timeline, bounds, math.gcd(min_piece_s, first_quarter(bounds[0])), price_of)
     if grid is None:
@@ -133,12 +138,12 @@ def all_usable(
 
 
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
-    """Return what is known within the bounds, in steps that divide `step_s`; None where nothing is."""
+    """Return the prices within the bounds, in steps that divide `step_s`; None if no price is known there."""
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
     if opens >= closes or not periods:
         return None
-    # A span may reach years beyond what is known.
+    # A span may reach years past the last known price.
     opens, closes = max(opens, periods[0].start), min(closes, periods[-1].end)
     step_s = math.gcd(opens, closes, step_s, *(edge for period in periods for edge in (period.start, period.end)))
     prices: list[int | None] = [None] * ((closes - opens) // step_s)
@@ -160,12 +165,15 @@ class _Wanted:
     tolerance: int
 
 
-# Ten plans, each in what is left of its span and in the whole of it, and as many again for what changes meanwhile.
+# Room for ten plans, each with the rest of its span and the whole span, and as many again for changes.
 @lru_cache(maxsize=64)
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
 ) -> tuple[StepRun, ...]:
-    """Return the best runs of a span of which some steps have passed. From tick to tick the question is the same."""
+    """Return the best runs of a span of which `passed` steps are over.
+
+    Most ticks ask the same question, so it is cached.
+    """
     if prefer_latest:
         left = len(span) - passed
         mirrored = _earliest_best(span[::-1], slice(0, left), wanted, goes_on=False)
@@ -182,7 +190,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # The best with any number of pieces is also the best with a few, if neither it nor its rival has more.
+    # If the best solution and the compared one have few enough pieces anyway, the limit on pieces changes nothing.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -194,13 +202,13 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
     if not costs:
         return ()
     near_enough = min(_costs_by_start(span, steps).values()) + tolerance * steps
-    # min() keeps the first of equals.
+    # min() returns the first of equals.
     start = next((start for start, cost in costs.items() if cost <= near_enough), min(costs, key=costs.__getitem__))
     return ((start, start + steps),)
 
 
 def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
-    """Return what a run of so many steps costs, by the step that it starts with, in the order of time."""
+    """Return the costs of runs of `steps` steps, by their first step, in the order of time."""
     totals = [0, *accumulate(price or 0 for price in prices)]
     starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
     return {start: totals[start + steps] - totals[start] for start in starts}
@@ -218,7 +226,7 @@ class _Search:
     goes_on: bool
 
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
-        """Return the best runs, and how many pieces they, or what they are compared with, have at most."""
+        """Return the best runs, and the larger number of pieces: theirs, or the compared solution's."""
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
         runs = tuple(costs.pieces(self.steps, goes_on=self.goes_on))
@@ -226,7 +234,7 @@ class _Search:
         return runs, max(len(runs) - continued, compared)
 
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
-        """Return `rest` up to the first step by which it can be over near enough, and the pieces of the compared."""
+        """Return `rest` up to the first end that is near enough, and the number of the compared pieces."""
         rest, steps = self.rest, self.steps
         backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)
         whole = len(rest) == len(self.span)

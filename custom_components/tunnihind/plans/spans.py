@@ -1,22 +1,22 @@
-"""The occurrences of a plan: from when to when each of its runs may be.
+"""The occurrences of a plan: the spans of time in which each of its windows may be.
 
-Days and times of day are local. A wall time that spring leaves out is read with the offset before the change, one that
-comes twice in autumn is the first of the two; so a day's span is 23 or 25 hours long when the clocks change.
+Days and times of day are local. If spring leaves out a wall time, the offset before the change applies. If autumn
+repeats one, the first of the two counts. So a day's span is 23 or 25 hours long when the clocks change.
 
 | Bounds | Span of an occurrence |
 |---|---|
 | none | the day |
 | earliest E | 24 hours of the clock from E |
 | deadline D | 24 hours of the clock until D |
-| both | from the last E before D until D: of the day before where E is not earlier than D |
+| both | from the last E before D until D; E is on the day before if it is not earlier than D |
 
-`days` more than 1 lengthens it by the days more: at its start where there is a deadline, else at its end. But two
-occurrences never overlap: with a deadline one opens at the earliest at the chosen deadline before, without one it
-closes at the latest at the next chosen start. So with every day chosen a span is one day. `weekdays` choose the days of
-the deadline, or else of the start.
+More than one of `days` makes the span that much longer: at its start with a deadline, else at its end. But occurrences
+never overlap. With a deadline, a span opens no earlier than the chosen deadline before it. Without one, it closes no
+later than the next chosen start. So if every day is chosen, a span is one day. `weekdays` choose the days of the
+deadline or, without a deadline, of the start.
 
-A span depends on its own date only, so the same ones come out whenever one asks. Where a clock change leaves nothing
-of one (earliest 03:30 and deadline 04:00 on the spring day), the plan has no occurrence that day.
+A span depends only on its own date, so it is the same at any time. A clock change may leave no time in a span (earliest
+03:30 and deadline 04:00 on the spring day). Then the plan has no occurrence that day.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from ..prices.timeline import HOUR_S
 from .settings import MOST_DAYS, PlanSettings
 
 _DAY: Final = timedelta(days=1)
-# The longest span and the hour that autumn adds to it.
+# The longest span, and a day more for the hour that autumn adds.
 _REACH_DAYS: Final = MOST_DAYS + 1
 # From Monday 2026-01-05 in Tallinn on.
 _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
@@ -37,14 +37,14 @@ _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where one occurrence may run: [opens, closes) in UTC seconds."""
+    """The time in which one occurrence may run: [opens, closes) in UTC seconds."""
 
     opens: int
     closes: int
 
 
 def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
-    """Yield the occurrences that reach into [since, until) (UTC seconds), in the order of time."""
+    """Yield the occurrences that overlap [since, until) (UTC seconds), in the order of time."""
     day = local(since).date() - _REACH_DAYS * _DAY
     last = local(until).date() + _REACH_DAYS * _DAY
     while day <= last:
@@ -56,10 +56,7 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
 
 
 def last_close(settings: PlanSettings, span: Span) -> int:
-    """Return the end of the plan's days to choose from that begin with `span`, UTC seconds.
-
-    Where chosen days follow each other more closely than that, several occurrences lie within.
-    """
+    """Return the end of the plan's days to choose from, counted from the start of `span`, UTC seconds."""
     opens = local(span.opens)
     return instant_of(opens.date() + settings.days * _DAY, opens.time())
 
@@ -89,7 +86,7 @@ def _ending_on(settings: PlanSettings, day: date) -> Span:
 
 
 def _chosen(settings: PlanSettings, day: date, step: timedelta) -> date:
-    """Return the nearest chosen day after `day`, or before it where `step` goes back."""
+    """Return the nearest chosen day after `day`, or before it if `step` is negative."""
     day += step
     while day.weekday() not in settings.weekdays:
         day += step

@@ -1,7 +1,7 @@
 """A plan in force: its form, and the changes that automations and dashboards made beside the form.
 
-Changes use the form's own words. A change holds, also over restarts, until it is cleared or the form is saved. The
-form has no field for the plan's switch, so saving the form leaves the switch as it is.
+Changes use the names and values of the form. A change lasts, also over restarts, until it is cleared or the form is
+saved. The form has no field for the plan's switch, so saving the form leaves the switch as it is.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,10 +18,11 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change of a plan: `values` in the form's words (None is "none"), the fields to `clear`, the switch.
+    """A change of a plan.
 
-    `replan` forgets a window that has begun, and one of the same span that is over. With `must_fit` a plan that could
-    never run is refused. Bounds that are moved one after the other do without it.
+    It has `values` by the form's field names (None empties a field), the fields to `clear`, and the switch. `replan`
+    forgets a window that has begun, and a past window of the same span. With `must_fit` a plan that could never run is
+    refused. Entities that move one bound after the other don't set it.
     """
 
     values: Mapping[str, Any] = NOTHING
@@ -41,17 +42,17 @@ class SteeredPlan:
 
     @property
     def holding(self) -> dict[str, Any]:
-        """The settings in force, in the form's words."""
+        """The settings in force, by the form's field names."""
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
 
     def settings(self) -> PlanSettings:
-        """Read the settings in force. Raises ValueError that names the field and says what it may be."""
+        """Read the settings in force. Raises ValueError that names the field and its allowed values."""
         return PlanSettings.from_mapping(self.holding)
 
     def changed(self, change: Change) -> SteeredPlan:
         """Return the plan after a change.
 
-        Raises ValueError as `settings` does, and PlanError where a field is both set and cleared or where it can't run.
+        Raises ValueError as `settings` does, and PlanError if a field is both set and cleared or the plan can't run.
         """
         if both := sorted(set(change.clear) & change.values.keys()):
             raise PlanError(both[0], "set_and_cleared")
@@ -70,11 +71,11 @@ class SteeredPlan:
         return changed
 
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
-        """Return the plan with its form as it is now. A form that differs from the one before ends the changes."""
+        """Return the plan with this form. If the form differs from the old one, the changes end."""
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
     def without_changes(self) -> SteeredPlan:
-        """Return the plan as its form says."""
+        """Return the plan with the settings of its form."""
         return SteeredPlan(self.form, enabled=self.enabled)
 
 

@@ -1,1 +1,1 @@
-"""An hour's price for the household: pure functions over plain values."""
+"""The household's price of an hour: pure functions over plain values."""

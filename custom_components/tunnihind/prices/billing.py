@@ -31,7 +31,7 @@ class Resolution(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Billing:
-    """The periods by which the household pays, and those by which its prices are compared: level, rank, cheap hour."""
+    """The periods by which the household pays, and the periods of comparison for level, rank and cheap hours."""
 
     billed_by: Resolution = Resolution.HOUR
     levels_by: Resolution = Resolution.HOUR
@@ -54,7 +54,7 @@ def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deductions:
-    """The amounts that the buyer keeps from `valid_from` on (None: from the beginning), EUR/kWh."""
+    """The amounts that the buyer keeps, EUR/kWh, from `valid_from` on or, if that is None, from the beginning."""
 
     valid_from: date | None = None
     margin: float = 0.0
@@ -77,7 +77,7 @@ class SellingContract:
 
 
 def selling_from(options: Mapping[str, Any]) -> SellingContract | None:
-    """Read the entry's options, whose deductions are in cents; None where the household sells nothing."""
+    """Read the entry's options, whose deductions are in cents; None if the household sells nothing."""
     contract = options.get(SELLING)
     if not contract:
         return None

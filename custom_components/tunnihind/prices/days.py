@@ -30,8 +30,8 @@ def iso_bounds(start: int, end: int) -> dict[str, str]:
 def instant_of(day: date, wall: time) -> int:
     """Return the instant (UTC seconds) at which the Tallinn clock shows `wall` on `day`.
 
-    A time that comes twice in autumn means the first one. A time that spring leaves out is read with the offset before
-    the change, so 03:30 means 04:30 of that day.
+    If autumn repeats the time, the first one counts. If spring leaves it out, the offset before the change applies, so
+    03:30 means 04:30 of that day.
     """
     return int(datetime.combine(day, wall, TALLINN).timestamp())
 
@@ -42,5 +42,5 @@ def day_of(day: date) -> Day:
 
 
 def day_at(instant: int, *, days_later: int = 0) -> Day:
-    """Return the Tallinn day of `instant` (UTC seconds), or the one `days_later` days after it."""
+    """Return the Tallinn day of `instant` (UTC seconds), or the day `days_later` days after it."""
     return day_of(local(instant).date() + timedelta(days=days_later))

@@ -7,7 +7,7 @@ from typing import Final
 
 import holidays
 
-# Without this the library would import them at first use, in the event loop.
+# Without this line the library would import the holidays at first use, in the event loop.
 import holidays.countries.estonia
 import holidays.countries.finland
 import holidays.countries.latvia
@@ -34,10 +34,10 @@ class NetworkTime(Enum):
 
 
 def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
-    """Return the time of an Elektrilevi package at that Estonian wall time.
+    """Return the time of an Elektrilevi package's clock at this Estonian wall time.
 
-    Day is 07 to 22 on working days, night the rest. Peaks, where the package has them, are from November to March: 09
-    to 12 and 16 to 20 on working days, 16 to 20 on days of rest.
+    Day is 07 to 22 on working days, and night is the rest. A package with peaks has them from November to March: 09 to
+    12 and 16 to 20 on working days, 16 to 20 on days of rest.
     """
     is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())
     if has_peaks and wall.month in _PEAK_MONTHS:
@@ -50,21 +50,21 @@ def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
 
 
 def is_within(clock: time, starts: time, ends: time) -> bool:
-    """Return whether a time of day lies in [starts, ends), which may reach over midnight."""
+    """Return whether a time of day lies in [starts, ends), which may include midnight."""
     return starts <= clock < ends if starts <= ends else clock >= starts or clock < ends
 
 
 def is_weekend(day: date) -> bool:
-    """Return whether it is a Saturday or a Sunday."""
+    """Return whether the day is a Saturday or a Sunday."""
     return day.weekday() >= _SATURDAY
 
 
 def is_public_holiday(zone: Zone, day: date) -> bool:
-    """Return whether it is a public holiday in the zone's country."""
+    """Return whether the day is a public holiday in the zone's country."""
     return day in _public_holidays(zone)
 
 
 @cache
 def _public_holidays(zone: Zone) -> holidays.HolidayBase:
-    """Return the country's public holidays; the library fills in a year when it is first asked for."""
+    """Return the country's public holidays; the library adds each year at its first use."""
     return holidays.country_holidays(zone)

@@ -1,4 +1,6 @@
-"""The charges of network and state per kilowatt-hour in Estonia, by date, from `rates.json`. The server reads it too.
+"""The charges of network and state per kilowatt-hour in Estonia, by date, from `rates.json`.
+
+The server uses this module too.
 
 Figures are in c/kWh without VAT, as the price lists give them. To update the table, end the old entry with `until`, add
 the new one, and set `as_of` to the day on which the source was read.
@@ -14,12 +16,12 @@ from typing import Any, Final
 
 from .zones import Zone
 
-# State fees change once a year. A figure that nobody has checked for longer may be wrong.
+# State fees change once a year. A figure that was checked longer ago may be wrong.
 _OLD_AFTER_YEARS: Final = 1
 
 
 class Part(StrEnum):
-    """A part of the price that is added to the market's."""
+    """A part of the household's price that is added to the market's price."""
 
     MARGIN = "margin"
     BALANCING = "balancing"
@@ -30,7 +32,7 @@ class Part(StrEnum):
 
 
 class Package(StrEnum):
-    """A package of the network operator Elektrilevi (up to 63 A), or rates of one's own."""
+    """A package of the network operator Elektrilevi (up to 63 A), or the household's own rates."""
 
     VORK_1 = "vork_1"
     VORK_2 = "vork_2"
@@ -41,7 +43,7 @@ class Package(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRates:
-    """The transmission rates for each time of the network's clock. None: the package has no peak."""
+    """The transmission rates for each time of the network's clock; None for the peaks of a package without them."""
 
     day: float
     night: float
@@ -51,9 +53,9 @@ class NetworkRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry[Rate]:
-    """One rate of the table: it holds from `since` to `until`, both included (None: the end is not known).
+    """One rate of the table. It holds from `since` to `until`, both included; None if the end is not known.
 
-    `as_of` is the day on which the source was read. `disputed` are the figures of other sources, c/kWh.
+    `as_of` is the day on which the source was read. `disputed` has the different figures of other sources, c/kWh.
     """
 
     rate: Rate
@@ -68,13 +70,14 @@ class Entry[Rate]:
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether it has ended by that day, or is old."""
+        """Return whether the rate has ended by that day, or is old."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether its source was read more than a year before that day.
+        """Return whether the rate's source was read more than a year before that day.
 
-        `compared_on` is the day on which the household compared it with an invoice; that counts as reading the source.
+        `compared_on` is the day on which the household compared the rate with an invoice. That counts as reading the
+        source.
         """
         seen = max(self.as_of, compared_on or self.as_of)
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
@@ -102,7 +105,7 @@ FEES: Final[Mapping[Part, Sequence[Entry[float]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class PriceLists:
-    """A zone's network packages and state fees; empty where the table has none."""
+    """A zone's network packages and state fees; empty if the table has none."""
 
     packages: Mapping[Package, Sequence[Entry[NetworkRates]]] = field(default_factory=dict)
     fees: Mapping[Part, Sequence[Entry[float]]] = field(default_factory=dict)
@@ -118,6 +121,6 @@ def price_lists_of(zone: Zone) -> PriceLists:
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the entry of that day, or the last one before it; before all of them, the first."""
+    """Return the entry of that day, else the last one before it, else the first one."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]

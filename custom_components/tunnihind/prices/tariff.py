@@ -22,7 +22,7 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# A fortnight of quarters, more than is ever shown at once. An import of past prices goes through years of them.
+# Two weeks of quarters, more than one screen shows. The limit is for imports of past prices, which read years of them.
 _CHARGES_KEPT: Final = 14 * 96
 # The parts that the supplier bills with the electricity. The network company bills the others.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
@@ -30,12 +30,11 @@ _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TariffRow:
-    """The fees that are added to the market's price from `valid_from` on (None: from the beginning), EUR/kWh.
+    """The fees that are added to the market's price, EUR/kWh, from `valid_from` on; None: from the beginning.
 
-    `vat_rate` is a fraction; None stands for the legal rate, or the rate that the server's operator chose. `package`
-    decides at which times each rate of the network holds. Parts `from_table` follow the table in `rates.json`, by date;
-    their figures here don't count. `compared_on` is the day on which the household last confirmed them though they were
-    old.
+    `vat_rate` is a fraction; None means the rate that the server's operator chose, else the legal rate. `package`
+    decides when each of the network's rates applies. Parts `from_table` follow the table in `rates.json`, by date;
+    their figures here don't count. `compared_on` is the day on which the household last confirmed old figures.
     """
 
     valid_from: date | None = None
@@ -54,12 +53,12 @@ class TariffRow:
     excise: float = 0.0
 
     def typed(self, part: Part) -> float:
-        """Return the household's own figure of a part that has the same rate at all times."""
+        """Return the household's own figure for a part whose rate is the same at all times."""
         figure: float = getattr(self, part)
         return figure
 
 
-# The options name a row's figures alike, and have only those that its form asked for.
+# In the options a row's figures have the same names. The options have only the figures that the row's form asked for.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
@@ -67,8 +66,8 @@ _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 
 class Charge:
     """One part of the price of an instant, EUR/kWh.
 
-    `vat_rate` is the VAT that is added, as a fraction: 0 where the part includes VAT. `is_known` is false where the
-    table has no rate for the date. Then the last rate before it is used, or the first one.
+    `vat_rate` is the VAT that is added, as a fraction: 0 if the part includes VAT. `is_known` is false if the table has
+    no rate for the date. Then the last rate before the date is used, else the first one.
     """
 
     part: Part
@@ -84,7 +83,7 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Charges:
-    """The charges on top of the market's price at one instant. `vat_rate` is a fraction, for the market's price.
+    """The charges on top of the market's price at one instant. `vat_rate` is the market price's VAT, a fraction.
 
     `is_entered` is false on dates before the household's first figures.
     """
@@ -99,7 +98,7 @@ class Charges:
         return rounded(eur_mwh / _KWH_PER_MWH * (1 + self.vat_rate) + charges)
 
     def vat(self, eur_mwh: float) -> float:
-        """Return the VAT that is added, EUR/kWh: on the market's price and on all parts that don't include it."""
+        """Return the VAT that is added, EUR/kWh: on the market's price and on all parts that don't include VAT."""
         return eur_mwh / _KWH_PER_MWH * self.vat_rate + sum(charge.vat for charge in self.charges)
 
     @property
@@ -115,10 +114,11 @@ class Charges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tariff:
-    """A household's contract: dated rows, and the hours of the night rate where the household typed its network rates.
+    """A household's contract: dated rows, and the hours of the night rate for network rates that it typed itself.
 
     `rows` are in the order of their dates. `zone` decides whose law and public holidays count. Rows without a VAT rate
-    use `chosen_vat_rate`, a fraction that the server's operator chose for all dates; None: the legal rate by date.
+    use `chosen_vat_rate`, a fraction that the server's operator chose for all dates, or None for the legal rate by
+    date.
     """
 
     zone: Zone = Zone.EE
@@ -129,19 +129,19 @@ class Tariff:
     day_rate_ends: time = DAY_RATE_ENDS
     weekends_at_night_rate: bool = True
     holidays_at_night_rate: bool = True
-    # A forecast asks three times for each period, with the same charges.
+    # Each period of a forecast has three prices with the same charges.
     _charges_at: dict[int, Charges] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def price(self, eur_mwh: float, start: int) -> float:
         """Return the household's price, EUR/kWh to 4 decimals, for the period from `start` (UTC seconds).
 
-        This is for the prices of today and tomorrow, which devices wait for. Where the table has no rate of a part for
-        the date, the last one is used; `charges(start).unknown_parts` lists these parts.
+        This is for the prices of today and tomorrow, because devices wait for them. If the table has no rate of a part
+        for the date, the last rate is used; `charges(start).unknown_parts` lists these parts.
         """
         return self.charges(start).price(eur_mwh)
 
     def known_price(self, eur_mwh: float, start: int) -> float | None:
-        """Return the same price if each part has a rate for the date, else None. This is for statistics."""
+        """Return the same as `price` if each part has a rate for the date, else None. This is for statistics."""
         charges = self.charges(start)
         return charges.price(eur_mwh) if charges.are_known else None
 
@@ -176,12 +176,12 @@ class Tariff:
         )
 
     def row_on(self, day: date) -> TariffRow | None:
-        """Return the figures that hold on that day, if any are entered."""
+        """Return the row that holds on that day, or None if the household has entered none."""
         held = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate of a day where no row names one, as a fraction."""
+        """Return the VAT rate of a day as a fraction, for rows that set none."""
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)

@@ -1,4 +1,4 @@
-"""Settled and predicted prices in one line, period by period, and how each compares with its day."""
+"""Settled and predicted prices in one sequence of periods, and the comparison of each period with its day."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from .days import Day
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
-# A mean of four prices has up to two decimals more. Rounding them off would add a second rounding error.
+# A mean of four prices has up to two decimals more. Without them there would be a second rounding error.
 _MEAN_DECIMALS: Final = 6
 
 
@@ -52,14 +52,14 @@ class Timeline:
         self._starts: Final = [period.start for period in self.periods]
 
     def at(self, instant: int) -> Period | None:
-        """Return the period that `instant` (UTC seconds) falls in, or None where it is not known."""
+        """Return the period that contains `instant` (UTC seconds), or None if its price is not known."""
         index = bisect_right(self._starts, instant) - 1
         if index < 0 or self.periods[index].end <= instant:
             return None
         return self.periods[index]
 
     def between(self, start: int, end: int) -> tuple[Period, ...]:
-        """Return the known periods that reach into [start, end)."""
+        """Return the known periods that overlap [start, end), UTC seconds."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         last = bisect_left(self._starts, end)
         return tuple(period for period in self.periods[first:last] if start < period.end)
@@ -67,7 +67,7 @@ class Timeline:
     def at_step(self, step_s: int) -> Timeline:
         """Return the same prices by the hour or by the quarter.
 
-        An hour has the mean of its quarters, and is left out where one is missing. A quarter has its hour's price.
+        An hour has the mean of its quarters, and is left out if a quarter is missing. A quarter has its hour's price.
         """
         if step_s == self.step_s:
             return self
@@ -79,12 +79,12 @@ class Timeline:
 
     @property
     def settled_until(self) -> int | None:
-        """The end of the newest settled period, UTC seconds; None where none is settled."""
+        """The end of the newest settled period, UTC seconds; None if no period is settled."""
         return max((period.end for period in self.periods if period.settled), default=None)
 
     @property
     def known_until(self) -> int | None:
-        """The end of the newest period, settled or predicted, UTC seconds; None where nothing is known."""
+        """The end of the newest period, settled or predicted, UTC seconds; None without periods."""
         return self.periods[-1].end if self.periods else None
 
 
@@ -110,7 +110,7 @@ def _mean(prices: Iterable[float]) -> float:
 
 
 def is_whole(day: Day, periods: Sequence[Period]) -> bool:
-    """Return whether the periods, which are of that day and don't overlap, cover all of it."""
+    """Return whether the periods, all from that day and without overlaps, cover the whole day."""
     return sum(period.length_s for period in periods) == day.end - day.start
 
 
@@ -125,14 +125,14 @@ class Level(StrEnum):
 
 
 def rank(period: Period, day: Sequence[Period]) -> int:
-    """Return the period's place in its day, 1 being the cheapest. Equal prices share the better place."""
+    """Return the period's rank in its day; 1 is the cheapest. Equal prices share the lower number."""
     return 1 + sum(other.price < period.price for other in day)
 
 
 def level(period: Period, day: Sequence[Period]) -> Level:
-    """Return the fifth of its day that the period is in.
+    """Return the fifth of its day to which the period belongs by its price.
 
-    Equal prices share the middle of their places, so a day of one price is normal throughout.
+    Equal prices share the middle of their ranks, so a day with one price is normal all day.
     """
     return _level(period.price, sorted(other.price for other in day))
 
@@ -144,12 +144,12 @@ def levels(day: Sequence[Period]) -> list[Level]:
 
 
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
-    """Return whether the period is among the cheapest `cheap_hours` hours of its day, or costs the same as the last."""
+    """Return whether the period is among the cheapest `cheap_hours` hours of its day, or costs the same."""
     return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
 
 
 def _level(price: float, prices: Sequence[float]) -> Level:
-    """Return the fifth that the price is in, among the day's sorted prices."""
+    """Return the fifth of the day's sorted `prices` to which the price belongs."""
     middle = (bisect_left(prices, price) + bisect_right(prices, price)) / 2 / len(prices)
     fifths = tuple(Level)
     return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

@@ -27,15 +27,15 @@ class Unit(StrEnum):
 
     @property
     def per_euro(self) -> int:
-        """How many of the unit make a euro."""
+        """The number of these units in a euro."""
         return _CENTS if self is Unit.CENTS else 1
 
     def from_cents(self, cents: float) -> float:
-        """Return a figure of the options, in cents, as the forms show it."""
+        """Convert a figure of the options, in cents, to the unit of the forms."""
         return cents if self is Unit.CENTS else round(cents / _CENTS, _FORM_DECIMALS)
 
     def to_cents(self, typed: float) -> float:
-        """Return a typed figure in cents, as the options keep it."""
+        """Convert a typed figure to cents, for the options."""
         return typed if self is Unit.CENTS else round(typed * _CENTS, _FORM_DECIMALS)
 
     def text(self, eur_kwh: float, language: str) -> str:
@@ -44,7 +44,10 @@ class Unit(StrEnum):
         return f"{self._figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
 
     def part(self, eur_kwh: float, language: str) -> str:
-        """Write a part of a price without its unit, with up to two more decimals: rounded parts would not add up."""
+        """Write a part of a price without its unit.
+
+        It has up to two more decimals, because rounded parts would not add up.
+        """
         return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
 
     def _figure(self, eur_kwh: float, language: str, *, more_decimals: int = 0) -> str:
@@ -55,7 +58,7 @@ class Unit(StrEnum):
 
 
 def in_language(figure: str, language: str) -> str:
-    """Return the figure, which has a decimal point, with the decimal sign of that language."""
+    """Return a figure that has a decimal point with the decimal sign of that language."""
     has_point = not _WITH_DECIMAL_POINT.isdisjoint((language, language.partition("-")[0]))
     return figure if has_point else figure.replace(".", ",")
 

@@ -1,4 +1,4 @@
-"""The price zones: their countries, and the legal VAT rates of each by date."""
+"""The price zones: their countries, and their legal VAT rates by date."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ CONF_ZONE: Final = "zone"
 
 
 class Zone(StrEnum):
-    """A zone, by its code in the API; also the code of its country (ISO 3166).
+    """A zone. Its value is its code in the API, and also the code of its country (ISO 3166).
 
     The clocks of all four show the same time, so days and times of day need no zone.
     """
@@ -26,7 +26,7 @@ class Zone(StrEnum):
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country(self, language: str) -> str:
-        """Return the country's name, in English where the language has no names here."""
+        """Return the country's name, in English for a language without names here."""
         return _COUNTRIES.get(language, _COUNTRIES[_ENGLISH])[self]
 
 
@@ -45,7 +45,7 @@ _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _VatLaw:
-    """The VAT rate from `since` on, a fraction. `on_network` is that on network and state fees if it differs."""
+    """The VAT rate from `since` on, a fraction. `on_network` is the rate on network and state fees, if it differs."""
 
     since: date
     rate: float
@@ -59,8 +59,8 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
     Zone.LV: (_VatLaw(date(2012, 7, 1), 0.21),),
     # Pridėtinės vertės mokesčio įstatymas, 19 straipsnis
     Zone.LT: (_VatLaw(date(2009, 9, 1), 0.21),),
-    # Arvonlisäverolaki 84 §. In the winter of 2022/23, the sale of electricity had a lower rate; its transmission and
-    # the electricity tax, which the network company bills, did not.
+    # Arvonlisäverolaki 84 §. In the winter of 2022/23, the sale of electricity had a lower rate. Its transmission and
+    # the electricity tax, which the network company bills, kept the higher rate.
     Zone.FI: (
         _VatLaw(date(2013, 1, 1), 0.24),
         _VatLaw(date(2022, 12, 1), 0.10, on_network=0.24),
@@ -71,9 +71,9 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
 
 
 def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
-    """Return the legal VAT rate of a day as a fraction. For a day before the first known rate, return that one.
+    """Return the legal VAT rate of a day as a fraction. Days before the first known rate have that rate.
 
-    `on_network` asks for the rate on network and state fees, else for the one on electricity and the supplier's fees.
+    With `on_network` it is the rate on network and state fees, else the rate on electricity and the supplier's fees.
     """
     laws = _LAW[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])

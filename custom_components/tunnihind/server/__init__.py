@@ -1,1 +1,1 @@
-"""Talking to a server, and keeping what is known of its prices."""
+"""Requests to a server, and its known prices."""

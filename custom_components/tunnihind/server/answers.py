@@ -16,7 +16,7 @@ _ENGLISH: Final = "en"
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A forecast: 10th percentile, median and 90th percentile; in answers EUR/MWh without VAT."""
+    """A forecast: 10th percentile, median and 90th percentile. In a server's answers it is in EUR/MWh without VAT."""
 
     p10: float
     p50: float
@@ -37,10 +37,10 @@ class Backtest:
 class PlanScore:
     """The saving of plans by the server's forecasts over some `days`, as fractions of the possible saving.
 
-    `share` is for plans that took the four cheapest hours of the next day, `baseline` the same by last week's prices.
-    `week` is for plans that took four hours of the coming week; None before a week is over. `boiler_eur` is the yearly
-    saving of a 3 kW boiler that heats in the three cheapest hours of each day by the forecast, EUR without VAT.
-    `ideal_boiler_eur` is the greatest possible one.
+    `share` is for plans that took the four cheapest hours of the next day, `baseline` for the same plans by last week's
+    prices. `week` is for plans that took four hours of the coming week; None until a week has passed. `boiler_eur` is
+    the yearly saving of a 3 kW boiler that heats in the three cheapest hours of each day by the forecast, EUR without
+    VAT. `ideal_boiler_eur` is the greatest possible saving.
     """
 
     days: int
@@ -65,11 +65,10 @@ class Mode(StrEnum):
 class About:
     """The server's description of itself, at one of its addresses.
 
-    It answers there for `zone`. `zones` are all its zones, each with its path below that of the first one; the path of
-    the first one is empty. `vat_rate` is a fraction; `vat_rate_is_chosen` is true if the operator chose it.
-    `full_horizon` is true if the quarters reach past `freeUntil`.
-    `price_scale` are the four prices, EUR/MWh, between the colours from cheap to expensive; a server of another make
-    has none.
+    At this address it answers for `zone`. `zones` has all its zones, each with its path below the first zone's path;
+    the first zone's path is empty. `vat_rate` is a fraction; `vat_rate_is_chosen` is true if the operator chose it.
+    `full_horizon` is true if the quarters reach past `freeUntil`. `price_scale` has the four prices, EUR/MWh, that
+    separate the colours from cheap to expensive; it is empty if the server sends none.
     """
 
     version: str
@@ -85,11 +84,11 @@ class About:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The VAT rate that the operator chose for all dates; None where the legal rate by date applies."""
+        """The VAT rate that the operator chose for all dates; None if the legal rate by date applies."""
         return self.vat_rate if self.vat_rate_is_chosen else None
 
     def instance_id_of(self, zone: Zone) -> str:
-        """Return the id of one of its zones: the installation's id for Estonia, with a suffix for others."""
+        """Return the id of one of its zones: the installation's id, with a suffix for zones other than Estonia."""
         return self.instance_id.removesuffix(self.zone.suffix) + zone.suffix
 
 
@@ -98,9 +97,7 @@ class ForecastAnswer:
     """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`. Instants are UTC seconds.
 
     Prices are in EUR/MWh without VAT, by the start of their period, which is `step_s` seconds long: an hour or a
-    quarter of one.
-
-    Two answers that differ only in the time of asking are equal.
+    quarter of an hour. Two answers that differ only in `now` are equal.
     """
 
     now: int = field(compare=False)
@@ -113,19 +110,19 @@ class ForecastAnswer:
     zone: Zone = Zone.EE
 
     def covers(self, instant: int) -> bool:
-        """Return whether the price of the period that `instant` falls in is known, settled or forecast."""
+        """Return whether the period that contains `instant` has a price, settled or forecast."""
         start = instant - instant % self.step_s
         return start in self.settled or start in self.forecast
 
     def market_price(self, instant: int) -> float | None:
-        """Return the price of the period that `instant` falls in, EUR/MWh: settled, or the forecast's median."""
+        """Return the price of the period that contains `instant`, EUR/MWh: settled, or the forecast's median."""
         start = instant - instant % self.step_s
         if start in self.settled:
             return self.settled[start]
         return self.forecast[start].p50 if start in self.forecast else None
 
     def in_hours(self) -> ForecastAnswer:
-        """Return the answer by the hour: means of four quarters, to the 2 decimals in which the server shows prices.
+        """Return the answer by the hour, as means of four quarters. They have 2 decimals, like the server's prices.
 
         An hour is settled if all its quarters are. An hour with an unknown quarter has no price.
         """

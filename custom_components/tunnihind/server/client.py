@@ -1,4 +1,4 @@
-"""Asks a server: its address, the pauses between requests, its answers, and its identity."""
+"""Asks a server for its prices and its identity. Also reads its address, and sets the pauses between requests."""
 
 import os
 import re
@@ -51,12 +51,12 @@ from .documents import (
 )
 
 POLL_S: Final = 60
-# A failing server is asked less and less often, but never after a longer pause, to notice soon that it is back.
+# The pauses between requests to a failing server grow up to this, so that its return is noticed soon.
 LONGEST_PAUSE_S: Final = 15 * 60
-# A server in the home has few clients, and is back as soon as its computer or the router has restarted.
+# A server in the home has few clients, and returns as soon as its computer or the router has restarted.
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
-# Many times the size of any answer of the API. An endless answer takes no more of Home Assistant's memory than this.
+# Many times the size of any answer of the API. It limits the memory that an endless answer takes.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
 # The paths of the newest prices, by the length of their periods, and the path of past days.
@@ -76,7 +76,7 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.ClientPayloadError: BrokenAnswer,
     aiohttp.ClientResponseError: BrokenAnswer,
 }
-# People paste addresses from the documentation or the browser, with one of these paths.
+# People paste addresses from the documentation or the browser, which have one of these paths.
 _OWN_PATHS: Final = re.compile(
     r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
 )
@@ -96,7 +96,7 @@ def server_url(typed: str) -> str:
 
 
 def without_password(url: str) -> str:
-    """Return the URL without its password, fit to be shown."""
+    """Return the URL without its password, so that it may be shown."""
     return str(URL(url).with_user(None))
 
 
@@ -110,7 +110,7 @@ def is_at_home(url: str) -> bool:
 
 
 def pause_s(failures: int, longest_s: int = LONGEST_PAUSE_S) -> int:
-    """Return the pause after a failure with `failures` before it, seconds: a minute, doubled by each of them."""
+    """Return the pause after a failure, seconds: a minute, doubled by each of the `failures` before it."""
     return int(min(POLL_S * 2**failures, longest_s))
 
 
@@ -124,7 +124,7 @@ class Client:
         self._newest: dict[int, tuple[str | None, ForecastAnswer]] = {}
 
     async def about(self) -> About | None:
-        """Return the server's description of itself, or None if it has none: the specification doesn't ask for one.
+        """Return the server's description of itself. The specification doesn't require one, so it may be None.
 
         Raises CannotConnect.
         """
@@ -135,7 +135,7 @@ class Client:
             return None
 
     async def forecast(self, step_s: int = HOUR_S) -> ForecastAnswer:
-        """Return the newest prices by the hour or the quarter: the same object while the server has nothing new.
+        """Return the newest prices by the hour or the quarter: the same object if the server has nothing new.
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
@@ -158,7 +158,7 @@ class Client:
         return self._read(partial(forecast_from, step_s=step_s), body).settled
 
     async def plan_score(self) -> PlanScore | None:
-        """Return the savings that plans by the server's forecasts would have made; None where it gives none.
+        """Return the savings that plans by the server's forecasts would have made; None if the server sends none.
 
         Raises CannotConnect and InvalidResponse.
         """
@@ -169,10 +169,10 @@ class Client:
             return None
 
     async def settled_in(self, month: date, step_s: int, zone: Zone) -> dict[int, float]:
-        """Return the settled prices of the zone's month that begins on that day, as far as the server has them.
+        """Return the server's settled prices of the zone for the month that begins on that day.
 
-        They are in EUR/MWh by the start of their period, which is `step_s` seconds long.
-        Raises CannotConnect, NoPastPrices and InvalidResponse.
+        They are in EUR/MWh by the start of their period, which is `step_s` seconds long. Raises CannotConnect,
+        NoPastPrices and InvalidResponse.
         """
         query = {"month": f"{month:%Y-%m}", "resolution": _RESOLUTIONS[step_s]}
         try:
@@ -184,7 +184,7 @@ class Client:
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
     ) -> tuple[CIMultiDictProxy[str], bytes | None]:
-        """Return the answer's header fields and its body; the body is None where nothing is new."""
+        """Return the answer's header fields and its body; the body is None if nothing is new."""
         try:
             async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
                 self._check_status(response)
@@ -221,12 +221,12 @@ class Client:
             raise UnknownPriceZone(self.shown_url, str(error)) from error
         except Malformed as error:
             raise InvalidResponse(self.shown_url, str(error)) from error
-        except ValueError as error:  # not JSON, or a document of something else
+        except ValueError as error:  # not JSON, or another program's document
             raise ForeignAnswer(self.shown_url) from error
 
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
-    """Return why a request failed. Known errors get our own text, because the library's may repeat the server's."""
+    """Return our error for a failed request. Known errors have our text, because the library's may quote the server."""
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
         if number != ECONNREFUSED:
@@ -236,14 +236,14 @@ def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConne
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:
-    """Return the seconds that the server asks to wait. The header's other form, a date, is ignored."""
+    """Return the seconds that the server asks to wait. A date in the header is ignored."""
     value = response.headers.get("Retry-After", "")
     return float(value) if value.isascii() and value.isdigit() else None
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that has answered as the API's specification says, with its prices and, if it sent one, its identity."""
+    """A server that has answered by the API's specification: its prices, and its identity if it sent one."""
 
     url: str
     answer: ForecastAnswer
@@ -251,7 +251,7 @@ class Server:
 
     @property
     def instance_id(self) -> str | None:
-        """The installation's identity; None where it sends none."""
+        """The installation's identity; None if it sends none."""
         return self.about.instance_id if self.about else None
 
     @property
@@ -266,9 +266,10 @@ class Server:
 
     @property
     def addresses(self) -> dict[Zone, str]:
-        """The base URLs of all its zones, made from the one that works.
+        """The base URLs of all its zones, made from the URL that works.
 
-        The server names its own addresses, but a household may reach it by others. Only their paths count.
+        The server names its own addresses, but a household may reach it by other addresses. So only the paths of its
+        addresses are used.
         """
         url = URL(self.url)
         paths = self.about.zones if self.about else {}
@@ -291,13 +292,13 @@ class Server:
 
     @property
     def place(self) -> str:
-        """Host, port and path, which set it apart from others on the same host."""
+        """Host, port and path, which distinguish it from other servers on the same host."""
         url = URL(self.url)
         return f"{url.host_port_subcomponent}{url.path.rstrip('/')}"
 
     @property
     def is_rehearsal(self) -> bool:
-        """Whether it shows a past day."""
+        """Whether the server shows a past day."""
         return self.mode is Mode.REHEARSAL
 
     @property
@@ -333,7 +334,7 @@ async def ask(hass: HomeAssistant, url: str) -> Server:
 
 
 async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
-    """Return the server with its prices by the quarter, or unchanged where it has none."""
+    """Return the server with its prices by the quarter, or unchanged if it has none."""
     try:
         return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))
     except TunnihindError:

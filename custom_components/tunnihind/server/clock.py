@@ -21,9 +21,9 @@ _ROUNDING_S: Final = 1
 class EntryClock:
     """One entry's time.
 
-    A live entry uses Home Assistant's clock, whatever its server's clock shows. A rehearsal uses its server's clock:
-    the time in the last answer, plus the time since. `server_ahead_s` is the lead of the server's clock over Home
-    Assistant's at that answer, in seconds.
+    A live entry uses Home Assistant's clock, not its server's. A rehearsal uses its server's clock: the time in the
+    last answer, plus the time since. `server_ahead_s` is the lead of the server's clock over Home Assistant's at that
+    answer, in seconds.
     """
 
     def __init__(self, *, is_rehearsal: bool) -> None:
@@ -47,16 +47,16 @@ class EntryClock:
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
     def synchronise(self, server_now: int) -> None:
-        """Work out the lead of the server's clock from the time in an answer.
+        """Compute the lead of the server's clock from the time in an answer.
 
-        An answer may have waited in a cache, so a time that is a little behind the expected one changes nothing.
+        A time that is a little behind the expected one changes nothing, because the answer may have waited in a cache.
         """
         ahead_s = self._ahead_of_home(server_now)
         if not -_CACHED_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:
             self.server_ahead_s = ahead_s
 
     def has_restarted(self, before: int, server_now: int) -> bool:
-        """Return whether a rehearsal began again since its clock showed `before`. A live server never does."""
+        """Return whether a rehearsal has started again since its clock showed `before`; False for a live server."""
         return self.is_rehearsal and server_now < before - _CACHED_S
 
     @property

@@ -11,7 +11,7 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# Larger prices and later instants are errors, for instance a wrong unit.
+# Larger prices and later instants are errors, such as a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800  # the year 2100
 # The credit is an attribute of every entity.
@@ -25,7 +25,7 @@ class Malformed(ValueError):
 
 
 class UnknownZone(ValueError):
-    """Prices of a zone that the integration does not know; the message names it."""
+    """Prices of a zone that the integration does not know; the message names the zone."""
 
 
 def about_from(document: object) -> About:
@@ -46,7 +46,7 @@ def about_from(document: object) -> About:
 
 
 def _scale_from(told: object) -> tuple[float, ...]:
-    """Read the prices between the colours; empty for anything else."""
+    """Read the prices that separate the colours; empty if they can't be read."""
     try:
         return tuple(sorted(map(_price, told))) if isinstance(told, list) else ()
     except vol.Invalid:
@@ -56,7 +56,7 @@ def _scale_from(told: object) -> tuple[float, ...]:
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast`, or with quarters that of `GET /api/v1/quarters`.
 
-    Raises Malformed, UnknownZone, and ValueError for a document of something else altogether.
+    Raises Malformed, UnknownZone, and ValueError for another program's document.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")
@@ -88,7 +88,7 @@ def settled_from(document: object) -> dict[int, float]:
 def plan_score_from(document: object) -> PlanScore | None:
     """Read the answer of `GET /api/v1/accuracy`: the window of 30 days. Raises Malformed.
 
-    None where nothing has been scored yet, or the server does not score plans.
+    None if nothing has been scored yet, or the server does not score plans.
     """
     windows = _checked(_ACCURACY, document)["windows"]
     window = next((window for window in windows if window["days"] == _SAVING_DAYS and "decisions" in window), None)
@@ -107,7 +107,7 @@ def plan_score_from(document: object) -> PlanScore | None:
 def past_prices_from(document: object, zone: Zone) -> dict[int, float]:
     """Read the answer of `GET /api/v1/history`: EUR/MWh by the start of the period.
 
-    Raises Malformed, also for prices of another zone: nothing else checks them before they are stored.
+    Raises Malformed, also for prices of another zone, because they are stored without a further check.
     """
     fields = _checked(_HISTORY, document)
     if fields["zone"] != zone:
@@ -122,14 +122,14 @@ def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
 
 
 def _zones_from(addresses: list[dict[str, Any]]) -> dict[Zone, str]:
-    """Read the paths of the zones below that of the first one. Zones that are not known here are left out."""
+    """Read the paths of the zones, relative to the first zone's path. Unknown zones are left out."""
     paths = {item["zone"]: URL(item["url"]).path.rstrip("/") for item in addresses}
     root = next(iter(paths.values()), "")
     return {Zone(zone): path.removeprefix(root) for zone, path in paths.items() if zone in Zone}
 
 
 def _mode_from(value: object) -> Mode:
-    """Read the mode. Older servers send none, and newer ones may send others: both count as live."""
+    """Read the mode. Older servers send no mode, and newer ones may send other modes: both count as live."""
     return next((mode for mode in Mode if mode == value), Mode.LIVE)
 
 

@@ -13,25 +13,25 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# Today and yesterday; one of them may have 25 hours. A window that began before midnight needs yesterday's prices too.
+# Today and yesterday, one of which may have 25 hours. A window that began before midnight needs yesterday's prices.
 KEEP_S: Final = 49 * HOUR_S
 # The market settles the next day only. Prices of later hours came from a server whose clock was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# Polls come about a minute apart, not to the second.
+# The minute between two polls varies by some seconds.
 _MARGIN_S: Final = 30
-# The server counts days back from the current hour.
+# The server counts days back from the current hour, so all of yesterday takes three.
 _DAYS_SINCE_YESTERDAY: Final = 3
-# A server that has only the endpoints of the specification has no quarters. It may get them by an update.
+# A server that has only the endpoints of the specification has no quarters. An update may add them.
 ASK_AGAIN_S: Final = HOUR_S
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
     """Return `newer` with the settled prices and begun periods of `older` that it no longer contains.
 
-    Periods before yesterday at `now` (UTC seconds, the household's clock) are dropped; the server's clock does not
-    matter for that. A server forecasts future periods only, so older forecasts stay for periods that have begun by
-    either clock. If the server's clock is behind, all older forecasts stay. Older prices of hours that can't be settled
-    yet by either clock are dropped.
+    Periods before yesterday at `now` (UTC seconds, the household's clock) are dropped, whatever the server's clock
+    shows. A server forecasts future periods only, so older forecasts stay for periods that have begun by either clock.
+    If the server's clock is behind, all older forecasts stay. Older settled prices are dropped if by neither clock they
+    can be settled yet.
     """
     if older and older.step_s < newer.step_s:
         older = older.in_hours()
@@ -47,7 +47,7 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
-    """Return the known prices together with these settled ones, without those that are too old at `now` (UTC seconds).
+    """Return the known prices with these settled ones, without prices that are too old at `now` (UTC seconds).
 
     Prices are in EUR/MWh, by the start of their period.
     """
@@ -56,9 +56,9 @@ def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) 
 
 
 class History:
-    """Asks for past periods of today and yesterday while some are missing: at first with each poll, then less often.
+    """Asks for missing past periods of today and yesterday, at first with each poll, then less often.
 
-    `is_missing` is true where the server was asked and some of today's are still not known.
+    `is_missing` is true if periods of today are still missing after the server was asked.
     """
 
     def __init__(self, client: Client) -> None:
@@ -68,18 +68,18 @@ class History:
         self._attempts = 0
 
     def is_due(self, now: int) -> bool:
-        """Return whether it is time to ask again for missing periods. `now` is the entry's, UTC seconds."""
+        """Return whether it is time to ask again for missing periods. `now` is the entry's time, UTC seconds."""
         return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _MARGIN_S
 
     def forget(self) -> None:
-        """Start from the beginning."""
+        """Ask again with the next poll."""
         self.is_missing = False
         self._asked_at = self._attempts = 0
 
     async def completed(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
         """Return the known prices with the past periods of today and yesterday, if the server sends them.
 
-        A server without any prices yet is asked once it has some.
+        A server without any prices is not asked until it has some.
         """
         yesterday, today = day_at(now, days_later=-1), day_at(now)
         if known.settled and not _knows(known, yesterday.start, now) and (self._attempts == 0 or self.is_due(now)):
@@ -115,18 +115,18 @@ class NewestPrices:
         return self._refused_at is not None
 
     def forget(self) -> None:
-        """Ask for quarters again with the next poll: the server may have become another one."""
+        """Ask for quarters again with the next poll, because another server may answer."""
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:
-        """Return the newest prices: the same object while the server has nothing new.
+        """Return the newest prices: the same object if the server has nothing new.
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
         if not in_quarters:
             self._refused_at = None
             return await self._client.forecast(HOUR_S)
-        # Less than 0: the clock was set back.
+        # The difference is below 0 if the clock was set back.
         if self._refused_at is not None and 0 <= home_now() - self._refused_at < ASK_AGAIN_S:
             return await self._client.forecast(HOUR_S)
         try:

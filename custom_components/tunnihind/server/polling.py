@@ -1,4 +1,4 @@
-"""Polls one server. Keeps its identity, the times of its answers, and the prices known from all of them."""
+"""Polls one server, and keeps its identity, the times of its answers, and the known prices from all answers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from .known import History, NewestPrices, merged
 
 # A server makes a new answer every hour. An older answer comes from a cache in front of a dead server.
 ANSWER_LIFE_S: Final = HOUR_S
-# A server can be updated, replaced or given another VAT rate so fast that no poll fails.
+# An update, a replacement or another VAT rate may be so fast that no poll fails, so ask again after this time.
 ABOUT_LIFE_S: Final = HOUR_S
 
 
 class Problem(StrEnum):
-    """Why the prices are not what they should be."""
+    """A problem with the prices."""
 
     SERVER_UNREACHABLE = "server_unreachable"
     PRICES_LATE = "prices_late"
@@ -48,10 +48,10 @@ _WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
 class Contact:
     """When the server last answered, and how. Instants are UTC seconds by the entry's clock.
 
-    `answered_at` is the time of the last answer, 0 if none ever came; `answer_made_at` is the time at which the server
-    made it. The server's clock is `clock_ahead_s` ahead of the entry's. `are_quarters_missing` is true where the
-    household is billed or paid by the quarter and the server has hours only. `wrong_server` is the problem where a
-    server of another zone answers, or a rehearsal in place of a live server, or the other way round.
+    `answered_at` is the time of the last answer, 0 if none has come. `answer_made_at` is the time at which the server
+    made that answer. The server's clock is `clock_ahead_s` ahead of the entry's. `are_quarters_missing` is true if the
+    household is billed or paid by the quarter but the server has only hours. `wrong_server` is the problem if another
+    zone's server answers, or a rehearsal instead of a live server, or a live server instead of a rehearsal.
     """
 
     answered_at: int
@@ -67,14 +67,14 @@ class Contact:
 
 
 class Beginning(Enum):
-    """The reason why prices known before a poll no longer count after it."""
+    """The reason why earlier prices no longer count after a poll."""
 
     OTHER_SERVER = auto()
     NEW_REHEARSAL = auto()
 
 
 class Polling:
-    """One server over time.
+    """The polls of one server.
 
     `clock` and `zone` are the entry's; the answers set the clock. `had_identity` returns whether the server sent its
     identity when it was added. `about` is the server's description of itself, and `known` are its known prices; both
@@ -100,7 +100,7 @@ class Polling:
         self._failures = 0
 
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
-        """Start with the stored state, however old. The clock has to be restored before."""
+        """Start with the stored state, however old. Restore the clock before this."""
         self.about = about
         self._answered_id = self._instance_id
         if known:
@@ -126,9 +126,9 @@ class Polling:
         )
 
     async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, Beginning | None]:
-        """Ask the server. Return the known prices, and the reason if nothing from before this poll counts any more.
+        """Ask the server. Return the known prices, and the reason if earlier prices no longer count.
 
-        Raises TunnihindError where the server doesn't answer as it should; the known prices then stay as they were.
+        Raises TunnihindError if the server doesn't answer as it should. The known prices then stay the same.
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
@@ -154,8 +154,7 @@ class Polling:
     async def past(self, days: int) -> dict[int, float]:
         """Return settled prices, EUR/MWh by the start of their period: the known ones and those of the last `days`.
 
-        `days` is 2 to 14. Where the server doesn't answer, or answers in another mode, only the known ones are
-        returned.
+        `days` is 2 to 14. If the server doesn't answer, or the wrong one answers, only the known prices are returned.
         """
         known = self._known_or_fail()
         if self._wrong_server:
@@ -169,8 +168,8 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return the seconds to wait before the next one.
 
-        The pause grows with each failure, less for a server in the home. It is at least as long as the server asks for,
-        up to an hour.
+        The pause grows with each failure, but less for a server in the home. If the server asks for a longer pause, it
+        gets that, up to an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -180,7 +179,7 @@ class Polling:
         return max(pause, min(asked_for, HOUR_S))
 
     def _known_or_fail(self) -> ForecastAnswer:
-        """Return the prices known before: those of a past day or of another zone never mix with the entry's.
+        """Return the earlier prices, because prices of the wrong server never mix with the entry's.
 
         Raises a TunnihindError that names the wrong server if nothing was known.
         """
@@ -195,31 +194,31 @@ class Polling:
             self._answer_made_at = self._clock.now()
 
     def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
-        """Return why everything known before `answer` no longer counts, or None where it still does.
+        """Return why the prices known before `answer` no longer count, or None if they count.
 
-        Another server starts from nothing, because the one before may have been a demo. While it has no price, the
-        known prices stay: it may be the same server after a loss of its data. A rehearsal that begins again also starts
-        from nothing.
+        Another server's prices replace all earlier ones, because the earlier server may have been a demo. But while it
+        has no price, the known prices stay, because it may be the same server after a loss of its data. A rehearsal
+        that has started again also replaces all prices.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):
                 return None
-            LOGGER.info("another server answers at %s than before; its prices stand alone", self._client.shown_url)
+            LOGGER.info("another server than before answers at %s; the old prices are dropped", self._client.shown_url)
             self._answered_id = self._instance_id
             self._history.forget()
             return Beginning.OTHER_SERVER
         self._answered_id = self._instance_id
         if self.known and self._clock.has_restarted(self.known.now, answer.now):
-            LOGGER.info("the rehearsal at %s began again", self._client.shown_url)
+            LOGGER.info("the rehearsal at %s has started again", self._client.shown_url)
             return Beginning.NEW_REHEARSAL
         return None
 
     async def _ask_about(self, *, at_once: bool) -> None:
         """Ask for the server's identity, version and VAT rate: at the start, after a failure and once an hour.
 
-        A server whose clock was set may have become a rehearsal, or may no longer be one. Then it is asked at once, and
-        its prices wait for the answer. Without that answer CannotConnect is raised, unless the server has never sent
-        its identity.
+        A server whose clock was set may have become a rehearsal, or may no longer be one. Then this asks `at_once`, and
+        the new prices count only after the answer. Raises CannotConnect if no answer comes, unless the server has never
+        sent its identity.
         """
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:  # less than 0: the clock was set back
             return

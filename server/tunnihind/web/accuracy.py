@@ -1,4 +1,7 @@
-"""The pages' figures on how the forecasts did: by month beside the naive ones, and over the last days; pure."""
+"""The page's figures on the accuracy of forecasts, by month and over the last days, beside naive forecasts.
+
+Pure functions.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,13 +31,13 @@ _SIZE: Final = 1000
 _BARS_SHARE: Final = 0.72
 """The part of a month's width that its bars take."""
 _LEAST_MONTHS: Final = 4
-"""The chart has room for this many months at least, so that the bars of one month don't fill it."""
+"""The chart has room for at least this many months, so that the bars of one month don't fill it."""
 _MOST_LABELS: Final = 4
 _TICKS: Final = 5
 
 
 class Trio(NamedTuple):
-    """A figure of the forecast and of both naive ones; NaN where it is unknown."""
+    """One figure for the forecast and for both naive forecasts; NaN if unknown."""
 
     forecast: float
     seven_day_mean: float
@@ -43,7 +46,7 @@ class Trio(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How forecasts of one number of days ahead did over the `days` delivery days that could be scored.
+    """The scores of forecasts made one number of days ahead, over the `days` delivery days that could be scored.
 
     Errors are in EUR/MWh, shares are fractions, the boiler's savings EUR a year without VAT.
     """
@@ -57,7 +60,7 @@ class Figures:
 
     @classmethod
     def of(cls, scores: WindowScores, ahead: int) -> Figures:
-        """Pick those of a number of days ahead."""
+        """Return the figures for one number of days ahead."""
         hourly = scores.by_days_ahead[ahead]
         plans = scores.decisions.by_days_ahead.get(ahead, {})
         boiler = plans.get(BOILER_HOURS, NO_PLANS)
@@ -74,7 +77,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar in thousandths of the plot's width and height, y downwards; `series` is its place among a month's."""
+    """A bar in thousandths of the plot's width and height, y downwards; `series` is its index in the month."""
 
     series: int
     x: float
@@ -96,10 +99,10 @@ class BarChart:
 
 @dataclass(frozen=True, slots=True)
 class AccuracySummary:
-    """Everything on the page that the server works out; `months` are by their first days, the newest first.
+    """All figures of the page; `months` are by their first days, the newest first.
 
-    With `is_backtest` no forecast of the server has been scored yet: the figures are of the model's forecasts of past
-    days.
+    If `is_backtest`, no forecast of the server has been scored yet, and the figures are from the model's forecasts of
+    past days.
     """
 
     is_backtest: bool
@@ -111,15 +114,15 @@ class AccuracySummary:
 
 
 def days_scored(hours: int) -> int:
-    """Return the delivery days that so many scored hours make, of 23, 24 or 25 each.
+    """Return the number of delivery days, of 23, 24 or 25 hours, in this many scored hours.
 
-    While a server is young, these are fewer than the days of the window that they lie in.
+    On a new server these are fewer than the days of the window.
     """
     return max(1, round(hours * HOUR_S / DAY_S)) if hours else 0
 
 
 def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> AccuracySummary:
-    """Work the page out. The backtest is shown, one day ahead, until forecasts of the server's own are scored."""
+    """Return the page's figures. Until forecasts of the server are scored, they are the backtest's, one day ahead."""
     is_backtest = not data.months.issued
     ahead = 1 if is_backtest else int(options.ahead)
     scored = data.months.backtest if is_backtest else data.months.issued
@@ -141,7 +144,7 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 
 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
-    """Return the shortest window that has a month of days, or else the longest with any."""
+    """Return the shortest window with a month of scored days, else the longest with any."""
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
 
@@ -183,7 +186,7 @@ def _chart(
 
 
 def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Iterator[Bar]:
-    """Yield the bars that are known; what is below zero has no height, the table says how far."""
+    """Yield the bars of known figures. A figure below zero gets a bar without height; the table has its value."""
     for number, values in enumerate(months):
         width = slot * _BARS_SHARE / len(values)
         for series, value in enumerate(values):

@@ -27,7 +27,7 @@ _IMPORTED: Final = re.compile(rb'^import .* from "\./([\w-]+\.js)";$', re.MULTIL
 
 
 class Assets:
-    """Files by their name; scripts without comments and white space."""
+    """Files by their name. Scripts have no comments and white space."""
 
     def __init__(self, contents: Mapping[str, bytes]) -> None:
         served = {name: _served(name, body) for name, body in contents.items()}
@@ -58,7 +58,7 @@ class Assets:
         return sorted(found)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Handle `GET /static/{digest}/{name}`; another version's files are not found."""
+        """Handle `GET /static/{digest}/{name}`; files of other versions are not found."""
         representations = self._representations.get(request.match_info["name"])
         if representations is None or request.match_info["digest"] != self.digest:
             raise web.HTTPNotFound
@@ -82,7 +82,7 @@ def _representations(name: str, body: bytes) -> Callable[[Coding], Representatio
     return unchanging(
         body,
         content_type=_CONTENT_TYPES[extension],
-        # The picture is the only file of a page that can be opened as a document, and do harm as one.
+        # Only the picture can be opened as a document, and could do harm as one.
         content_security_policy=NOTHING_ALLOWED if extension == "svg" else None,
         cache_control=_FOR_EVER,
         of_api=False,

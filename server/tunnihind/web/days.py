@@ -1,4 +1,4 @@
-"""The days: what each costs from today on and how certain that is, and the calendar of hours tinted by their prices."""
+"""The prices of each day from today on, with their certainty, and the calendar of hours coloured by their prices."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,13 +24,12 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 
 @dataclass(frozen=True, slots=True)
 class DaySummary:
-    """One day of the reader's calendar, with its periods as far as they are known.
+    """One day of the reader's calendar, with its known periods.
 
-    `cheapest` and `dearest` are the first of its cheapest and dearest periods from the present one on, None where none
-    is known.
-    `mean_range` is where the day's mean price likely lies, in the reader's unit; None where no price is a forecast.
-    The state is that of its last periods: `partly` where published and forecast prices alternate, `gaps` where some are
-    missing between others. `kind` says it in words.
+    `cheapest` and `dearest` are the first cheapest and the first most expensive period from the present one on; None if
+    no price is known. `mean_range` is the likely range of the day's mean price, in the reader's unit; None if no price
+    is a forecast. `state` describes the last periods: `partly` if published and forecast prices alternate, `gaps` if
+    prices are missing between others. `kind` is the state in words.
     """
 
     name: DayName
@@ -44,15 +43,16 @@ class DaySummary:
 
     @property
     def is_only_an_hour(self) -> bool:
-        """Whether no more of it is known than an hour, which says little of a day.
+        """Whether only one hour of the day is known, which says little about the day.
 
-        On most mornings the forecast ends so: the last hour of the market's day is the first of the reader's.
+        On most mornings the forecast ends with such a day, because the last hour of the market's day is the reader's
+        first hour of the next day.
         """
         return bool(self.periods) and self.periods[-1].ts - self.periods[0].ts < HOUR_S
 
     @property
     def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
-        """Its periods, those together that follow each other and are all published or all forecast."""
+        """Its periods in groups: each has periods without a gap, all published or all forecast."""
         by_kind = groupby(self.periods, key=lambda period: period.settled is None)
         return tuple(tuple(run) for _, run in by_kind)
 
@@ -64,7 +64,7 @@ def days_from(
     scenarios: Scenarios | None,
     display: Display,
 ) -> tuple[DaySummary, ...]:
-    """Summarise today, tomorrow and the days after, as far as anything is known of them.
+    """Summarise today, tomorrow and the days after that have a known price.
 
     `current_ts` is the start of the present period.
     """
@@ -76,7 +76,7 @@ def days_from(
 
 
 def day_name(day: date, today: date) -> DayName:
-    """Return what a day is called, seen from today; empty where it has no name but its date."""
+    """Return the name of a day, seen from today; empty if it has only its date."""
     names: dict[int, DayName] = {0: "today", 1: "tomorrow"}
     return names.get((day - today).days, "")
 
@@ -104,7 +104,7 @@ def _summary(
 
 
 def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
-    """Tell what the prices of a day are."""
+    """Return the state of a day's prices."""
     if not periods:
         return "none"
     if any(later.ts - earlier.ts != step_s for earlier, later in pairwise(periods)):
@@ -116,9 +116,9 @@ def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
 
 
 def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
-    """Write what the prices of a day are, and from when to when where that isn't all day.
+    """Write the state of a day's prices in words, with its times if it isn't the same all day.
 
-    Most days of a forecast have one published hour: the market's day begins at 01:00 in Estonia.
+    Most days of a forecast have one published hour, because the market's day begins at 01:00 in Estonia.
     """
     said = display.texts(f"days.state.{state}")
     if state not in {"settled", "forecast"}:
@@ -138,13 +138,13 @@ def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: 
 def _mean_range(
     periods: Sequence[PricedPeriod], scenarios: Scenarios | None, display: Display
 ) -> tuple[float, float] | None:
-    """Return where the mean of a day lies four times out of five; None where no price is a forecast.
+    """Return the 80% range of a day's mean price; None if no price is a forecast.
 
-    It comes from the forecast's price paths: hours don't all turn out expensive or cheap together, so the mean is more
-    certain than each of them. Without paths, its bounds are the means of the hours' bounds, rather too wide.
+    The range comes from the forecast's price paths. Not all hours turn out expensive or cheap together, so the mean is
+    more certain than each hour. Without paths, the bounds are the means of the hours' bounds, which is rather too wide.
 
-    The page shows the mean of the medians. Where hours may turn out much more expensive but hardly cheaper, nearly all
-    paths can lie above it: the range is widened to hold it.
+    The page shows the mean of the medians. If hours may turn out much more expensive but hardly cheaper, nearly all
+    paths can be above this mean. The range is then widened to include it.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
@@ -171,15 +171,12 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 _PAST_DAYS: Final = 7
 _CLOCK_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
-"""A shorter part of a day gets no mean: beside those of whole days it would be taken for one of them."""
+"""A shorter part of a day gets no mean, because readers would take it for the mean of a whole day."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One hour with its periods: itself, or its quarters.
-
-    Each has its colour.
-    """
+    """One hour with its periods, each with a colour: the hour itself or its quarters."""
 
     ts: int
     periods: tuple[PricedPeriod, ...]
@@ -193,7 +190,7 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """One day. A clock hour has one cell, none where spring leaves it out, and two where autumn repeats it."""
+    """One day. A clock hour has one cell; none if spring leaves it out, and two if autumn repeats it."""
 
     day: date
     name: DayName

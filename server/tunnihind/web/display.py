@@ -1,4 +1,4 @@
-"""The periods of a page, and how it writes prices and instants in its reader's language, unit, VAT and time zone."""
+"""The periods of a page, and its prices and times in the reader's language, unit, VAT and time zone."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ _LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
 @dataclass(frozen=True, slots=True)
 class PricedPeriod:
-    """A period with a settled price, a forecast or both, EUR/MWh without VAT as the API serves them."""
+    """A period with a settled price, a forecast or both, EUR/MWh without VAT, as in the API."""
 
     ts: int
     settled: float | None
@@ -28,29 +28,29 @@ class PricedPeriod:
 
     @property
     def eur_mwh(self) -> float:
-        """The settled price or else the forecast's median."""
+        """The settled price, else the forecast's median."""
         return self.percentiles.p50 if self.settled is None else self.settled
 
     @property
     def percentiles(self) -> Percentiles:
-        """The forecast. Raises ValueError where there is none."""
+        """The forecast. Raises ValueError without a forecast."""
         if self.forecast is None:
             raise ValueError(f"period {self.ts} has no forecast")
         return self.forecast
 
 
 def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
-    """Return the periods that are served, ascending, by their start."""
+    """Return the served periods by their start, ascending."""
     prices = {ts: market_price(eur_mwh) for ts, eur_mwh, _ in served.settled}
     percentiles = {ts: Percentiles(*map(market_price, said)) for ts, said in served.forecast}
     return {ts: PricedPeriod(ts, prices.get(ts), percentiles.get(ts)) for ts in sorted({*prices, *percentiles})}
 
 
 def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
-    """Tell which fifth of a day each of its periods is in, by the price that is shown of it.
+    """Return the fifth of the day for each of its periods, by the price that is shown.
 
-    It is the rule of the Home Assistant integration. Equal prices share the middle of their places, so a day of one
-    price is normal throughout.
+    The rule is the Home Assistant integration's. Equal prices share the middle of their ranks, so a day with one price
+    is normal all day.
     """
     prices = sorted(map(price, periods))
 
@@ -71,10 +71,7 @@ def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) ->
 
 @dataclass(frozen=True, slots=True)
 class Vat:
-    """A choice and what it means.
-
-    `rates` are the rates of the prices shown. `choices` are all choices there are, with their rates of today.
-    """
+    """The chosen VAT. `rates` are the rates of the shown prices. `choices` has all choices with today's rates."""
 
     choice: VatChoice
     rates: VatRates
@@ -82,7 +79,7 @@ class Vat:
 
     @property
     def today(self) -> float:
-        """The chosen rate of today."""
+        """The chosen rate for today."""
         return self.choices[self.choice]
 
     def rate(self, ts: int) -> float:
@@ -91,9 +88,10 @@ class Vat:
 
 
 def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -> Vat:
-    """Return what the reader chose: else the law's rate in cents and in a household's price, and none in EUR/MWh.
+    """Return the reader's choice of VAT.
 
-    An API rate of zero, or equal to today's legal rate, doesn't count as a choice of its own.
+    The default is the legal rate in cents and in a household's price, and no VAT in EUR/MWh. An API rate of zero, or
+    equal to today's legal rate, is not a separate choice.
     """
     lawful = vat_rate_at(market.vat_by_law, now)
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
@@ -108,7 +106,7 @@ def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -
 
 _CENTS: Final = 100
 _FAR_S: Final = 180 * DAY_S
-"""An instant so far away, half a year, could be taken for one of another year."""
+"""Half a year: a date further away needs its year, so that readers don't take it for another year's."""
 
 
 def _has_forecast(periods: Iterable[PricedPeriod]) -> bool:
@@ -117,7 +115,7 @@ def _has_forecast(periods: Iterable[PricedPeriod]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """Writes of a market for one set of options."""
+    """Writes a market's prices and times for one set of options."""
 
     options: PageOptions
     market: Market
@@ -141,50 +139,50 @@ class Display:
 
     @property
     def step_s(self) -> int:
-        """The length of the periods that are shown, seconds."""
+        """The length of the shown periods, seconds."""
         return self.options.step_s
 
     @property
     def vat_percents(self) -> dict[str, str]:
-        """The rates that can be chosen, as people write them."""
+        """The rates of the choices, as people write them."""
         return {choice: self.texts.vat(rate) for choice, rate in self.vat.choices.items()}
 
     @property
     def fees(self) -> Literal["market", "package", "own"]:
-        """Which fees the prices include: none, those of a network package, or what the reader has entered."""
+        """Which fees the prices include: none, those of a network package, or the reader's own."""
         if self.options.tariff is None:
             return "market"
         return "package" if self.options.has_packages else "own"
 
     @property
     def has_nights(self) -> bool:
-        """Whether the prices shown include a night rate."""
+        """Whether the shown prices include a night rate."""
         return self.options.tariff is not None and self.options.tariff.has_nights
 
     @property
     def basis(self) -> str:
-        """The words for what the prices include: VAT, and all fees where the reader has said what a household pays."""
+        """The words for what the prices include: VAT, and all fees if the reader has entered them."""
         return self._including("basis.{}")
 
     @property
     def unit_named(self) -> str:
-        """The unit with the words for what its prices include, for a reader who hears it once."""
+        """The unit and what its prices include, for screen readers that read it once."""
         return self._including("unit.named.{}")
 
     @property
     def unit_named_briefly(self) -> str:
-        """The unit with what its prices include, where there is little room."""
+        """The unit and what its prices include, briefly."""
         return self._including("unit.brief.{}")
 
     def _including(self, key: str) -> str:
-        """Write the text of a kind that fits: for the market's price or a household's, with or without VAT."""
+        """Return the fitting text of a kind: for the market's price or a household's, with or without VAT."""
         package = self.texts(f"package.{self.options.package}") if self.fees == "package" else ""
         fees = {"market": "", "package": "fees.", "own": "own."}[self.fees]
         included = fees + ("withoutVat" if self.vat.choice == "none" else "withVat")
         return self.texts(key.format(included), unit=self.unit, vat=self.texts.vat(self.vat.today), package=package)
 
     def amount(self, eur_mwh: float, ts: int) -> float:
-        """Return a market price as it is shown: in the reader's unit, with fees and VAT, rounded as the API does."""
+        """Return a market price in the reader's unit, with fees and VAT, rounded as in the API."""
         rate = self.vat.rate(ts)
         eur_mwh += self.surcharge.at(ts)
         if self.options.unit == "kwh":
@@ -192,23 +190,23 @@ class Display:
         return market_price(eur_mwh * (1 + rate))
 
     def shown(self, period: PricedPeriod) -> float:
-        """Return the price of a period: settled, or else the forecast's median."""
+        """Return the price of a period: settled, else the forecast's median."""
         return self.amount(period.eur_mwh, period.ts)
 
     def price(self, period: PricedPeriod) -> str:
-        """Write a period's price: to the last decimal that the API serves, a forecast as a whole number."""
+        """Write a period's price: with the API's decimals, or a forecast as a whole number."""
         return self._written(self.shown(period), [period], 2)
 
     def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
-        """Write an amount of some periods. Decimals of a forecast would say more than anybody knows."""
+        """Write an amount of some periods. A forecast is not accurate enough for decimals."""
         return self.texts.whole(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
 
     def told(self, period: PricedPeriod) -> str:
-        """Write a period's price, a forecast as what it is: about that."""
+        """Write a period's price; a forecast gets the word "about"."""
         return self._told(self.price(period), [period])
 
     def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods, as about that where one of them is a forecast."""
+        """Write the mean price of some periods, with "about" if one of them is a forecast."""
         return self._told(self._written(self.mean(periods), periods, 2), periods)
 
     def _told(self, written: str, periods: Iterable[PricedPeriod]) -> str:
@@ -219,7 +217,7 @@ class Display:
         return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods for a small cell, as about that where one of them is a forecast."""
+        """Write the mean price of some periods for a small cell, with "about" if one of them is a forecast."""
         return self._told(self.brief_mean_price(periods), periods)
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
@@ -231,11 +229,11 @@ class Display:
         return 1 if self.options.unit == "kwh" else 0
 
     def mean(self, periods: Iterable[PricedPeriod]) -> float:
-        """Return the mean price of some periods, as it is shown."""
+        """Return the mean of the shown prices of some periods."""
         return fmean(self.shown(period) for period in periods)
 
     def interval(self, period: PricedPeriod) -> tuple[float, float]:
-        """Return the p10 and p90 of a period with a forecast in the reader's unit."""
+        """Return p10 and p90 of a period with a forecast, in the reader's unit."""
         percentiles = period.percentiles
         return self.amount(percentiles.p10, period.ts), self.amount(percentiles.p90, period.ts)
 
@@ -244,7 +242,7 @@ class Display:
         return self.written_range(self.interval(period))
 
     def written_range(self, bounds: tuple[float, float]) -> str:
-        """Write from where to where a price in the reader's unit lies, in whole numbers."""
+        """Write a range of prices in the reader's unit, in whole numbers."""
         return self.texts.whole_range(*bounds)
 
     def day(self, ts: float) -> date:
@@ -252,17 +250,17 @@ class Display:
         return datetime.fromtimestamp(ts, self.zone).date()
 
     def clock(self, ts: float) -> str:
-        """Write an instant as the reader's clock shows it; in the hour that autumn repeats with its zone."""
+        """Write an instant as the reader's clock shows it. The hour that autumn repeats gets its time zone."""
         local = datetime.fromtimestamp(ts, UTC).astimezone(self.zone)
         repeated = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
         return f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}"
 
     def span(self, ts: int) -> str:
-        """Write from when to when a period lasts."""
+        """Write the start and the end of a period."""
         return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
     def moment(self, ts: float, now: float) -> str:
-        """Write an instant with its day, with the year too where it is far from `now`."""
+        """Write an instant with its day, and with its year if it is far from `now`."""
         day = self.day(ts)
         written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
         return self.texts("moment", day=written, time=self.clock(ts))

@@ -1,4 +1,4 @@
-"""The chart that the server draws: shown before any script has run, and all there is without JavaScript.
+"""The chart that the server draws. Readers see it before a script has run, or without JavaScript.
 
 Coordinates are thousandths of the plot's width and height, y downwards, for an SVG that stretches.
 """
@@ -21,18 +21,18 @@ _TICKS: Final = 6
 _MARGIN: Final = 0.05
 """The room of the price axis beyond the lowest and the highest price, as a part of the distance between them."""
 _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
-"""The times below the plot; where it is narrow, only noon."""
+"""The times below the plot. A narrow plot shows only noon."""
 _EDGE: Final = 0.1
-"""The part of the plot at each side where the name of a mark would reach over its edge, were it in the middle."""
+"""In this part of the plot at each side, a centred name of a mark would reach over the edge."""
 _MARGIN_S: Final = 2 * HOUR_S
-"""Room after the last period, so that its end is seen."""
+"""Room after the last period, so that its end is visible."""
 _NOW_STEP_S: Final = 900
 """How often the mark of the present moves, so that the page doesn't change with every second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A label and where it stands, in percent."""
+    """A label and its position, in percent."""
 
     at: float
     label: str
@@ -40,7 +40,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class NamedSpan:
-    """Where a day or a month stands, in percent of the plot's width, and its name."""
+    """The position of a day or a month, in percent of the plot's width, and its name."""
 
     at: float
     width: float
@@ -58,7 +58,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Paths and labels, from the start of the reader's day to the end of the forecast that is served."""
+    """Paths and labels, from the start of the reader's day to the end of the served forecast."""
 
     start: int
     end: int
@@ -74,7 +74,7 @@ class Drawing:
 
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
-        """Which part of the word above the present stands at its line, so that the word stays within the plot."""
+        """Which part of the word "now" is at its line, so that the word stays within the plot."""
         if self.now < _EDGE * _SIZE:
             return "start"
         return "end" if self.now > (1 - _EDGE) * _SIZE else "middle"
@@ -93,19 +93,19 @@ class _Frame:
         return round(_SIZE * (ts - self.start) / (self.end - self.start), 1)
 
     def y(self, amount: float) -> int:
-        """Whole thousandths are finer than a screen's points here, and a third of the bytes."""
+        """Return the y coordinate in whole thousandths: finer than a screen's pixels here, in a third of the bytes."""
         return round(_SIZE * (self.high - amount) / (self.high - self.low))
 
 
 def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, display: Display) -> Drawing | None:
-    """Draw the periods from the start of today on; None where there are none."""
+    """Draw the periods from the start of today on; None without periods."""
     today = display.day(now)
     shown = [period for period in periods if display.day(period.ts) >= today]
     if not shown:
         return None
     step, low, high = _scale(shown, display)
     frame = _Frame(shown[0].ts, shown[-1].ts + display.step_s + _MARGIN_S, low, high)
-    # One price for each hour: where it is published, what had been forecast would only confuse.
+    # One price for each hour: beside a published price, its old forecast would only confuse.
     ahead = [period for period in shown if period.forecast and period.settled is None]
     return Drawing(
         start=frame.start,
@@ -137,13 +137,13 @@ def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, floa
 
 
 def round_step(reach: float, steps: int) -> float:
-    """Return the least step of 1, 2 or 5 times a power of ten by which so many steps go as far as `reach`."""
+    """Return the least step of 1, 2 or 5 times a power of ten with which `steps` steps cover `reach`."""
     magnitude = 10.0 ** floor(log10(reach / steps))
     return next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * steps >= reach)
 
 
 def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Frame, display: Display) -> Iterator[Steps]:
-    """Draw periods as steps, those of each colour by themselves; a step is joined to the one before it."""
+    """Draw periods as steps, separately for each colour. Each step is joined to the step before it."""
     heights = {period.ts: frame.y(display.shown(period)) for period in periods}
     zero = frame.y(0)
     areas = defaultdict[Tint, str](str)
@@ -159,7 +159,7 @@ def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Fram
 
 
 def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
-    """Yield where each time begins in which the network's night rate holds, and how wide it is."""
+    """Yield the position and the width of each time with the network's night rate."""
     if not display.has_nights:
         return
     market = display.market
@@ -189,7 +189,7 @@ def _band(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> s
 
 
 def _path(points: Sequence[tuple[float, int]]) -> str:
-    """Join points by lines, each by its way from the one before: that compresses to half of what coordinates do."""
+    """Join points by lines in relative coordinates, which compress to half the size of absolute ones."""
     if not points:
         return ""
     ways = (f"{to[0] - start[0]:.1f} {to[1] - start[1]}" for start, to in pairwise(points))

@@ -1,4 +1,4 @@
-"""The parts of a household's price of a period, and remarks on its rates; pure."""
+"""The parts of a household's price for a period, and remarks on its rates. Pure functions."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -11,9 +11,9 @@ from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON
 
 @dataclass(frozen=True, slots=True)
 class Household:
-    """The price of the present period part by part, and remarks on the rates of all that is shown.
+    """The price of the present period part by part, and remarks on the rates of all shown periods.
 
-    `parts` are names and amounts in the reader's unit, which add up to `total` but for its rounding.
+    `parts` has names and amounts in the reader's unit, which add up to `total` apart from rounding.
     """
 
     when: str
@@ -25,7 +25,7 @@ class Household:
 def explain(
     tariff: Tariff | None, current: PricedPeriod | None, shown: Iterable[PricedPeriod], now: int, display: Display
 ) -> Household | None:
-    """Explain what a household pays as of `now`, unix seconds; without a present price only the rates."""
+    """Explain a household's price as of `now`, unix seconds; without a present price only its rates."""
     if tariff is None:
         return None
     return Household(
@@ -78,5 +78,5 @@ def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: D
 
 
 def _day(ts: int, display: Display) -> date:
-    """Return the market's day of an instant: rates change with it."""
+    """Return the market's day of an instant, because rates change with the market's day."""
     return display.market.local(ts).date()

@@ -1,4 +1,4 @@
-"""The cheapest time to come, and whether it is worth waiting for: most readers come to the page for this."""
+"""The cheapest time ahead, and whether it is worth waiting for. Most readers come to the page for this."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,16 +8,16 @@ from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.web.display import Display, PricedPeriod
 
 _LENGTH_S: Final = 3 * HOUR_S
-"""Most things that can wait run this long, and the page's finder begins with it."""
+"""Most devices that can wait run this long. The page's finder also starts with it."""
 _WORTH_EUR_MWH: Final = 10.0
 _WORTH: Final = 0.1
-"""It is worth waiting for a price that is lower by a cent per kWh, and VAT, and by this part of the present one."""
+"""Waiting is worth it for a price that is lower by a cent per kWh plus VAT, and by this part of the present price."""
 _EVENING_H: Final = 21
 _MORNING_H: Final = 6
 
 
 def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
-    """Say when the next 24 hours are cheapest, and compare that with now; empty where no price is known ahead.
+    """Write the cheapest time of the next 24 hours, and compare it with now; empty if no price is known ahead.
 
     `current_ts` is the start of the present period.
     """
@@ -43,7 +43,7 @@ def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display:
 
 
 def _day(start: int, now: int, display: Display) -> str:
-    """Write the day of an instant as people say it within a sentence; the night after an evening is of neither day."""
+    """Write the day of an instant as within a sentence; the coming night is "tonight", which belongs to neither day."""
     day, today, hour = display.day(start), display.day(now), int(display.clock(start)[:2])
     is_tomorrow = day == today + timedelta(days=1)
     if (is_tomorrow and hour < _MORNING_H) or (day == today and hour >= _EVENING_H):
@@ -52,7 +52,7 @@ def _day(start: int, now: int, display: Display) -> str:
 
 
 def _verdict(cheapest: float, now: float, ts: int, display: Display) -> str:
-    """Say whether to wait for a price, both in the reader's unit."""
+    """Write whether to wait for the cheapest price. Both prices are in the reader's unit."""
     worth = display.amount(_WORTH_EUR_MWH, ts) - display.amount(0.0, ts)
     if now - cheapest < max(worth, _WORTH * abs(now)):
         return display.texts("now.same" if cheapest < now else "now.dearer")

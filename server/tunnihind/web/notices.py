@@ -1,6 +1,6 @@
-"""News about the data that a reader needs before trusting it: gaps, age, invented prices.
+"""Notices that a reader needs before trusting the data: gaps, age, invented prices.
 
-It includes how each source last answered, and on an empty page why there are no prices.
+They include each source's last answer and, on an empty page, the reason why there are no prices.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,20 +18,24 @@ from tunnihind.web.display import Display
 from tunnihind.web.texts import Texts
 
 type Fault = SourceFault | Literal["unknown"]
-"""Unknown is a kind that only another version of the server knows."""
+"""Another version of the server may know other kinds of fault; they are "unknown" here."""
 
 _OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
 _NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
 
 _UNASKED_AFTER_S: Final = 12 * HOUR_S
-"""The weather is asked for least often, with each run of its model, every six hours: after twice that nobody asks."""
+"""Weather is requested least often, every six hours with each run of its model.
+
+After twice that time, requests have stopped.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """When a source last gave a usable answer (unix seconds), and why it hasn't since; `status` is that of HTTP.
+    """The time of a source's last usable answer (unix seconds), and its fault since then; `status` is the HTTP status.
 
-    A source's own words stay in the log and in `tunnihind status`: they may name machines of the operator's network.
+    The source's own words stay in the log and in `tunnihind status`, because they may name machines of the operator's
+    network.
     """
 
     name: str
@@ -42,7 +46,7 @@ class SourceState:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that the reader has to know of the data: in a sentence, and in a few words for little room."""
+    """A notice about the data: as a sentence, and in a few words for the small view."""
 
     text: str
     brief: str
@@ -50,13 +54,13 @@ class Notice:
 
 
 def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
-    """Say that what is shown is not today's market; the small view has room for one word of it only."""
+    """Yield the notice that the prices are not today's market. The small view has room for one word of it."""
     if mode != "live" and display.options.embed == "0":
         yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
 
 
 def of_address(display: Display) -> Iterator[Notice]:
-    """Say which parameters of the address have a value that means nothing."""
+    """Yield the notice that names the address's parameters with unknown values."""
     if names := ", ".join(display.options.unknown):
         yield _notice("address", display, names=names)
 
@@ -64,11 +68,11 @@ def of_address(display: Display) -> Iterator[Notice]:
 def of_data(
     data: ServedData, now: int, display: Display, *, price_is_shown: bool, pipeline_expected: bool
 ) -> Iterator[Notice]:
-    """Say plainly what is missing or old as of `now`, unix seconds, by the same measure as `/readyz`."""
+    """Yield notices of missing or old data as of `now`, unix seconds, by the same limits as `/readyz`."""
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))
     if floor_hour(now) not in data.hours.settled:
-        # Where nothing is shown instead, the place of the price says that it isn't known.
+        # Without a forecast to show, the place of the price says that it isn't known.
         if price_is_shown:
             yield _notice("unsettled", display)
     elif not doubts and awaits_tomorrow(data, now) and is_late(data.market, now):
@@ -84,14 +88,14 @@ def of_data(
 
 
 def _age(seconds: int, texts: Texts) -> str:
-    """Write how old something is, that is at least an hour old: in hours, and from two days on in days."""
+    """Write an age of at least an hour: in hours, and from two days on in days."""
     return texts("age.hours", n=seconds // HOUR_S) if seconds < 2 * DAY_S else texts("age.days", n=seconds // DAY_S)
 
 
 def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
-    """Yield the delivery days, not yet over, of which sources say what is not believed, and the notice of it.
+    """Yield the delivery days, not yet over, with prices that are not accepted, and the name of the notice.
 
-    Half a day is none: the rest of it is awaited.
+    Half a day of prices doesn't count, because the rest may still come.
     """
     held = [one for one in data.held if one.zone == data.market.zone and one.reason != "incomplete"]
     for day in sorted({one.day for one in held if day_end(one.day) > now}):
@@ -103,7 +107,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
 
 def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
-    """Say as of `now` until when prices are known, when the forecast was made and when the sources were last asked."""
+    """Write the end of the known prices, the time of the forecast and the time of the last requests, as of `now`."""
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))
@@ -120,7 +124,7 @@ def _notice(name: str, display: Display, *, is_warning: bool = True, **gaps: str
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One source: what it gives, and since when it does or doesn't."""
+    """One source: its data, and the time since which it answers or doesn't."""
 
     name: str
     state: str
@@ -129,7 +133,7 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class Emptiness:
-    """That there are no prices, why, and what the operator can do about it."""
+    """The reason why there are no prices, and what the operator can do."""
 
     title: str
     reason: str
@@ -144,7 +148,7 @@ def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> 
 def why_empty(
     data: ServedData, sources: Sequence[SourceState], now: int, display: Display, *, pipeline_expected: bool, mode: Mode
 ) -> Emptiness:
-    """Say why a server has no prices to show as of `now`: it knows none at all, or its newest are old."""
+    """Return why a server has no prices to show as of `now`: it has none at all, or its newest are old."""
     zone, texts, newest = data.market.zone, display.texts, data.newest_settled
     title, until = texts("empty"), ""
     if newest is not None:

@@ -1,23 +1,25 @@
-"""The choices of a reader of the pages. All of them are in the address, so that a view can be shared."""
+"""The options of the pages. All of them are in the address, so that a reader can share a view."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, get_args
 from urllib.parse import urlencode
 
 from tunnihind.api.http.headers import weighted_members
 from tunnihind.market import HOUR_S, MARKETS, QUARTER_S, Zone
 from tunnihind.web.tariff import NETWORK, PACKAGE_ZONE, OwnTariff, Package, PackageTariff, Tariff
 
-type Language = Literal["en", "et"]
+type Language = Literal["en", "et", "ru"]
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language.__value__)
+"""The pages' languages, the default first."""
 type Unit = Literal["kwh", "mwh"]
 type Period = Literal["hour", "quarter"]
 type VatChoice = Literal["none", "api", "law"]
 type PriceChoice = Literal["all", "market"]
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "lang": ("en", "et"),
+    "lang": LANGUAGES,
     "unit": ("kwh", "mwh"),
     "period": ("", "hour", "quarter"),
     "vat": ("", "none", "api", "law"),
@@ -28,11 +30,11 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
-"""The values of each parameter, its default first. An empty one means that the reader hasn't chosen. Then an earlier
+"""The values of each parameter, its default first. An empty value means that the reader hasn't chosen. Then an earlier
 choice counts, if the browser remembers it (`static/remembered.js`)."""
 
 _RATES: Final = ("network", "night", "other", "margin")
-"""The rates that a household enters in a zone without packages, in the order of its form."""
+"""The rates that a household enters in a zone without packages, in the order of the form."""
 
 _RATE_CAP: Final = 100
 _RATE_DECIMALS: Final = 3
@@ -40,14 +42,14 @@ _RATE_DECIMALS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """The options that the server's part of a page depends on; those of the chart belong to its script.
+    """The options for the server's part of a page. The chart's options belong to its script.
 
-    The `zone` is where the page stands, no parameter. `package` and `margin` are what a household pays on top of the
-    market's price in Estonia; elsewhere it is `network` by day, `night`, `other` and `margin`, all in c/kWh without
-    VAT. They are added unless `price` asks for the market's.
+    The `zone` comes from the page's path and is not a parameter. On top of the market's price, a household in Estonia
+    pays by its `package` and `margin`. In other countries it pays `network` by day, `night`, `other` and `margin`, all
+    in c/kWh without VAT. They are added unless `price` asks for the market's price.
 
-    `lang` is the reader's by the browser unless `names_lang` says that the address has it. `unknown` are the parameters
-    whose value means nothing.
+    `lang` is the browser's language unless `names_lang` says that the address has it. `unknown` are the parameters with
+    an unknown value.
     """
 
     zone: Zone = PACKAGE_ZONE
@@ -70,32 +72,32 @@ class PageOptions:
 
     @property
     def shown_period(self) -> Period:
-        """The periods that are shown, hours unless chosen otherwise."""
+        """The shown periods; hours by default."""
         return self.period or "hour"
 
     @property
     def step_s(self) -> int:
-        """The length of the periods that are shown, seconds."""
+        """The length of the shown periods, seconds."""
         return HOUR_S if self.shown_period == "hour" else QUARTER_S
 
     @property
     def has_packages(self) -> bool:
-        """Whether households choose a network package here, rather than enter what they pay."""
+        """Whether households in this zone choose a network package instead of entering rates."""
         return self.zone == PACKAGE_ZONE
 
     @property
     def rates(self) -> tuple[str, ...]:
-        """The parameters in which a household enters rates here."""
+        """The parameters for a household's rates in this zone."""
         return _rates_in(self.zone)
 
     @property
     def names_rates(self) -> bool:
-        """Whether the reader has said what the household pays."""
+        """Whether the reader has chosen a package or entered rates."""
         return bool(self.package) if self.has_packages else any(getattr(self, rate) for rate in self.rates)
 
     @property
     def tariff(self) -> Tariff | None:
-        """What is added to the market's price; None where the reader has named no rates, or asks for the market's."""
+        """The tariff on top of the market's price; None if the reader has given no rates or asks for that price."""
         if self.price == "market" or not self.names_rates:
             return None
         if self.package:
@@ -107,7 +109,7 @@ class PageOptions:
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
-        """Read a query string's parameters on a page of a zone; those of another country are ignored."""
+        """Read the parameters of a query string on a zone's page. Parameters of another country are ignored."""
         known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
         rates = {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
         unknown = [name for name in _CHOICES if name in query and name not in known]
@@ -120,7 +122,7 @@ class PageOptions:
     def link(self, **changes: str) -> str:
         """Return the query string of the same page with some options changed.
 
-        Defaults are left out of it, and a language that nobody has chosen: whoever gets the address has their own.
+        Defaults are left out, and so is a language that nobody has chosen: other readers see their own.
         """
         given = asdict(replace(self, **changes))  # type: ignore[arg-type]  # templates pass what is in _CHOICES
         lang = {"lang": given["lang"]} if self.names_lang or "lang" in changes else {}
@@ -128,11 +130,11 @@ class PageOptions:
             del given[name]
         chosen = {name: value for name, value in given.items() if value not in _CHOICES.get(name, ("",))[:1]}
         query = urlencode(lang | chosen)
-        # To change all back to the defaults, an address has to have a query, if an empty one.
+        # To change all options back to the defaults, the link needs a query, even an empty one.
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
-        """Return the query string of the same page of another zone, where a household pays something else."""
+        """Return the query string for the same page of another zone, without the fees, which differ there."""
         return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
 
 
@@ -141,7 +143,7 @@ def _rates_in(zone: Zone) -> tuple[str, ...]:
 
 
 def _rate(text: str) -> str:
-    """Write a rate in one way, so that equal ones are one page; what is none, or can't be true, is none."""
+    """Normalise a rate, so that equal rates are one page. An invalid rate becomes empty."""
     try:
         rate = float(text.strip().replace(",", "."))
     except ValueError:
@@ -151,8 +153,8 @@ def _rate(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def preferred_language(accept_language: str) -> Language:
-    """Choose between the pages' languages by an Accept-Language field value (RFC 9110, section 12.5.4)."""
+    """Choose the page's language by an Accept-Language field value (RFC 9110, section 12.5.4): the first of equals."""
     weights: dict[str, float] = {}
     for tag, weight in weighted_members(accept_language):
         weights.setdefault(tag.partition("-")[0], weight)
-    return "et" if weights.get("et", 0.0) > weights.get("en", 0.0) else "en"
+    return max(LANGUAGES, key=lambda language: weights.get(language, 0.0))

@@ -1,10 +1,10 @@
-"""The highlights of the hours to come: when they are cheap or expensive, and which days differ from the usual.
+"""The highlights of the hours ahead: cheap and expensive hours, and days that differ from the usual.
 
-All amounts are those that the page shows, in the reader's unit. An hour is cheap or expensive by the mean of its day.
-It must also be on the same side of the usual price, the mean of the fortnight before.
+All amounts are as on the page, in the reader's unit. An hour is cheap or expensive compared with the mean of its day.
+It also has to be on the same side of the usual price, the mean of the two weeks before.
 
-How often it came true, on 365 mornings of 2025 with the model's forecasts as of 09:00 UTC, prices with 24% VAT
-(`tests/benchmarks/bench_outlook.py`):
+The table shows how often the sentences came true, on 365 mornings of 2025 with the model's forecasts as of 09:00 UTC,
+prices with 24% VAT (`tests/benchmarks/bench_outlook.py`):
 
 | Said of a forecast | next day | day after |
 |---|---|---|
@@ -14,8 +14,9 @@ How often it came true, on 365 mornings of 2025 with the model's forecasts as of
 | close to zero: below 1.24 cents on average | .93 of 82 | .89 of 55 |
 | maybe very expensive: more than any hour of the fortnight, twice the usual | | .33, .78 of 54 |
 
-Where the median lies below zero, the price came below it in only 3 of 10 hours. Hours called cheap cost .43 of the
-usual price in the median, and .89 at most in 99 of 100; expensive ones 1.7 times as much, and 1.1 times at least.
+In hours with a median below zero, the price fell below zero in only 3 of 10. Hours called cheap cost .43 of the usual
+price in the median, and at most .89 in 99 of 100. Hours called expensive cost 1.7 times the usual price in the median,
+and at least 1.1 times in 99 of 100.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,35 +36,39 @@ type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 _NOTABLE_EUR_MWH: Final = 20.0
 """A smaller difference isn't worth waiting for: 2 cents per kWh, and VAT."""
 _NOTABLE: Final = 0.3
-"""An hour stands out of its day by this part of the day's mean, and a day of those before by this part of theirs. Hours
-next to one that stands out go with it if they do so by half of that."""
+"""An hour stands out of its day by this part of the day's mean, and a day stands out by this part of the earlier days'
+mean. A neighbouring hour belongs to the same span if it differs by half as much."""
 _MUCH_CHEAPER: Final = 0.6
 _MUCH_DEARER: Final = 1.0
-"""From these parts of a mean on, another price is much below or above it."""
+"""A price is much below or above a mean if it differs by at least these parts of the mean."""
 _USUAL_DAYS: Final = 3
-"""With fewer days before today, nobody can say what is usual."""
+"""With fewer days before today, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
-"""With fewer hours known, nothing is said of a day's mean."""
+"""With fewer known hours, a day's mean is not compared."""
 _NEAR_ZERO: Final = 0.25
-"""A forecast below this part of a notable difference, half a cent per kWh, says that the price is close to zero."""
+"""A forecast below this part of a notable difference, half a cent per kWh, counts as close to zero."""
 _BEYOND_USUAL: Final = 0.5
-"""Cheap or expensive hours are beyond the usual price, too: one of them by this part of a notable difference."""
+"""Cheap or expensive hours are also beyond the usual price: at least one of them by this part of a notable
+difference."""
 _MOST_SPANS: Final = 2
 _SHORTEST_LOW: Final = 2 * HOUR_S
-"""A single low hour is hardly worth waiting for; most are the first or the last of a day."""
+"""A single low hour is hardly worth waiting for. Most single hours are the first or the last of a day."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
-"""At these mean winds the Baltic wind farms give three quarters and a fifth of their power: .77 and .20 on 169 days of
-January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's forecast for the three states."""
+"""At these mean wind speeds, strong and calm, the Baltic wind farms give three quarters and a fifth of their power: .77
+and .20 on 169 days of January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's forecast for the
+three states."""
 _SUNNY_W_M2: Final = 400.0
-"""More sunlight than half of what a cloudless noon in June has: no day of January had it, 7 in 10 of April to June. On
-such days of March to June 2025 the price from 11 to 18 was .13 of the day's mean in the median, on others .39."""
+"""More than half of the sunlight of a cloudless noon in June. No day of January had it, 7 in 10 of April to June did.
+
+On such days of March to June 2025 the price from 11 to 18 was .13 of the day's mean in the median, on others .39.
+"""
 _WORTH_NAMING: Final = 0.5
 """A second span is named from this part of the first one's size on, both by how far their hours are from the mean."""
 
 
 class Span(NamedTuple):
-    """Hours in a row, from the start of the first to the end of the last."""
+    """Consecutive hours, from the start of the first to the end of the last."""
 
     start: int
     end: int
@@ -71,13 +76,13 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DayOutlook:
-    """The highlights of a day of the reader's calendar, from `now` on; none where all is empty.
+    """The highlights of a day of the reader's calendar, from `now` on. It has none if all fields are empty.
 
-    `usual` compares the whole day with the fortnight before; a forecast's median decides. The published prices of
-    `negative` hours lie below zero. A forecast can't say on which side of zero a price will be: its lowest hours are
-    `near_zero`. In the hours of `possible` the price may be higher than any in that fortnight: the forecast's 90th
-    percentile is. It is empty where some hours are `expensive` anyway: their range shows it.
-    `weather` is the forecast weather that explains the prices: wind or sun low ones, calm high ones.
+    `usual` compares the whole day with the two weeks before; a forecast counts by its median. Hours in `negative` have
+    published prices below zero. A forecast can't tell which side of zero a price will be on, so its lowest hours are
+    `near_zero`. In the hours of `possible`, the forecast's 90th percentile is higher than any price of those two weeks.
+    `possible` is empty if some hours are `expensive` anyway, because their range shows the same. `weather` is the
+    forecast weather that explains the prices: wind or sun explain low prices, calm explains high ones.
     """
 
     day: date
@@ -105,7 +110,7 @@ class DayOutlook:
 
 @dataclass(frozen=True, slots=True)
 class _Hour:
-    """The mean price of an hour, and of its 90th percentiles where it is a forecast."""
+    """The mean price of an hour and, for a forecast, the mean of its 90th percentiles."""
 
     ts: int
     amount: float
@@ -123,9 +128,9 @@ class _Usual:
 def outlook(
     days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display, weather: RegionWeather | None = None
 ) -> tuple[DayOutlook, ...]:
-    """Return what stands out today and on the days after it, as of `now`, unix seconds.
+    """Return the highlights of today and the days after it, as of `now`, unix seconds.
 
-    `days` are those of the reader's calendar, with the fortnight before.
+    `days` are days of the reader's calendar, including the two weeks before.
     """
     today = display.day(now)
     hours = {day: list(_hours(periods, display)) for day, periods in days.items()}
@@ -144,7 +149,7 @@ def outlook(
 
 
 def _weather(of_day: DayOutlook, weather: RegionWeather | None, hours: Sequence[int]) -> Weather | None:
-    """Return what weather goes with the prices of a day, where it is known of all of its hours."""
+    """Return the weather that explains the prices of a day, if the weather of all its hours is known."""
     if weather is None:
         return None
     wind, _ = weather.at(hours)
@@ -175,7 +180,7 @@ def _usual(days: Sequence[Sequence[_Hour]]) -> _Usual | None:
 def _day_outlook(
     day: date, hours: Sequence[_Hour], usual: _Usual | None, notable: float, since: int, *, is_near: bool
 ) -> DayOutlook:
-    """Tell what stands out of a day from an hour on; when it is cheap or expensive only where it `is_near`."""
+    """Return the highlights of a day from an hour on. Cheap and expensive hours are named only if the day `is_near`."""
     mean = fmean(hour.amount for hour in hours)
     centre = usual.mean if usual else mean
     margin, beyond = max(notable, _NOTABLE * abs(mean)), _BEYOND_USUAL * notable
@@ -199,7 +204,7 @@ def _day_outlook(
 
 
 def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | None:
-    """Compare a day's mean with the usual one."""
+    """Compare a day's mean with the usual price."""
     more, share = mean - usual, notable + abs(usual)
     if abs(more) < max(notable, _NOTABLE * abs(usual)):
         return None
@@ -209,7 +214,7 @@ def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | No
 
 
 def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
-    """Return when a price may be higher than any in the fortnight before, and far above the usual."""
+    """Return the hours whose price may be higher than any in the two weeks before, and far above the usual."""
     level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
     return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
 
@@ -217,9 +222,9 @@ def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Sp
 def _spans(
     hours: Sequence[tuple[int, float]], level: float, peak: float | None = None, *, shortest: int = HOUR_S
 ) -> tuple[Span, ...]:
-    """Return the runs of hours whose values lie above a level and reach a peak, the largest ones in order of time.
+    """Return the spans of hours whose values are above a level and reach a peak: the largest ones, in order of time.
 
-    `hours` are their starts and values. A run lasts as long as the `shortest` at least, seconds.
+    `hours` are pairs of start and value. `shortest` is the least length of a span, seconds.
     """
     found: list[tuple[float, float, Span]] = []
     for ts, value in hours:
@@ -238,15 +243,15 @@ def _spans(
 def sentences(
     outlooks: Sequence[DayOutlook], days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display
 ) -> tuple[str, ...]:
-    """Say what stands out, in the reader's language; `days` are those that the outlooks were made from."""
+    """Write the highlights in the reader's language. `days` are the days from which the outlooks were made."""
     written = _Sentences(days, now, display)
-    # A sentence that names times of its day can't be of another day as well.
+    # A sentence that names times of day can't describe several days.
     alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))
     return tuple(written.sentence(list(group), is_first=not n) for n, (_, group) in enumerate(alike))
 
 
 class _Sentences:
-    """Writes in a reader's language. A forecast is never told as certain, and its prices come with their range."""
+    """Writes in a reader's language. No forecast sounds certain, and its prices come with their range."""
 
     def __init__(self, days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display) -> None:
         self._days = days
@@ -255,7 +260,7 @@ class _Sentences:
         self._text = display.texts
 
     def sentence(self, alike: Sequence[DayOutlook], *, is_first: bool) -> str:
-        """Say what stands out on one day, or on several that have no times of their own."""
+        """Write the highlights of one day, or of several days without times of day."""
         outlook = alike[0]
         is_forecast = any(period.settled is None for one in alike for period in self._judged(one))
         gaps = {
@@ -278,11 +283,11 @@ class _Sentences:
         if days == [today + timedelta(days=1)]:
             return self._text("outlook.tomorrow")
         named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
-        # It begins the sentence; within one, weekdays are written small in Estonian.
+        # The name begins the sentence. Within a sentence, Estonian weekdays have a small letter.
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
-        """Say what the day's prices are like, by the forecast's median where they aren't known."""
+        """Write how high the day's prices are, by the forecast's median if they aren't known."""
         kinds = {
             "negative": outlook.negative,
             "nearZero": outlook.near_zero,
@@ -311,7 +316,7 @@ class _Sentences:
         return self._text("outlook.but", what=whole, other=self._joined(but)) if but else whole
 
     def _highest_possible(self, outlook: DayOutlook) -> str:
-        """Say when the price may be very high, and how high."""
+        """Write when the price may be very high, and how high."""
         if not outlook.possible:
             return ""
         highest = max(self._within(outlook.day, outlook.possible), key=lambda period: period.percentiles.p90)
@@ -320,7 +325,7 @@ class _Sentences:
         return self._text("outlook.veryExpensive", when=self._when(outlook.day, outlook.possible), top=f" ({top})")
 
     def _top(self, day: date, spans: Sequence[Span]) -> str:
-        """Write the highest price within some hours in brackets, a forecast with its range."""
+        """Write the highest price within some hours in brackets. A forecast comes with its range."""
         if not spans:
             return ""
         periods = self._within(day, spans)
@@ -336,7 +341,7 @@ class _Sentences:
         return self._joined([self._span(day, span) for span in spans])
 
     def _span(self, day: date, span: Span) -> str:
-        """Say from when to when; where nothing is known of what follows, that it may go on."""
+        """Write the start and the end of a span. If the price after it is unknown, say that it may go on."""
         ahead = self._ahead(day)
         is_from_first = span.start <= ahead[0].ts
         is_to_midnight = self._show.day(span.end) != day
@@ -351,11 +356,11 @@ class _Sentences:
         return self._text("outlook.betweenAtLeast" if is_to_last else "outlook.between", start=start, end=end)
 
     def _ahead(self, day: date) -> list[PricedPeriod]:
-        """Return what there is of a day from the current hour on."""
+        """Return the known periods of a day from the current hour on."""
         return [period for period in self._days[day] if period.ts >= floor_hour(self._now)]
 
     def _judged(self, outlook: DayOutlook) -> list[PricedPeriod]:
-        """Return the periods that a day's sentence is about."""
+        """Return the periods that a day's sentence describes."""
         if outlook.usual is not None:
             return self._ahead(outlook.day)
         return self._within(outlook.day, outlook.spans)
@@ -364,6 +369,6 @@ class _Sentences:
         return [period for period in self._days[day] if any(span.start <= period.ts < span.end for span in spans)]
 
     def _joined(self, items: Sequence[str], between: str = "outlook.and") -> str:
-        """Write a list as the language does: a, b and c."""
+        """Write a list in the way of the language: a, b and c."""
         *others, last = items
         return self._text(between, others=", ".join(others), last=last) if others else last

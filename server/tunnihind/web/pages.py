@@ -1,4 +1,4 @@
-"""The pages: the dashboard, the accuracy of the forecast, and the API's reference; complete without a script."""
+"""The pages: the dashboard, the accuracy of the forecast, and the API's reference; complete without JavaScript."""
 
 import asyncio
 from collections import Counter
@@ -18,40 +18,44 @@ from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
+from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.market import Zone
 from tunnihind.settings import Settings
+from tunnihind.weather_points import REGIONS
 from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import page_assets
-from tunnihind.web.options import PageOptions
+from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.reference import RECIPES, inline, pretty, recipe, translation, unit_named_in
 from tunnihind.web.summary import Surroundings, summarise
 from tunnihind.web.tariff import NETWORK
 from tunnihind.web.texts import texts_in
 
 MOST_WAITING: Final = 200
-"""So many different pages. At 15 to 40 ms each, the last one waits some seconds. A browser gives up after ten, and asks
-again in a minute."""
+"""At most this many different pages wait. At 15 to 40 ms each, the last one waits some seconds.
+
+A browser gives up after ten seconds, and asks again in a minute.
+"""
 
 
 class PageQueue:
-    """Lets pages be made in the order in which they were asked for."""
+    """Makes pages in the order of the requests."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._waiting = Counter[Hashable]()
 
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
-        """Return what `make` returns, called when it is its turn; None where too many other pages are waiting already.
+        """Call `make` when it is its turn, and return its page; None if too many other pages are waiting already.
 
-        The same `key` stands for the same page: however many wait for that, it takes the room of one. All open pages
-        ask at the same second, just after the full hour.
+        The same `key` means the same page. All requests for one page together take one place in the queue, because all
+        open pages ask at the same second, just after the full hour.
         """
         if key not in self._waiting and len(self._waiting) >= MOST_WAITING:
             return None
         self._waiting[key] += 1
         try:
             async with self._turn:
-                # The lock alone hands the turn on at once: what else has been asked for would wait for all pages.
+                # The lock alone would start the next page at once, so other requests would wait for all pages.
                 await asyncio.sleep(0)
                 return make()
         finally:
@@ -64,13 +68,13 @@ _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'"
 )
-"""Nothing inline and nobody else's; being framed is allowed, for the small view and for Home Assistant's ingress."""
+"""No inline code and no other site's files. Frames are allowed, for the small view and for Home Assistant's ingress."""
 
 _VARY: Final = "Accept-Encoding, Accept-Language"
 _FIVE_MINUTES: Final = "public, max-age=300"
 _MINUTE_S: Final = 60
 KEPT_PAGES: Final = 100
-"""For as many sets of options a dashboard is kept for its minute; there are thousands, of 50 to 130 kB each."""
+"""A dashboard is kept for its minute for this many sets of options. There are thousands, with 50 to 130 kB each."""
 
 _TOO_MANY: Final = "Too many different pages are asked for at once. Try again in ten seconds."
 
@@ -79,9 +83,9 @@ type Page = Callable[[PageOptions, Coding], Representation]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where the pages of a zone stand: among those of the server's other zones, and under which address.
+    """The place of a zone's pages: their address, and the pages of the server's other zones.
 
-    `paths` lead from the zone's pages to those of each zone that the server has.
+    `paths` lead from the zone's pages to the pages of each zone of the server.
     """
 
     settings: Settings
@@ -91,7 +95,7 @@ class Site:
     def of(cls, server: Settings, zone: Zone) -> Self:
         """Return the site of a zone of a server."""
         to_root = "../" if server.path_of(zone) else ""
-        # Relative paths hold behind Home Assistant's ingress too, and behind a proxy that adds a path.
+        # Relative paths also work behind Home Assistant's ingress, and behind a proxy that adds a path.
         paths = {
             other: "" if other == zone else to_root + f"{server.path_of(other)}/".removeprefix("/")
             for other in server.zones
@@ -100,7 +104,7 @@ class Site:
 
     @property
     def zone(self) -> Zone:
-        """The zone whose pages these are."""
+        """The zone of these pages."""
         return self.settings.market.zone
 
 
@@ -113,12 +117,12 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(assets=page_assets(), packages=tuple(NETWORK))
+    environment.globals.update(assets=page_assets(), packages=tuple(NETWORK), languages=LANGUAGES)
     return environment
 
 
 def page_handler(page: Page, zone: Zone) -> Handler:
-    """Handle a page of a zone in the options of the query string; parameters that it doesn't know are its script's."""
+    """Handle a page of a zone with the options of the query string. Unknown parameters are for the page's script."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         return reply(request, page(_options(request, zone), accepted_coding(request)))
@@ -127,7 +131,7 @@ def page_handler(page: Page, zone: Zone) -> Handler:
 
 
 def missing_page(site: Site, mode: Mode) -> Middleware:
-    """Answer a browser that asks for what there isn't with a page; programs go on to get the API's problem answer."""
+    """Answer a browser's request for an unknown path with a page. Programs still get the API's problem answer."""
 
     @web.middleware
     async def answer(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -136,7 +140,7 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
         except web.HTTPNotFound:
             if not wants_page(request):
                 raise
-            # The page may stand at any depth, its files and links at the root.
+            # The unknown path may have any depth, but the page's files and links are relative to the root.
             root = "../" * (request.rel_url.raw_path.count("/") - 1) or "./"
             html = _render("missing.html", site, _options(request, site.zone), mode, root=root)
             policy = _POLICY.replace("base-uri 'none'", "base-uri 'self'")
@@ -147,14 +151,14 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
 
 
 def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Handler:
-    """Handle the dashboard as `page_handler` does; of its endless sets of options, those to be made wait in line."""
+    """Handle the dashboard like `page_handler`. Its sets of options are endless, so new pages wait in a queue."""
     queue = PageQueue()
 
     async def handle(request: web.Request) -> web.StreamResponse:
         options, coding = _options(request, zone), accepted_coding(request)
 
         def make() -> Representation | None:
-            # A client that has gone needs no page. Nor is one made that another request has had made meanwhile.
+            # A client that has gone needs no page, and another request may have had this page made meanwhile.
             return None if request.transport is None else page(options, coding)
 
         ready = page.ready(options, coding)
@@ -172,7 +176,7 @@ def _options(request: web.Request, zone: Zone) -> PageOptions:
 
 
 def _frame_options(options: PageOptions) -> PageOptions:
-    """Return those of the options that pages have which show no prices."""
+    """Return the options that pages without prices use."""
     return PageOptions(options.zone, lang=options.lang, names_lang=options.names_lang, theme=options.theme)
 
 
@@ -209,7 +213,7 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
 
 
 class DashboardPage:
-    """The dashboard, made at most once a minute, or when the data change, for each set of options that is asked for."""
+    """The dashboard. For each requested set of options it is made at most once a minute, and when the data change."""
 
     def __init__(
         self,
@@ -233,7 +237,7 @@ class DashboardPage:
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
     def ready(self, options: PageOptions, coding: Coding) -> Representation | None:
-        """Return the page in a coding if it needn't be made, only compressed: that takes a twentieth of the time.
+        """Return the page in a coding if it is made already: compressing it takes a twentieth of the time.
 
         Raises StoreError before there is data.
         """
@@ -286,21 +290,26 @@ class DashboardPage:
         return self._pages[options]
 
 
-def accuracy_page(site: Site, snapshot: Snapshot, mode: Mode) -> Page:
-    """Return how good the forecasts were by month, made once for each set of options until the data change.
+def accuracy_page(site: Site, snapshot: Snapshot, surroundings: Callable[[], Surroundings], mode: Mode) -> Page:
+    """Return the page on the forecasts' accuracy, made once for each set of options until the data change.
 
     The page raises StoreError before there is data.
     """
 
     @lru_cache(maxsize=KEPT_PAGES)
-    def made(options: PageOptions, coding: Coding, _version: str, _change_id: str) -> Representation:
+    def made(
+        options: PageOptions, coding: Coding, weather: tuple[VariableScores, ...], _version: str, _change_id: str
+    ) -> Representation:
         summary = summarise_accuracy(snapshot.data, options, texts_in(options.lang))
-        return _represent(_render("accuracy.html", site, options, mode, summary=summary), coding, _FIVE_MINUTES)
+        html = _render(
+            "accuracy.html", site, options, mode, summary=summary, weather=weather, region=REGIONS[site.zone]
+        )
+        return _represent(html, coding, _FIVE_MINUTES)
 
     def page(options: PageOptions, coding: Coding) -> Representation:
         data = snapshot.data
         shown = replace(_frame_options(options), ahead=options.ahead)
-        return made(shown, coding, data.version, data.change_id)
+        return made(shown, coding, surroundings().weather_scores, data.version, data.change_id)
 
     return page
 

@@ -1,6 +1,6 @@
 """Material of the API reference beside the OpenAPI document: its texts in a language, and recipes for common clients.
 
-Recipes are files that work as they are, once the address in them is the server's.
+Recipes are files that work once their address is the server's.
 """
 
 import re
@@ -34,7 +34,7 @@ type Translate = Callable[[str], str]
 
 
 def translation(settings: Settings, language: Language) -> Translate:
-    """Return what translates the document's English; a text that no translation is known of stays English."""
+    """Return the function that translates the document's English. A text without a translation stays English."""
     catalogue = _translations("reference", language)
     point = texts_in(language)("decimal")
     words, here = description_words(settings), dict(description_words(settings, lambda text: catalogue.get(text, text)))
@@ -48,7 +48,7 @@ def translation(settings: Settings, language: Language) -> Translate:
 
 @cache
 def _translations(what: str, language: Language) -> Mapping[str, Any]:
-    """Return what is written for the English of the document, or of each recipe's comments; nothing for English."""
+    """Return the translations of the document's texts, or of each recipe's comments; empty for English."""
     if language == "en":
         return {}
     source = files("tunnihind.web").joinpath("locales", f"{what}.{language}.json").read_bytes()
@@ -56,13 +56,13 @@ def _translations(what: str, language: Language) -> Mapping[str, Any]:
 
 
 def inline(text: str) -> Markup:
-    """Mark up what descriptions write as `code` and **strong**."""
+    """Convert `code` and **strong** of descriptions to HTML."""
     html = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", html))  # noqa: S704  escaped above
 
 
 def unit_named_in(description: str) -> str:
-    """Return the unit that a field's description names, empty where it names none."""
+    """Return the unit that a field's description names; empty if it names none."""
     return next((unit for named, unit in _UNITS.items() if named in description), "")
 
 

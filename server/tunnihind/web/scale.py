@@ -1,4 +1,4 @@
-"""The scale of colours: one for all prices of a page and of Home Assistant's card, against the last 30 days."""
+"""The scale of colours, from the last 30 days. All prices of a page and of Home Assistant's card share it."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -8,16 +8,16 @@ from typing import Final, Literal, get_args
 from tunnihind.web.display import Display
 
 type Tint = Literal["t0", "t1", "t2", "t3", "t4", "negative"]
-"""From cheap to expensive; a price below zero has a colour of its own."""
+"""From cheap to expensive; a price below zero has its own colour."""
 
 _TINTS: Final[tuple[Tint, ...]] = get_args(Tint.__value__)
 _FAR_EUR_MWH: Final = 1000.0
 
 
 def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
-    """Return market prices, EUR/MWh, as what they are in the reader's unit, on average over some hours.
+    """Return market prices, EUR/MWh, in the reader's unit, on average over some hours.
 
-    With fees that change by the hour, a market price is not the same amount in all of them.
+    With fees that change by the hour, a market price gives different amounts in different hours.
     """
     starts = list(hours)
     if not starts:

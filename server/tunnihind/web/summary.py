@@ -1,4 +1,4 @@
-"""The dashboard's words and figures, worked out from the served data: pure, in the reader's time zone."""
+"""The dashboard's words and figures, made from the served data in the reader's time zone. Pure functions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from tunnihind.api.health import awaits_tomorrow, is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
+from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.market import DAY_S, HOUR_S, Market, floor_hour, free_until, vat_rate_at
 from tunnihind.public_holidays import is_holiday
 from tunnihind.settings import Settings
@@ -38,15 +39,19 @@ from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
 
 _HOLIDAYS_BACK: Final = 60
 _HOLIDAYS_AHEAD: Final = 60
-"""Days around now whose public holidays a page knows."""
+"""A page knows the public holidays of this many days around now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The dashboard's content beside the served data: the weather, None where none is fresh, and the sources."""
+    """The pages' content beside the served data: the weather, None if it is too old, and the sources.
+
+    `weather_scores` say how good the forecasts of the weather turned out to be.
+    """
 
     weather: RegionWeather | None = None
     sources: tuple[SourceState, ...] = ()
+    weather_scores: tuple[VariableScores, ...] = ()
 
 
 NO_SURROUNDINGS: Final = Surroundings()
@@ -54,13 +59,12 @@ NO_SURROUNDINGS: Final = Surroundings()
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything on the dashboard that the server works out; while nothing at all is known, `emptiness` says why.
+    """All words and figures of the dashboard. Without any known price, `emptiness` has the reason.
 
-    `cheapest` says when the next cheap time is. `outlook` says in sentences what stands out in the hours to come; there
-    are none where nothing does.
-    `scale` are the prices between the colours, in the reader's unit, and `tint` is the present price's colour.
-    `beyond` are the hours of the forecast past what the API serves of hours, EUR/MWh; there are none on most servers.
-    `household` is None where market prices are shown.
+    `cheapest` is a sentence about the next cheap time. `outlook` has sentences about the highlights ahead, if any.
+    `scale` has the prices that separate the colours, in the reader's unit, and `tint` is the present price's colour.
+    `beyond` has the hours of the forecast past the API's hours, EUR/MWh; on most servers it is empty. `household` is
+    None if market prices are shown.
     """
 
     display: Display
@@ -99,7 +103,7 @@ def summarise(
 ) -> Summary:
     """Work out the dashboard as of `now`, unix seconds.
 
-    The small view shows no sentences, days, calendar or scores: they are left out there, half of the work.
+    The small view has no sentences, days, calendar or scores. Without them there is half the work.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)
@@ -148,7 +152,7 @@ def summarise(
 
 
 def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dict[int, PricedPeriod]:
-    """Return the hours or quarters of a fortnight and all that is served ahead, as the API serves them."""
+    """Return the hours or quarters of the last two weeks and all served ones ahead, as in the API."""
     since = now - now % step_s - DEFAULT_DAYS * DAY_S
     return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
 
@@ -156,7 +160,7 @@ def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dic
 def _beyond(
     periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
 ) -> Iterator[Mapping[str, float]]:
-    """Yield the hours of a full horizon, as `/api/series` would: the page's script has its hours from there."""
+    """Yield the hours past the public window, in the form of `/api/series`, for the page's script."""
     limit = free_until(data.newest_settled, now)
     for ts, period in periods.items():
         if step_s == HOUR_S and ts > limit and period.settled is None:
@@ -164,14 +168,14 @@ def _beyond(
 
 
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
-    """Return what is added in all periods, and in those that come while the page stays open."""
+    """Return the surcharge for all periods, and for later ones while the page stays open."""
     if tariff is None:
         return NO_SURCHARGE
     return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)
 
 
 def _holidays(market: Market, now: int) -> Iterator[str]:
-    """Yield a country's public holidays around now as ISO dates, also those to come while a page stays open."""
+    """Yield a country's public holidays around now as ISO dates, including later ones while a page stays open."""
     today = market.local(now).date()
     for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_BACK, _HOLIDAYS_AHEAD)):
         if is_holiday(day, market.country):

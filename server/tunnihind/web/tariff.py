@@ -1,8 +1,8 @@
 """The fees that a household pays on top of the market's price: supplier's margin, network and others.
 
-Estonian rates are those of the integration's table, `custom_components/tunnihind/prices/rates.json`: a wheel brings it
-along. In other countries a household enters its own rates.
-Fees are in c/kWh without VAT where people read or enter them, and in EUR/MWh where they are added to a market price.
+Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`, which the wheel
+includes. In other countries a household enters its own rates. Fees are in c/kWh without VAT where people read or enter
+them, and in EUR/MWh where they are added to a market price.
 """
 
 from bisect import bisect_right
@@ -24,17 +24,17 @@ type Package = Literal["vork_1", "vork_2", "vork_4", "vork_5"]
 """A package of the network operator Elektrilevi, up to 63 A."""
 
 type Fee = Literal["balancing", "renewable", "security", "excise"]
-"""What is charged alike at all hours."""
+"""A fee that is the same at all hours."""
 
 type Part = Literal["margin", "network", "other"] | Fee
 type NetworkTime = Literal["day", "night", "peak", "rest_day_peak"]
 
 EUR_MWH_PER_CENT_KWH: Final = 10
 PACKAGE_ZONE: Final[Zone] = "ee"
-"""Where households choose a package; elsewhere they enter what they pay."""
+"""The zone in which households choose a package. In other zones they enter their rates."""
 
 _DECIMALS: Final = 4
-"""Margins have three decimals in c/kWh, and so have all rates: more can only be an error of binary fractions."""
+"""All rates and margins have at most three decimals in c/kWh. More decimals are errors of binary fractions."""
 
 _SATURDAY: Final = 5
 _DAY: Final = (time(7), time(22))
@@ -44,7 +44,7 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
-    """The price of transmission at each time of the network's clock. None: the package has no peak."""
+    """The price of transmission at each time of the network's clock; None for the peaks of a package without them."""
 
     day: float
     night: float
@@ -53,9 +53,9 @@ class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry[Rate](msgspec.Struct, frozen=True, kw_only=True):
-    """A rate that holds from `since` to `until`, both included; None: as far as is known.
+    """A rate that holds from `since` to `until`, both included; None if the end is not known.
 
-    `as_of` is when its source was read, `disputed` what another source gives.
+    `as_of` is the day on which its source was read, `disputed` the rate of another source.
     """
 
     rate: Rate
@@ -92,13 +92,13 @@ READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the entry of that day, or the last one before it; before all of them, the first."""
+    """Return the entry of that day, else the last one before it, else the first one."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
 
 
 class UnknownRate(NamedTuple):
-    """A part whose rate isn't known on a day: that is after the last day of a rate that is, or before its first day."""
+    """A part whose rate isn't known on a day, because the day is after the last known rate or before the first."""
 
     part: Part
     bound: date
@@ -114,24 +114,27 @@ class PackageTariff:
 
     @property
     def has_nights(self) -> bool:
-        """Whether the package has a night rate of its own."""
+        """Whether the package has a separate night rate."""
         rates = NETWORK[self.package][-1].rate
         return rates.day != rates.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return what each part costs at an instant, c/kWh without VAT; of a rate that isn't known, the nearest one."""
+        """Return the price of each part at an instant, c/kWh without VAT.
+
+        An unknown rate is replaced by the nearest one.
+        """
         wall = ESTONIA.local(ts)
         network, fees = _rates_on(wall.date(), self.package)
         return {"margin": self.margin, "network": _rate_at(_network_time(wall, network), network), **fees}
 
     def network_time(self, ts: int) -> NetworkTime | None:
-        """Return which rate of the package holds at an instant; None where it has only one."""
+        """Return which rate of the package holds at an instant; None if it has only one."""
         wall = ESTONIA.local(ts)
         rates = nearest_entry(NETWORK[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_time(wall, rates)
 
     def unknown_rates(self, day: date) -> Iterator[UnknownRate]:
-        """Yield the parts for which the table has no rate on a day: there it goes on with the nearest one."""
+        """Yield the parts for which the table has no rate on a day, with the nearest known rate."""
         nearest: dict[Part, Entry[NetworkRates] | Entry[float]] = {"network": nearest_entry(NETWORK[self.package], day)}
         nearest.update({fee: nearest_entry(entries, day) for fee, entries in FEES.items()})
         for part, entry in nearest.items():
@@ -145,7 +148,7 @@ class PackageTariff:
 class OwnTariff:
     """A household's own rates, c/kWh without VAT: the network's rates by day and night, its margin, other fees.
 
-    Day is 07 to 22 by the market's clock on working days, night the rest, as in Estonia.
+    Day is 07 to 22 by the market's clock on working days, and night is the rest, as in Estonia.
     """
 
     market: Market
@@ -156,22 +159,22 @@ class OwnTariff:
 
     @property
     def has_nights(self) -> bool:
-        """Whether the network has a night rate of its own."""
+        """Whether the network has a separate night rate."""
         return self.day != self.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return what each part costs at an instant, c/kWh without VAT."""
+        """Return the price of each part at an instant, c/kWh without VAT."""
         network = self.night if self.network_time(ts) == "night" else self.day
         return {"margin": self.margin, "network": network, "other": self.other}
 
     def network_time(self, ts: int) -> NetworkTime | None:
-        """Return which rate of the network holds at an instant; None where there is only one."""
+        """Return which rate of the network holds at an instant; None if there is only one."""
         if not self.has_nights:
             return None
         return "night" if is_night(self.market.local(ts), self.market.country) else "day"
 
     def unknown_rates(self, _day: date) -> Iterator[UnknownRate]:
-        """Yield nothing: what a household enters holds on all days."""
+        """Yield nothing, because a household's own rates hold on all days."""
         return iter(())
 
 
@@ -180,16 +183,16 @@ type Tariff = PackageTariff | OwnTariff
 
 @dataclass(frozen=True, slots=True)
 class Surcharge:
-    """What is added to the market's price by the hour, EUR/MWh without VAT.
+    """The amounts added to the market's price by the hour, EUR/MWh without VAT.
 
-    `steps` are amounts, each with the instant from which it is added, oldest first; the first one counts before, too.
-    Without steps there is none.
+    `steps` are amounts, each with the instant from which it is added, oldest first. The first amount also counts before
+    its instant. Without steps, nothing is added.
     """
 
     steps: tuple[tuple[int, float], ...] = ()
 
     def at(self, ts: int) -> float:
-        """Return what is added at an instant."""
+        """Return the amount added at an instant."""
         if not self.steps:
             return 0.0
         return self.steps[max(0, bisect_right(self.steps, ts, key=itemgetter(0)) - 1)][1]
@@ -199,7 +202,7 @@ NO_SURCHARGE: Final = Surcharge()
 
 
 def surcharge(tariff: Tariff, first: int, last: int) -> Surcharge:
-    """Return what a tariff adds in the hours that hold `first` to `last`, unix seconds."""
+    """Return the amounts that a tariff adds in the hours from `first` to `last`, unix seconds."""
     return Surcharge(tuple(_steps(tariff, range(floor_hour(first), last + 1, HOUR_S))))
 
 
@@ -212,7 +215,10 @@ def _steps(tariff: Tariff, hours: range) -> Iterator[tuple[int, float]]:
 
 @lru_cache(maxsize=256)
 def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, float]]:
-    """Return what the network and what state and system operator charge on a day; a page asks for each of its hours."""
+    """Return a day's network rates, and its fees of state and system operator.
+
+    It is cached, because a page asks for each hour.
+    """
     return (
         nearest_entry(NETWORK[package], day).rate,
         {fee: nearest_entry(entries, day).rate for fee, entries in FEES.items()},
@@ -222,8 +228,8 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
     """Return which rate of a package holds at an Estonian wall time.
 
-    Day is 07 to 22 on working days, night the rest. A package with peaks has them from November to March: 09 to 12 and
-    16 to 20 on working days, 16 to 20 on days of rest (Elektrilevi's price list).
+    Day is 07 to 22 on working days, and night is the rest. A package with peaks has them from November to March: 09 to
+    12 and 16 to 20 on working days, 16 to 20 on days of rest (Elektrilevi's price list).
     """
     is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:

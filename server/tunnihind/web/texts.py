@@ -1,4 +1,4 @@
-"""The words of the pages in English and Estonian, and how each language formats numbers and dates."""
+"""The words of the pages in each language, and how it formats numbers and dates."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -41,13 +41,10 @@ class Texts:
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return a text. Raises KeyError where the language has none."""
-        text: str = self._table[key]
+        """Return a text; if it has plural forms, the form for `n`. Raises KeyError if the language has none."""
+        said: str | Mapping[str, str] = self._table[key]
+        text = said if isinstance(said, str) else said[plural(self.language, gaps["n"])]
         return text.format(**gaps) if gaps else text
-
-    def counted(self, key: str, n: int) -> str:
-        """Return a text about `n` things; one thing has a text of its own."""
-        return self(f"{key}.one") if n == 1 else self(key, n=n)
 
     def script(self) -> Mapping[str, Any]:
         """Return the texts that the pages' scripts need."""
@@ -55,7 +52,7 @@ class Texts:
         return {**self._table["script"], **shared}
 
     def number(self, value: float, decimals: int) -> str:
-        """Write a number; never a negative zero."""
+        """Write a number, but never a negative zero."""
         written = f"{round(value, decimals) + 0.0:.{decimals}f}"
         return written.replace("-", _MINUS).replace(".", self._table["decimal"])
 
@@ -64,7 +61,7 @@ class Texts:
         return self.number(copysign(floor(abs(value) + 0.5), value), 0)
 
     def whole_range(self, low: float, high: float) -> str:
-        """Write from where to where numbers lie; a dash beside a minus sign would be read as another one."""
+        """Write a range of numbers. Beside a minus sign there is no dash, which would look like another one."""
         between = " … " if low < 0 else "–"
         return f"{self.whole(low)}{between}{self.whole(high)}"
 
@@ -73,11 +70,11 @@ class Texts:
         return f"{self.number(share * 100, 0)}%"
 
     def vat(self, rate: float) -> str:
-        """Write a rate of VAT, which may have a fraction of a percent."""
+        """Write a VAT rate, which may have a fraction of a percent."""
         return vat_text(rate).replace(".", self._table["decimal"])
 
     def names(self, zone: Zone) -> Mapping[str, str]:
-        """Return the name of a zone's country in all forms that texts have gaps for."""
+        """Return the name of a zone's country in all the forms that texts need."""
         names: Mapping[str, str] = self._table["zones"][zone]
         return names
 
@@ -100,9 +97,20 @@ class Texts:
         return {"weekdays": self._table["weekdaysShort"], "months": self._table["monthsShort"]}
 
     def on_weekday(self, day: date) -> str:
-        """Write that something is on a day of the week, without the word that English begins this with."""
+        """Return a weekday as a sentence names it ("on Monday"), in English without "on"."""
         name: str = self._table["onWeekdays"][day.weekday()]
         return name
+
+
+def plural(language: Language, n: object) -> str:
+    """Return which plural form a language has for a whole number: by Unicode's rules, as `Intl.PluralRules` does."""
+    if not isinstance(n, int):
+        raise TypeError(f"plural forms are for whole numbers, not {n!r}")
+    if language != "ru":
+        return "one" if n == 1 else "other"
+    if n % 10 == 1 and n % 100 != 11:  # noqa: PLR2004  Russian counts by last digits
+        return "one"
+    return "few" if n % 10 in (2, 3, 4) and n % 100 not in (12, 13, 14) else "many"
 
 
 @cache

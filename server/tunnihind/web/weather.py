@@ -1,7 +1,7 @@
-"""Wind and sun in the region whose weather moves a zone's price most: as they were forecast last, and as drawn.
+"""The newest forecast of wind and sun in the region whose weather moves a zone's price most, and its drawing.
 
 They are drawn as two quiet bands under the chart, for an SVG that stretches and shows any part of the time. A step to
-the right is an hour, from `start_ts` on, so that what is seen is chosen by the SVG's `viewBox` alone.
+the right is an hour, from `start_ts` on, so the SVG's `viewBox` alone chooses the visible part.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,49 +13,40 @@ import numpy as np
 
 from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.market import DAY_S, HOUR_S, Market, floor_hour
-from tunnihind.weather_points import POINTS, WeatherPoint
+from tunnihind.weather_points import REGIONS, deciding_points
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing
 
-_BALTIC: Final = ("ee", "lv", "lt")
-
-
-def _region(market: Market) -> str:
-    return "baltic" if market.zone in _BALTIC else market.zone
-
-
-def _points(market: Market, drives: str) -> Iterator[WeatherPoint]:
-    """Yield the places whose weather moves a market's price most: of the three Baltic states for each of them."""
-    zones = _BALTIC if _region(market) == "baltic" else (market.zone,)
-    return (point for point in POINTS if point.zone in zones and point.drives == drives)
-
 
 def wind_names(market: Market) -> tuple[str, ...]:
-    """Return the covariates of wind farms that matter to a market, m/s at 100 m."""
-    return tuple(f"wind_speed_100m@{point.name}" for point in _points(market, "wind"))
+    """Return the names of the covariates of a market's wind farms, m/s at 100 m."""
+    return tuple(f"wind_speed_100m@{point.name}" for point in deciding_points(market.zone, "wind"))
 
 
 def sun_names(market: Market) -> tuple[str, ...]:
-    """Return the covariates of towns that matter to a market, W/m² of shortwave radiation on the ground."""
-    return tuple(f"shortwave_radiation@{point.name}" for point in _points(market, "load"))
+    """Return the names of the covariates of a market's towns, W/m² of shortwave radiation on the ground."""
+    return tuple(f"shortwave_radiation@{point.name}" for point in deciding_points(market.zone, "load"))
 
 
 FRESH_S: Final = 2 * DAY_S
-"""An older forecast of weather says little about the next days."""
+"""An older weather forecast says little about the next days."""
 
 _PAST_S: Final = 2 * DAY_S
 _AHEAD_S: Final = 10 * DAY_S
 
 WIND_TOPS_M_S: Final = (8, 16, 32)
 SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
-"""The tops that the bands can have: few, so that weeks compare, and low ones, so that November's sun is seen at all."""
+"""The possible tops of the bands.
+
+They are few, so that weeks compare, and some are low, so that November's sun is visible.
+"""
 
 _HEIGHT: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionWeather:
-    """The mean over the places of each hour from `start_ts` on, NaN where one of them isn't known; shape (hours,).
+    """The mean over the places for each hour from `start_ts` on; NaN if one of them isn't known; shape (hours,).
 
     `wind` is the speed 100 m above ground, m/s, `sun` the shortwave radiation on the ground, W/m².
     """
@@ -66,13 +57,13 @@ class RegionWeather:
 
     @classmethod
     def of(cls, archive: CovariateArchive, market: Market, now: int) -> Self | None:
-        """Return what had been forecast for a market in the two days before `now`, unix seconds; None if nothing was.
+        """Return a market's weather forecasts of the two days before `now`, unix seconds; None if there are none.
 
         The newest forecast of each hour counts.
         """
-        known, start_ts = archive.as_of(now), floor_hour(now) - _PAST_S
+        start_ts, hours = floor_hour(now) - _PAST_S, (_PAST_S + _AHEAD_S) // HOUR_S
         wind, sun = (
-            np.mean([_newest(known, name, start_ts, now - FRESH_S) for name in names], axis=0)
+            np.mean([archive.newest(name, start_ts, hours, now - FRESH_S, now) for name in names], axis=0)
             for names in (wind_names(market), sun_names(market))
         )
         either = np.flatnonzero(np.isfinite(wind) | np.isfinite(sun))
@@ -82,30 +73,18 @@ class RegionWeather:
         return cls(start_ts + first * HOUR_S, wind[first:end], sun[first:end])
 
     def at(self, hours: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the wind and the sun of some hours, NaN where they aren't known; `hours` are their starts."""
+        """Return the wind and the sun of some hours, NaN if they aren't known; `hours` are their starts."""
         slots = (np.asarray(hours, np.int64) - self.start_ts) // HOUR_S
         is_inside = (slots >= 0) & (slots < self.wind.size)
         at = np.where(is_inside, slots, 0)
         return np.where(is_inside, self.wind[at], np.nan), np.where(is_inside, self.sun[at], np.nan)
 
 
-def _newest(archive: CovariateArchive, name: str, start_ts: int, issued_since: int) -> Floats:
-    """Return each hour's value that was issued last, NaN where none was since an instant."""
-    values = np.full((_PAST_S + _AHEAD_S) // HOUR_S, np.nan)
-    for series in archive.series.get(name, ()):
-        offset = (series.start_ts - start_ts) // HOUR_S
-        low, high = max(0, -offset), min(series.values.size, values.size - offset)
-        if series.issued_ts >= issued_since and low < high:
-            part = series.values[low:high]
-            np.copyto(values[offset + low : offset + high], part, where=np.isfinite(part))
-    return values
-
-
 @dataclass(frozen=True, slots=True)
 class WeatherStrip:
     """Paths of both bands, each 100 high; their tops; the hours' values; each day in words; and the region's name.
 
-    The part that is shown at first begins `shown_from` hours after `start_ts`.
+    The part that is visible at first begins `shown_from` hours after `start_ts`.
     """
 
     start_ts: int
@@ -123,7 +102,7 @@ class WeatherStrip:
 
 
 def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, display: Display) -> WeatherStrip | None:
-    """Draw what is known of the weather for as far as the prices are drawn; None where nothing is."""
+    """Draw the known weather over the time of the drawn prices; None without known weather."""
     if weather is None or drawing is None or weather.start_ts >= drawing.end:
         return None
     hours = -((weather.start_ts - drawing.end) // HOUR_S)
@@ -134,7 +113,7 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
         hours=wind.size,
         shown_from=(drawing.start - weather.start_ts) / HOUR_S,
         shown_hours=(drawing.end - drawing.start) / HOUR_S,
-        region=display.texts(f"weather.region.{_region(display.market)}"),
+        region=display.texts(f"weather.region.{REGIONS[display.market.zone]}"),
         wind=_area(wind / wind_top),
         sun=_area(sun / sun_top),
         wind_top=wind_top,
@@ -146,13 +125,13 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
 
 
 def _top(values: Floats, tops: Sequence[int]) -> int:
-    """Return the least of the tops that all known values stay below, or else the highest."""
+    """Return the least top above all known values, else the highest top."""
     highest = np.nanmax(values, initial=0)
     return next((top for top in tops if highest <= top), tops[-1])
 
 
 def _area(shares: Floats) -> str:
-    """Draw the area under each run of known values, which stand in the middle of their hours."""
+    """Draw the area under each run of known values. A value's point is in the middle of its hour."""
     heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
     path = []
     for is_known, run in groupby(range(heights.size), key=lambda hour: bool(np.isfinite(heights[hour]))):
@@ -168,7 +147,7 @@ def _values(values: Floats) -> str:
 
 
 def _in_words(start_ts: int, wind: Floats, sun: Floats, display: Display) -> Iterator[str]:
-    """Tell each day's mean wind and strongest sun."""
+    """Write each day's mean wind and strongest sun."""
     for day, group in groupby(range(wind.size), key=lambda hour: display.day(start_ts + hour * HOUR_S)):
         hours = list(group)
         if np.isfinite(wind[hours]).all() and np.isfinite(sun[hours]).all():

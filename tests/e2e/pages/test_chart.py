@@ -97,9 +97,8 @@ async def test_the_chart_draws_prices_in_their_colours_nights_and_what_is_found(
         drawn = [await bar.get_attribute("d") or "" for bar in await bars.all()]
         assert sum(d.count("M") for d in drawn) == len(published)
         # Cheap and expensive ones differ, and each has the colour that the style sheet gives to its step of the scale.
-        colours = await bars.evaluate_all(
-            "bars => bars.filter(bar => bar.getAttribute('d')).map(bar => [bar.classList[2], getComputedStyle(bar).fill])"
-        )
+        colour_of = "bar => [bar.classList[2], getComputedStyle(bar).fill]"
+        colours = [await bars.nth(place).evaluate(colour_of) for place, d in enumerate(drawn) if d]
         assert len({tint for tint, _ in colours}) > 2
         assert len({colour for _, colour in colours}) == len({tint for tint, _ in colours})
         await expect(page.locator(".plot .now-name")).to_have_text("Now")
@@ -123,3 +122,17 @@ async def test_forecasts_of_hours_whose_price_is_known_are_drawn_where_they_are_
         await page.get_by_label("Past forecasts").check()
         await expect(median).not_to_have_attribute("d", ahead)
         assert (await median.get_attribute("d") or "").count("L") > ahead.count("L")
+
+
+async def test_at_its_edges_the_chart_shows_no_step_to_a_price_out_of_view(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with open_page(browser, address_of(server)) as seen:
+        page = await seen.show("/?span=near")
+        # Today and tomorrow: prices go on before and after.
+        lines = "".join([await edge.get_attribute("d") or "" for edge in await page.locator(".plot svg .edge").all()])
+        over = page.locator(".plot .over")
+        left, right = await over.evaluate("over => [over.offsetLeft, over.offsetLeft + over.offsetWidth]")
+        assert re.findall(rf"M{left} \d+(.)", lines) == ["H"]
+        assert f"H{right}" in lines
+        assert f"M{right} " not in lines

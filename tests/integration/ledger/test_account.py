@@ -352,7 +352,7 @@ def test_what_cannot_be_read_is_begun_anew(caplog: pytest.LogCaptureFixture) -> 
     kept["plans"]["short"] = {**kept["plans"][PLAN], "before": [1.0, 2.0]}
     kept["prices"] = {"since": "then"}
     life.ledger = Ledger.from_dict(kept)
-    assert all(f"'{name}' of what was stored can't be read" in caplog.text for name in ("other", "short", "prices"))
+    assert all(f"the stored part '{name}' can't be read" in caplog.text for name in ("other", "short", "prices"))
     assert life.ledger.account("other") is None
     assert life.ledger.account("short") is None
     life.tick()

@@ -82,7 +82,7 @@ def test_it_is_said_from_when_the_rates_are_and_which_are_disputed() -> None:
     rates, disputed = household(50.0).remarks
     assert "price list of 1 June 2026" in rates
     assert "last checked on 20 November 2026" in rates
-    assert disputed == "Electricity excise: one source says 0.210."
+    assert disputed == "Electricity excise: sources disagree; one says 0.210."
 
 
 @pytest.mark.parametrize(

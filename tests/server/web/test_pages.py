@@ -95,7 +95,7 @@ async def test_all_files_that_a_page_refers_to_are_there(server: RunningServer, 
 @pytest.mark.parametrize("mode", ["live", "demo", "rehearsal"])
 async def test_a_page_is_marked_where_its_market_is_not_todays(serve: Serve, path: str, mode: Mode) -> None:
     html = await html_of(await serve(mode=mode), path)
-    word = {"demo": "demo", "rehearsal": "proov" if "et" in path else "rehearsal"}.get(mode)
+    word = {"demo": "demo", "rehearsal": "möödunud päev" if "et" in path else "past day"}.get(mode)
     assert [re.sub(r"<.*?>", "", mark) for mark in re.findall(r'<span class="mode">.*?</span>', html)] == [word] * bool(
         word
     )
@@ -104,7 +104,9 @@ async def test_a_page_is_marked_where_its_market_is_not_todays(serve: Serve, pat
 
 async def test_the_dashboard_says_that_prices_are_simulated_or_of_which_past_day(serve: Serve) -> None:
     assert "no price is real" in await html_of(await serve(mode="demo"), "/")
-    assert "those of 15 December 2025, as they were known then" in await html_of(await serve(mode="rehearsal"), "/")
+    assert "Replaying 15 December 2025: prices and forecast as they were known then" in await html_of(
+        await serve(mode="rehearsal"), "/"
+    )
     live = await html_of(await serve(), "/")
     assert "real" not in live
     assert "rehearsal" not in live
@@ -153,8 +155,10 @@ async def test_a_page_is_cached_like_the_api_and_told_apart_by_language(server: 
         ("", "en"),
         ("et-EE,et;q=0.9,en;q=0.8", "et"),
         ("en,et;q=0.9", "en"),
-        ("ru,fi;q=0.8", "en"),
-        ("ru,et;q=0.1", "et"),
+        ("sv,fi;q=0.8", "en"),
+        ("ru,et;q=0.1", "ru"),
+        ("ru-RU,ru;q=0.9,et;q=0.8,en-US;q=0.7", "ru"),
+        ("fi,et;q=0.1", "et"),
         ("et;q=nonsense", "en"),
     ],
 )
@@ -181,7 +185,7 @@ async def test_a_browser_gets_a_page_where_there_is_none_and_a_program_its_json(
     page = await server.ask(path, "Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\nAccept-Language: et")
     assert (page.status, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
     html = page.body.decode()
-    assert "Sellist lehte ei ole" in html
+    assert "Lehte ei leitud" in html
     root = urljoin(f"http://house.example/prefix{path}", re.findall('<base href="(.*?)">', html)[0])
     assert root == "http://house.example/prefix/"
     for address in Outline(html).addresses[1:]:

@@ -33,6 +33,7 @@ export class PageDrawing extends Drawing {
     super(place, { behind: ["nights", "window", "avoid"], before: TINTS.map((tint) => `edge ${tint}`), more: HATCHING });
     this.over = place.appendChild(over);
     this.wording = /** @type {import("./wording.js").Wording} */ (/** @type {unknown} */ (null));
+    this.measure();
   }
 
   /** @override */

@@ -76,12 +76,14 @@ export class PageChart extends Chart {
       if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.point(null);
     });
     card.addEventListener("click", (event) => this.press(/** @type {HTMLElement} */ (event.target).dataset));
+    new ResizeObserver(() => this.fit()).observe(place);
+  }
+
+  /** Draws anew in the room that there is. */
+  fit() {
     this.drawing.measure();
-    new ResizeObserver(() => {
-      this.drawing.measure();
-      this.redraw();
-      this.listener();
-    }).observe(place);
+    if (this.scene) this.drawing.draw(this.scene);
+    this.listener();
   }
 
   /** From the first period to the end of what can be seen: a little room after the last. @returns {Span} */

@@ -72,6 +72,8 @@ export const feed = new Feed({
 /** Shows all of it, and keeps it up to date. @param {() => void} [onPrices] called whenever prices or the period have changed */
 export function start(onPrices) {
   if (onPrices) follow = onPrices;
+  // Paper has another width, which nothing else hears of.
+  matchMedia("print").addEventListener("change", () => chart?.fit());
   nameServer(document, data.address);
   feed.poll();
 }
