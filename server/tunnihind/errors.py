@@ -72,7 +72,7 @@ class StoreError(TunnihindError):
 class SchemaError(StoreError):
     """The store is from a newer version of Tunnihind, or from an older one that can't be upgraded, or it is empty.
 
-    An empty store may pass: a server that makes the tables may be about to start.
+    An empty store may be temporary, because a server may be about to make the tables.
     """
 
 
@@ -194,8 +194,8 @@ _HIDDEN: Final = "***"
 def one_line(text: str, secret: str = "") -> str:
     """Return the beginning of a text on one line, without control characters and without the secret.
 
-    The secret is found as it is, percent-encoded once or more, as XML character references or JSON escapes, and with
-    white space inside.
+    It finds the secret in plain text, percent-encoded once or more, in XML character references or JSON escapes, and
+    with white space inside.
     """
     line = without(secret, _beginning(text))
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"

@@ -117,7 +117,7 @@ def protect(database: Path, *, only_file: bool) -> None:
 @pytest.mark.parametrize(
     ("only_file", "complaint"),
     [
-        (True, "attempt to write a readonly database; serving goes on from what is known"),
+        (True, "attempt to write a readonly database; the known data are still served"),
         (False, "it is opened for reading only, and nothing new is fetched"),
     ],
     ids=["the file", "its folder too"],
@@ -174,7 +174,7 @@ async def test_a_server_that_was_started_on_a_full_disk_works_once_there_is_room
     await server.until("/readyz", is_told("the database can't be"), say="what is wrong")
     await server.until_logged("it is opened for reading only, and nothing new is fetched")
     disk.free(server)
-    await server.until_logged("the database can be written to now")
+    await server.until_logged("the database is writable now")
     await server.until("/readyz", lambda reply: not is_told("the database can't be")(reply), say="all well")
     await server.until_logged("elering")
 

@@ -139,8 +139,8 @@ CODE: Final = r"`[^`]*`|{\w+}|--[a-z-]+|\b\w+=\w*|/api/\w+"
 LATIN_IN_RUSSIAN: Final = {
     "API", "ApexCharts", "C", "CSV", "Ctrl", "DNS", "EMHASS", "ENTSO-E", "EUR", "Eesti keeles", "Elektrilevi",
     "Elering", "Gen2", "HTTP", "Home", "Home Assistant", "IP", "In English", "JavaScript", "MWh", "NTP", "Node.js",
-    "Open-Meteo", "OpenAPI", "Predbat", "Python", "REST", "RFC", "Shelly", "Shift", "Tunnihind", "UTC", "Võrk", "W", "Wh",
-    "curl", "evcc", "jq", "kW", "kWh", "null", "origin", "recorder",
+    "Open-Meteo", "OpenAPI", "Predbat", "Python", "REST", "RFC", "Shelly", "Shift", "Tunnihind", "UTC", "Võrk", "W",
+    "Wh", "curl", "evcc", "jq", "kW", "kWh", "null", "origin", "recorder",
     # Programs read these, or say them.
     "Tunnihind-VAT-Rate", "api", "application/problem[+]json", "auto", "buy", "charges", "dark", "detail", "ee", "en",
     "et", "fi", "import", "law", "lt", "lv", "quarter", "rate_increment", "ru", "status", "tax", "title", "type",

@@ -1,4 +1,4 @@
-"""`backtest`: the model under test."""
+"""`backtest`: tests the model on past days."""
 
 import csv
 import json
@@ -27,21 +27,21 @@ from tunnihind.store.store import Store
 
 _DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
 _WIDTH: Final = 100
-"""Columns that the tables may take, also where nothing tells how many there are."""
+"""Tables may take this many columns, also if the terminal's width is unknown."""
 
 
 _FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 def _in_a_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a file that cannot be written before the work is done rather than after it."""
+    """Refuse a file that can't be written, before the work is done rather than after it."""
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"the folder {path.parent} does not exist; create it first")
     return path
 
 
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a picture that cannot be drawn before the work is done rather than after it."""
+    """Refuse a picture that can't be drawn, before the work is done rather than after it."""
     if path is not None and find_spec("matplotlib") is None:
         raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_a_folder(context, parameter, path)
@@ -57,11 +57,9 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
     type=click.Choice(list(RESOLUTIONS)),
     default="60m",
     show_default=True,
-    help="Score hours, or quarters by the stored quarters: from 2025-10-08 on.",
+    help="Score hours, or quarters against the stored quarters, from 2025-10-08 on.",
 )
-@option(
-    "json", "as_json", is_flag=True, help="Write JSON; its months are of delivery days, its hours of the zone's clock."
-)
+@option("json", "as_json", is_flag=True, help="Write JSON. Months are of delivery days, hours of the zone's clock.")
 @option(
     "plot",
     type=_FILE,
@@ -85,7 +83,7 @@ def backtest(
     plot: Path | None,
     forecasts_out: Path | None,
 ) -> None:
-    """Score the model on past delivery days: one forecast a day, each seeing only what was known then."""
+    """Score the model on past delivery days: one forecast a day, each with only the data known then."""
     if last < first:
         raise click.UsageError("--to lies before --from")
     result = _walked(settings, first.date(), last.date(), issue_at.time(), horizon_days, RESOLUTIONS[resolution])

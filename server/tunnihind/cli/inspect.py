@@ -1,4 +1,4 @@
-"""`status` and `openapi`: commands that only show something."""
+"""`status` and `openapi`: commands that only show information."""
 
 import json as json_module
 import time
@@ -25,12 +25,12 @@ from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
-"""Unconfirmed prices are named for this long."""
+"""Unconfirmed prices of this many recent days are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of a store at an instant; instants are unix seconds UTC."""
+    """The state of a store at an instant. Instants are unix seconds UTC."""
 
     now: int
     zone: Zone
@@ -54,7 +54,7 @@ class Status:
 
 
 def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Status:
-    """Return the state of a store and a market at `now`; of a past instant only what was known then.
+    """Return the state of a store and a market at `now`. A past instant shows only the data known then.
 
     Raises StoreError.
     """
@@ -85,7 +85,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
 
 
 def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
-    """Return the run that `serve --as-of` shows; None if there is nothing to make one from."""
+    """Return the run that `serve --as-of` shows, None if there are no data for one."""
     try:
         return make_runs(store, instant, market).hours
     except NothingToForecast:
@@ -93,7 +93,7 @@ def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
 
 
 def describe(status: Status) -> Iterator[str]:
-    """Yield the lines that people read."""
+    """Yield the lines that `status` prints."""
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
     yield f"published   {_until_text(status)}"

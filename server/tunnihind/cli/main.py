@@ -10,7 +10,7 @@ from tunnihind import __version__
 from tunnihind.errors import SettingsError, TunnihindError
 from tunnihind.settings import COMMAND
 
-# The model's matrices are small: threads only make it slower, and take the processor from the serving.
+# The model's matrices are small: threads only slow it down, and take processor time from serving.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 _COMMANDS: Final = {
@@ -26,7 +26,7 @@ _COMMANDS: Final = {
     "copy": "copy:copy_",
     "healthcheck": "healthcheck:healthcheck",
 }
-"""Where each command is. It is loaded when it is called: together they would take a second to load."""
+"""The module and function of each command. They are loaded when called, because all together take a second to load."""
 
 
 class _Commands(click.Group):

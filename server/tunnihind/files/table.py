@@ -29,7 +29,7 @@ class Row:
         self._cells = cells
 
     def instant(self, column: str, step_s: int = QUARTER_S) -> int:
-        """Return an instant on a multiple of `step_s` seconds. Raises ImportFileError."""
+        """Return a cell's instant, which must be a multiple of `step_s` seconds. Raises ImportFileError."""
         text = self._cells[column]
         try:
             ts = int(text)
@@ -43,7 +43,7 @@ class Row:
         return ts
 
     def number(self, column: str) -> float | None:
-        """Return a finite number, None for an empty cell. Raises ImportFileError."""
+        """Return a cell's finite number, None for an empty cell. Raises ImportFileError."""
         text = self._cells[column].strip()
         if not text:
             return None

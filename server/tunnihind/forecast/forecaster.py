@@ -68,7 +68,7 @@ class TieredForecaster:
     _seasons: SeasonCache = field(init=False, repr=False)
     _replays: Replays = field(init=False, repr=False)
     _last: tuple[Run, IssuedHours] | None = field(default=None, init=False, repr=False)
-    """The last run of hours, and the past forecasts that its quarters and scenarios are learnt from: they come next."""
+    """The last run of hours, and the past forecasts from which its quarters and scenarios are learnt next."""
 
     def __post_init__(self) -> None:
         self._seasons = SeasonCache(self.keeper)
@@ -149,7 +149,7 @@ class TieredForecaster:
         return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
 
     def _task(self, known: Known) -> _Task | None:
-        """Lay out the known data. Return None if they are too few, or too old, for the point model."""
+        """Lay out the known data. Return None if there are too few data for the point model, or they are too old."""
         newest = newest_whole_day(known.prices.of(self.market.zone))
         if newest is None:
             return None

@@ -12,13 +12,13 @@ import tunnihind.price_series
 from tunnihind.market import Market
 
 _LIBRARIES: Final = ("numpy", "holidays")
-"""Another version of these may forecast other numbers."""
+"""Another version of these libraries may forecast other numbers."""
 
 
 def model_identity(market: Market) -> str:
     """Return a word that changes with the models' code, their libraries, the zone and the price limits.
 
-    It is the same for all steps, because rows of the store have their step in their key.
+    The word is the same for all steps, because rows of the store have their step in their key.
     """
     return f"{_code()}:{market.zone}:{market.limits.floor:g}:{market.limits.cap:g}"
 

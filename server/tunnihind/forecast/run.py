@@ -30,7 +30,7 @@ SCENARIOS: Final = 20
 _SAME_MEAN: Final = 0.0101
 """The mean of four medians equals the hour's p50 within 0.01 EUR/MWh, because each is rounded.
 
-The rest allows for binary fractions.
+The remaining 0.0001 allows for binary rounding.
 """
 _SAME_PERCENTILE: Final = 0.0101
 
@@ -71,7 +71,7 @@ class Run:
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
         """Return this run from `start_ts` on, as if made at `made_at`. Return None if it does not reach `start_ts`.
 
-        The inputs stay the same, but older.
+        The inputs are the same, with greater ages.
         """
         skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:

@@ -161,7 +161,7 @@ def _missing_days(state: StateBook, source: CovariateSource, history_start: date
 
 
 def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
-    """Return whether to ask now for a day, from when and how often it was asked for before."""
+    """Return whether to ask now for a day, given when and how often it was asked for before."""
     if asked is None:
         return True
     at, times = asked

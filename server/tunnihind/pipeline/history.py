@@ -23,7 +23,7 @@ def needed_since(forecaster: Forecaster, as_of: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Differs whenever the content of a store differs: prices are added or withdrawn, covariates merged."""
+    """The state of a store. It changes whenever prices are added or withdrawn, or covariates are merged."""
 
     instance: str
     address: str

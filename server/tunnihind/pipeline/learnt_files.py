@@ -28,9 +28,9 @@ _LOG: Final = logging.getLogger(__name__)
 FORMAT: Final = 1
 """Increases with every change of the files' format or content."""
 MOST_FILES: Final = 12
-"""Files beyond this number are deleted, the longest unused first. In use are learners at two refits, the forecasts
-issued up to yesterday and up to today, and the season of all days, both before the auction and after it. The rest is
-room for a second server."""
+"""Files beyond this number are deleted, the longest unused first. The files in use are learners at two refits, the
+forecasts issued up to yesterday and up to today, and the season of all days, each before the auction and after it. The
+rest is room for a second server."""
 LEFT_FREE: Final = 64 * 1024 * 1024
 """Free bytes of the disk that are left to the database, whose data can't be made again."""
 

@@ -41,7 +41,7 @@ class Texts:
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return a text, of those in plural forms the one for `n`. Raises KeyError if the language has none."""
+        """Return a text; if it has plural forms, the form for `n`. Raises KeyError if the language has none."""
         said: str | Mapping[str, str] = self._table[key]
         text = said if isinstance(said, str) else said[plural(self.language, gaps["n"])]
         return text.format(**gaps) if gaps else text

@@ -200,7 +200,7 @@ async def test_nothing_known_is_an_empty_month_and_not_for_good(serve: Serve, st
         ("?month=2025-11&resolution=30m", "`resolution` is '30m'", "15m or 60m"),
         ("?month=2025-11&resolution=", "`resolution` is ''", "15m or 60m"),
         ("?month=2025-11&resolution=15m&resolution=15m", "`resolution` is given more than once", "once"),
-        ("?month=2025-11&days=2", "`days` is no parameter", "`month` and `resolution`"),
+        ("?month=2025-11&days=2", "`days` is not a parameter", "`month` and `resolution`"),
     ],
 )
 async def test_what_makes_no_sense_is_refused_with_the_field_and_the_fix(

@@ -202,7 +202,7 @@ def test_a_database_in_another_encoding_is_refused(postgresql: PostgresqlServer)
 
 def test_a_server_that_is_too_old_is_refused(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "OLDEST_VERSION", 999)
-    with pytest.raises(StoreError, match=r"its server is PostgreSQL \d+, and 999 is the oldest"):
+    with pytest.raises(StoreError, match=r"its server is PostgreSQL \d+, and the oldest supported version is 999"):
         Store(postgresql_url)
 
 

@@ -100,6 +100,11 @@ def strings(node: Any, key: str = "") -> Iterator[str]:  # noqa: ANN401  a JSON 
         yield node
 
 
+def groups(document: Any) -> list[str]:  # noqa: ANN401  a JSON document
+    """Return the names and descriptions of the groups of resources."""
+    return [text for tag in document["tags"] for text in tag.values()]
+
+
 @pytest.mark.parametrize("vat_rate", [None, 0.24])
 @pytest.mark.parametrize("zone", ZONES)
 @translated_language
@@ -110,6 +115,7 @@ def test_every_sentence_of_the_reference_is_translated(language: Language, zone:
     shown = [
         *document["info"]["description"].strip().split("\n\n"),
         *strings([document["paths"], document["components"]]),
+        *groups(document),
     ]
     assert [text for text in shown if say(text) == text] == []
     assert language != "ru" or [text for text in shown if not re.search("[А-Яа-я]", say(text))] == []
@@ -120,7 +126,7 @@ def test_the_catalogue_translates_nothing_that_is_gone(language: str) -> None:
     settings = Settings()
     catalogue = json.loads((WEB / "locales" / f"reference.{language}.json").read_text())
     document = openapi_document(settings)
-    shown = {*document["info"]["description"].strip().split("\n\n"), *strings(document), "fraction"}
+    shown = {*document["info"]["description"].strip().split("\n\n"), *strings(document), *groups(document), "fraction"}
     shown |= {market.adjective for market in MARKETS.values()}
     assert sum(text in shown for text in catalogue) == len([t for t in catalogue if "$" not in t])
 

@@ -17,7 +17,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.forecast.known_days.price_state import PriceState
 
 CURVE: Final = "supply_curve_12h"
-"""The price at a similar tightness in the last days, from the hours within twelve."""
+"""The recent price at a similar tightness, from hours up to twelve apart."""
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
@@ -97,7 +97,7 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
     """Return columns for the second day, from the day before it. Missing values are 0.
 
-    They are the mean, the evening, and the difference from the week. The same hour of another day adds nothing.
+    The columns are the mean, the evening, and the difference from the week. The same hour of another day adds nothing.
     """
     z = scale.standard(series)
     columns: Columns = {}

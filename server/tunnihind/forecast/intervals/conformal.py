@@ -1,9 +1,9 @@
 """80% intervals by conformal calibration on the model's own as-issued errors, per lead, side and clock hour.
 
-Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.9. Half of that mean is
-the hour's and half its day's; then half is the lead's and half that of all leads. p10 and p90 are p50 plus 1.03 V times
-the weighted 10% and 90% quantiles of past r / V. Errors of forecasts at a similar level count more. p10 is not below
-the price that hardly any hour of the last 90 days was below.
+Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.9. The hour's mean is
+averaged with the day's mean, and the result with that of all leads. p10 and p90 are p50 plus 1.03 V times the weighted
+10% and 90% quantiles of past r / V. Errors of forecasts at a similar level count more. p10 is not below the 1% quantile
+of the last 90 days' prices.
 
 The sources are those of `error_quantiles`. The scale is that of normalised conformal prediction (Papadopoulos,
 Gammerman, Vovk 2008), the weight by likeness that of localized conformal prediction (Guan 2023, Biometrika 110(1)).
@@ -81,7 +81,7 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 
 
 def lowest_likely(actual: Floats) -> float:
-    """Return the price, EUR/MWh, that hardly any hour of the last days was below. p10 need not be lower.
+    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. p10 need not be lower.
 
     Near zero, the errors of expensive hours would take p10 far below any recent price. `actual` (days, 24) holds the
     prices up to the newest day that a forecast may use. Return minus infinity if none of them is known, as after a gap

@@ -26,7 +26,7 @@ _PRIOR_GROWTH: Final = 0.05
 _PRIOR_DAYS: Final = 2.0
 """Days of measured errors that weigh as much as the prior."""
 _STALE_GROWTH: Final = 1 / 8
-"""Power of lead / 7 by which intervals widen past the seventh lead day: for Estonia's prices of 2024 and 2025 their
+"""Past the seventh lead day, intervals widen with this power of lead / 7. For Estonia's prices of 2024 and 2025 their
 width grew 1.13-fold at 28 days, 1.30-fold at 60 and 1.45-fold at 120."""
 
 

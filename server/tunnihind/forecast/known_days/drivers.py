@@ -168,7 +168,7 @@ def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, v
 
 
 def joined(members: Iterable[Singles], *, total: bool) -> Floats:
-    """Return the sum, or the mean, of members of shape (days, ...). A missing member moves with the others.
+    """Return the sum, or the mean, of members of shape (days, ...). A missing member is estimated from the others.
 
     Its ratio to them comes from the means of all days so far.
     """
@@ -254,7 +254,7 @@ def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) 
 def usual_hours(days: Floats) -> Floats:
     """Return the usual value of each clock hour, (days, 24): its mean over the known days of the last 14.
 
-    If none of those days is known, it is the last earlier mean. Before the first known day it is the mean of the first
+    If none of these days is known, the last earlier mean counts. Before the first known day it is the mean of the first
     `MIN_ISSUE_DAYS` known days, which no later day changes.
     """
     there = np.isfinite(days)

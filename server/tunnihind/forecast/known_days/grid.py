@@ -66,7 +66,7 @@ class DayGrid:
         return np.diff(self.starts) // HOUR_S
 
     def lay[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Lay hours that begin with the grid's first, shape (..., hours), on the grid, shape (..., days, 24).
+        """Arrange the grid's hours, shape (..., hours), by day and clock hour, shape (..., days, 24).
 
         The missing hour of a 23-hour day is NaN. The two hours that share a clock hour on a 25-hour day become their
         mean, or the known one of them.
@@ -99,7 +99,7 @@ def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bo
 class DailyPrices:
     """One zone's prices of consecutive delivery days by Central European clock hour.
 
-    `eur_mwh` has shape (days, 24), NaN where unknown, laid as `DayGrid.lay` does. `classes` has shape (days,).
+    `eur_mwh` has shape (days, 24), NaN where unknown, arranged as by `DayGrid.lay`. `classes` has shape (days,).
     """
 
     first: date
@@ -129,5 +129,5 @@ def classes_of(days: Sequence[date], country: str) -> Classes:
 
 
 def by_hour[Number: np.generic](grid: NDArray[Number], days: Sequence[date]) -> NDArray[Number]:
-    """Lay a grid of shape (..., days, 24) out hour by hour, shape (..., hours), as the days have them."""
+    """Turn a grid of shape (..., days, 24) into the days' real hours, shape (..., hours)."""
     return np.concatenate([grid[..., row, clock_hours(day)] for row, day in enumerate(days)], axis=-1)

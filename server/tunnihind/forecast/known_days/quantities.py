@@ -21,7 +21,7 @@ KNOWN_NAMES: Final = (
     f"<zone>_<load|wind|solar>[_da]_mw and <{'|'.join(WEATHER)}>@<point>, "
     f"where zone, and the beginning of point, is one of {', '.join(REGIONS)}"
 )
-"""Describes to people the names that the model can read."""
+"""A description of the names that the model can read."""
 
 _HALF_POWER_M_S: Final = 7.5
 _POWER_WIDTH_M_S: Final = 1.7

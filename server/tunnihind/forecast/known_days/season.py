@@ -14,7 +14,7 @@ from tunnihind.public_holidays import is_holiday
 
 _TROPICAL_YEAR_DAYS: Final = 365.2425
 _LOWEST_SINE: Final = -0.2
-"""The grid does not differ between lower elevations of the sun."""
+"""A lower sun makes no difference to the grid."""
 
 
 @dataclass(frozen=True, slots=True)

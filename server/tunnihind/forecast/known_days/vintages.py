@@ -28,7 +28,7 @@ WEEK_AGES: Final = range(-1, 10)
 """Delivery days of a forecast that reaches several days, counted from the day of issue."""
 NEXT_DAY_AGES: Final = range(1, 2)
 NEXT_DAY_S: Final = 48 * HOUR_S
-"""Forecasts that never reach further are of the next day only."""
+"""Forecasts that never reach further count as forecasts of the next day only."""
 
 
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
@@ -96,8 +96,8 @@ def reach_s(issues: Sequence[IssuedSeries]) -> int:
 class Frame:
     """The hours that vintages of some issue days hold.
 
-    `instants` (rows,) is when each day reads. `slots` (rows, ages, 25) counts hours from `start_ts`; hours outside the
-    grid are `hours`. `is_short` (rows, ages) is true for days of 23 hours.
+    `instants` (rows,) has the instant at which each day reads its covariates. `slots` (rows, ages, 25) counts hours
+    from `start_ts`; hours outside the grid are `hours`. `is_short` (rows, ages) is true for days of 23 hours.
     """
 
     start_ts: int
@@ -108,7 +108,7 @@ class Frame:
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Frame the delivery days `rows[r] + ages[a]`."""
+        """Return the frame of the delivery days `rows[r] + ages[a]`."""
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
         day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)

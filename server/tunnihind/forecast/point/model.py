@@ -1,8 +1,7 @@
 """The protocols of a point model. It learns each hour's price from columns, and doesn't know where they come from.
 
-The columns are below it. Above it are the replay of the past, the tiers and the intervals, which work for any model
-that keeps these protocols. Prices are in the asinh scale of `known_days.price_state`; arrays of days have shape (n,
-24).
+The replay of the past, the tiers and the intervals work for any model that keeps these protocols. Prices are in the
+asinh scale of `known_days.price_state`; arrays of days have shape (n, 24).
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The shape of past hours: the run of the price within them, and the distances of their quarters."""
+"""The shape of past hours: the slope of the price within them, and the distances of their quarters."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -82,7 +82,7 @@ class KnownQuarters:
         return slopes
 
     def recent_distance(self, last: date) -> Floats:
-        """Return the distance from their hour that 80% of quarters kept, up to the day `last`, by clock hour: (24,)."""
+        """Return the distance from the hour within which 80% of quarters lay up to `last`, by clock hour: (24,)."""
         days = self.row(last) + 1
         if days == 0:
             return np.full(CLOCK_HOURS, _PRIOR_DISTANCE)

@@ -2,7 +2,7 @@
 
 The width combines the hour's width and the distances within the hour as two independent errors. The hour's error is
 three or four times as large, so the distances add little. On four series of Estonian, Lithuanian and Finnish forecasts
-of 2025, the share of quarters inside p10 to p90 was the share of hours within .015, at every lead.
+of 2025, the share of quarters inside p10 to p90 differed from the share of hours by at most .015, at every lead.
 """
 
 from dataclasses import dataclass

@@ -58,7 +58,7 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """The evidence for the shares, by day from `first` on: moments of the columns, (days, 3, 3), and with slopes."""
+    """The evidence for the shares by day from `first` on: moments of the columns, (days, 3, 3), and with the slopes."""
 
     first: date
     moments: Floats

@@ -1,7 +1,8 @@
 """Takes a point model through the past: it forecasts each day from the data known then, then learns the day.
 
 The model does not change between the weekly fits of its own past. The days since the last fit are learnt again with
-every forecast. So the forecast depends on the data alone, never on when the process started or how often it forecast.
+every forecast. So the forecast depends on the data alone, never on when the process started or how many forecasts it
+made.
 """
 
 from copy import copy
@@ -55,7 +56,7 @@ class _Record:
 class RowBlocks:
     """The rows of consecutive days up to row `last`, by lead.
 
-    It makes many at once, because each call costs a fixed time.
+    Many are made at once, because each call costs a fixed time.
     """
 
     def __init__(self, columns: LeadColumns, last: int) -> None:
@@ -133,7 +134,7 @@ class Learner:
         return predicted
 
     def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
-        """Return the fits and the days that each serves: each day's newest fit that saw nothing it may not use."""
+        """Return the fits with their days: each day gets the newest fit on days that it may use."""
         parts: list[tuple[DatedFit, slice]] = []
         for k, fit in enumerate(self.fits):
             end = self.fits[k + 1].through if k + 1 < len(self.fits) else int(block[-1])

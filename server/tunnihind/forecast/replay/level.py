@@ -18,7 +18,7 @@ _LARGEST_SHIFT: Final = 0.4
 
 @dataclass(slots=True)
 class LevelTracker:
-    """Keeps c, the moving mean of one lead's day-mean errors, and the gain of error(t) on the c known at its issue.
+    """Tracks c, the moving mean of one lead's day-mean errors, and a gain: the slope of errors on the c at their issue.
 
     The gain is near 0 if errors do not persist, so the correction switches itself off.
     """

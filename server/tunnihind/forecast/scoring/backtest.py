@@ -117,7 +117,7 @@ def backtest(
     `make` makes runs of the step (`SingleStepForecaster`). For quarters, truth and baseline are unknown if only the
     hour is known. A forecast issued on delivery day D counts for the hours of D+1 to D+`horizon_days` that were
     unpublished. The first forecast is issued `horizon_days` before `first`. If forecasts are issued after publication,
-    the longest lead is thus a day shorter. Hours that the forecast doesn't reach are left out.
+    the longest lead is a day shorter. Hours that the forecast doesn't reach are left out.
     """
     zone = make.market.zone
 

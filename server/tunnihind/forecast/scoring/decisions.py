@@ -1,9 +1,9 @@
 """The worth of a forecast for planning: the share of the possible saving that its cheapest hours catch.
 
-A plan takes the periods that a forecast says are cheapest, anywhere in the day; the earliest of equal ones. Its saving
-is the day's mean price less the mean price of its periods. The saving with perfect foresight is the ideal saving. A
-share is the sum of the savings over the sum of the ideal ones, so days with little to save count little. Prices and
-savings are in EUR/MWh without VAT.
+A plan takes the periods that a forecast says are cheapest, anywhere in the day. Of equal periods it takes the earliest.
+Its saving is the day's mean price less the mean price of its periods. The saving with perfect foresight is the ideal
+saving. A share is the sum of the savings over the sum of the ideal ones, so days with little to save count little.
+Prices and savings are in EUR/MWh without VAT.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

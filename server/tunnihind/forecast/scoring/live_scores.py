@@ -1,8 +1,8 @@
 """The accuracy of the served forecasts: runs exactly as issued, against the actual prices.
 
-For every delivery day and each distance of 1 to 7 days, the last run counts that was made before the day-ahead auction
-that many days earlier. A household would have planned with this run in the morning. Each pair of an issue day and a
-delivery day is scored by itself (`DayScores`). All other scores are combined from these.
+Every delivery day is scored at each distance of 1 to 7 days. The run that counts is the last one made before the
+day-ahead auction that many days earlier: a household would have planned with this run in the morning. Each pair of an
+issue day and a delivery day is scored by itself (`DayScores`). All other scores are combined from these.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -101,7 +101,7 @@ class System:
 
 
 class Outage:
-    """The trouble with a database that was in use. Its begin and its end are logged once each."""
+    """The trouble with a database that was in use. Its beginning and its end are logged once each."""
 
     def __init__(self, name: str, what: str) -> None:
         self._name = name
