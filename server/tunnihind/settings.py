@@ -21,7 +21,7 @@ COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
 
 
 def install_extra(name: str) -> str:
-    """Return what a reader does to install an extra of this package, to follow "to install it, "."""
+    """Return how to install an extra of this package, as the end of a sentence that begins "to install it, "."""
     return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 

@@ -138,9 +138,9 @@ def score_slice(
 ) -> ScoreSlice:
     """Make some of the forecasts that the scores of an instant need: the `recent` ones, or the older ones.
 
-    The oldest come first. At least one missing day is made, and none is begun after `slice_s` seconds. `model` is the
-    name under which the server keeps them. It is passed in because after an upgrade in place a new process has other
-    code than the running server. Raises StoreError.
+    The oldest come first. At least one missing day is forecast, and none is begun after `slice_s` seconds. `model` is
+    the name under which the server keeps them. It is passed in because after an upgrade in place a new process has
+    other code than the running server. Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()

@@ -3,7 +3,7 @@
 A witness is the newest answer of a source for a complete delivery day. Settled prices are agreed (two sources gave
 them, or the operator) or unconfirmed (one source gave them). `docs/data.md` has the rule in plain words.
 
-A witness has stood for the time from its first to its last hearing with the same prices.
+A witness stands from its first to its last hearing with the same prices.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -43,7 +43,7 @@ class PriceAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of answers. `wrong_since` is when prices were first settled that have all turned out to be wrong."""
+    """The result of answers. If all settled prices turned out wrong, `wrong_since` is when the first was settled."""
 
     added: Added = field(default_factory=Added)
     wrong_since: int | None = None

@@ -165,7 +165,7 @@ class _CovariateRow(Shape):
 def _lasting(
     connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: Superfluous
 ) -> list[IssuedSeries]:
-    """Return the issues of a covariate that thinning would keep, beside the stored ones."""
+    """Return the given issues of a covariate that thinning would keep."""
     if not issues:
         return []
     given = {issue.issued_ts: issue.run_ts for issue in issues}
@@ -188,7 +188,7 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 
 
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
-    """Return series by name, each oldest first. They are sorted here, because a database would move all values."""
+    """Return series by name, each oldest first. Sorting in the database would move all values."""
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
         found[name].append(series)

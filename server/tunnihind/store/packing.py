@@ -97,7 +97,7 @@ def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
-    # The result is the same to the bit as rounding the quotient in double precision, because the integers are short.
+    # The result equals the rounded double-precision quotient to the bit, because the integers are short.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values

@@ -25,7 +25,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 EARLIEST: Final = 0
 LATEST: Final = 4_102_444_800
-"""2100-01-01T00:00:00Z. A machine's clock may be decades wrong, but stays between these."""
+"""2100-01-01T00:00:00Z. A machine's clock may be decades wrong, but stays between these bounds."""
 
 YEARS: Final = range(2000, 2060)
 """Delivery days and hours of other years are refused. Arrays of all hours of these years still fit into memory."""

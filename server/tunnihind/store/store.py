@@ -82,7 +82,7 @@ class Store:
             raise upgraded(self.database)
 
     def begin_writing(self) -> None:
-        """Make a store that was opened for reading writable. Raises SettingsError, StoreError and SchemaError."""
+        """Reopen a read-only store for writing. Raises SettingsError, StoreError and SchemaError."""
         self.database.replace_by(Store(self._url).database)
 
     def tables(self) -> Sequence[TableRows[Any, Any]]:

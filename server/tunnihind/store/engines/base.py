@@ -88,7 +88,7 @@ class System:
         """Return the size of the database in bytes, None for one in memory. Raises SQLAlchemyError, StoreError."""
 
     def continue_only_if(self, recognise: Recognise) -> None:
-        """Check a database that replaces this one with `recognise` before it is used. Raises StoreError."""
+        """Use `recognise` to check any database that replaces this one. Raises StoreError."""
         self._recognise = recognise
 
     @abstractmethod

@@ -92,7 +92,7 @@ class Sqlite(System):
 
     @override
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a transaction that a process's end can't undo, but a power failure may.
+        """Open a transaction that survives the end of the process, but maybe not a power failure.
 
         A beat every few seconds, each flushed to the disk, would wear out a memory card.
         """
