@@ -49,7 +49,7 @@ async def run_script(hass: HomeAssistant, server: RunningServer, emhass_url: str
     await hass.async_block_till_done(wait_background_tasks=True)
 
 
-async def test_emhass_is_sent_what_is_paid_and_what_is_got(
+async def test_emhass_gets_buying_and_selling_prices(
     hass: HomeAssistant, serve: Serve, emhass: tuple[str, Sent]
 ) -> None:
     address, sent = emhass

@@ -94,7 +94,7 @@ def test_every_example_is_tried_here() -> None:
     ]
 
 
-async def test_the_examples_name_entities_that_there_are(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_the_examples_name_existing_entities(hass: HomeAssistant, make_home: MakeHome) -> None:
     await (await make_home()).add(plans=PLANS)
     named = set(re.findall(r"\b(?:binary_)?sensor\.\w+", "".join(documents.blocks("yaml")))) - {"sensor.car_battery"}
     assert named <= {entity_id for entity_id in er.async_get(hass).entities if hass.states.get(entity_id)}

@@ -124,7 +124,7 @@ async def test_evcc_gets_one_rate_after_the_other(hass: HomeAssistant, home: Hom
     ]
 
 
-async def test_ev_smart_charging_gets_what_is_published_of_today_and_tomorrow(
+async def test_ev_smart_charging_gets_the_published_prices_of_today_and_tomorrow(
     hass: HomeAssistant, home: Home, paid: Paid
 ) -> None:
     prices = ev_smart_charging_prices(named_entity(hass, "EV Smart Charging").attributes)

@@ -169,7 +169,7 @@ def test_every_exception_has_a_text_and_no_other_has() -> None:
     assert EN["exceptions"].keys() == raised().keys()
 
 
-def test_the_texts_of_exceptions_fill_in_what_is_given() -> None:
+def test_the_texts_of_exceptions_use_the_given_placeholders() -> None:
     for key, given in raised().items():
         assert placeholders(EN["exceptions"][key]["message"]) <= given, key
 
@@ -178,7 +178,7 @@ def test_every_repair_has_a_text_and_no_other_has() -> None:
     assert EN["issues"].keys() == set(issues.KEYS)
 
 
-async def test_the_texts_of_repairs_fill_in_what_is_given(hass: HomeAssistant, household: MockConfigEntry) -> None:
+async def test_the_texts_of_repairs_use_the_given_placeholders(hass: HomeAssistant, household: MockConfigEntry) -> None:
     with patch("homeassistant.helpers.issue_registry.async_create_issue") as create:
         for key in issues.KEYS:
             issues._raise(hass, household, key)

@@ -24,7 +24,7 @@ from tunnihind.settings import Settings
 from tunnihind.weather_points import REGIONS
 from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
-from tunnihind.web.options import PageOptions
+from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.reference import RECIPES, inline, pretty, recipe, translation, unit_named_in
 from tunnihind.web.summary import Surroundings, summarise
 from tunnihind.web.tariff import NETWORK
@@ -117,7 +117,9 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(assets=page_assets(), chart_library=CHART_LIBRARY, packages=tuple(NETWORK))
+    environment.globals.update(
+        assets=page_assets(), chart_library=CHART_LIBRARY, packages=tuple(NETWORK), languages=LANGUAGES
+    )
     return environment
 
 

@@ -39,7 +39,9 @@ async def _automations(hass: HomeAssistant, home: Home) -> None:
 
 
 @pytest.mark.parametrize(("kind", "describe"), KINDS)
-async def test_each_has_its_description_texts_and_icon(hass: HomeAssistant, kind: str, describe: Describe) -> None:
+async def test_each_trigger_and_condition_has_its_texts_and_icon(
+    hass: HomeAssistant, kind: str, describe: Describe
+) -> None:
     described = {name: about for name, about in (await describe(hass)).items() if name.startswith("tunnihind.")}
     names = {name.removeprefix("tunnihind.") for name in described}
     assert names

@@ -78,7 +78,7 @@ async def test_todays_past_quarters_are_asked_for_once(quarter_home: Home, proxy
     assert instant(state.attributes["end"]) == lowest + QUARTER_S
 
 
-async def test_levels_stay_those_of_hours_unless_the_household_says_otherwise(
+async def test_levels_go_by_hours_unless_the_household_chooses_quarters(
     hass: HomeAssistant, quarter_home: Home
 ) -> None:
     home = quarter_home
@@ -155,7 +155,7 @@ async def test_quarters_that_cannot_be_used_leave_the_prices_of_hours(
     assert problems(home) == ["quarters_missing"]
 
 
-async def test_quarters_that_a_server_no_longer_has_go_on_as_hours(quarter_home: Home, proxy: RecordingProxy) -> None:
+async def test_quarters_that_a_server_no_longer_has_become_hours(quarter_home: Home, proxy: RecordingProxy) -> None:
     home = quarter_home
     await home.add(options=BY_QUARTER)
     proxy.answer(paths.QUARTERS, status=HTTPStatus.NOT_FOUND)

@@ -34,7 +34,7 @@ def timers(hass: HomeAssistant) -> list[asyncio.TimerHandle]:
     return [handle for handle, text in told.items() if DOMAIN in text]
 
 
-async def test_unloading_stops_polls_and_timers_and_takes_repairs_along(
+async def test_unloading_stops_polls_and_timers_and_deletes_repairs(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()
@@ -88,7 +88,7 @@ async def test_an_entry_that_never_loaded_can_be_removed(hass: HomeAssistant, ma
     assert timers(hass) == []
 
 
-async def test_entities_are_the_same_ones_whatever_is_changed(
+async def test_entities_stay_the_same_after_any_change(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()
@@ -125,7 +125,7 @@ async def test_the_servers_device_is_called_as_its_entry(hass: HomeAssistant, ho
     assert [device.name for device in devices if device.via_device_id is None] == ["Price"]
 
 
-async def test_another_address_is_asked_from_then_on(
+async def test_after_a_new_address_polls_go_there(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()

@@ -93,7 +93,7 @@ async def test_weekends_are_at_the_night_rate_unless_the_contract_says_otherwise
     assert home.value("current_price") == "0.1"
 
 
-async def test_how_many_hours_are_cheap(make_home: MakeHome) -> None:
+async def test_the_option_sets_how_many_hours_are_cheap(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T05:00:00+02:00", price_of=lambda start: float(start // HOUR_S % 24))
     await home.add(options={"cheap_hours": 3})
     assert not home.is_on("cheap_hour")  # 03:00 in UTC, the fourth

@@ -101,7 +101,7 @@ async def test_the_list_changes_only_with_the_data(hass: HomeAssistant, afternoo
     assert instant(rates_of(afternoon)[0]["start"]) == MIDNIGHT + DAY_S
 
 
-async def test_each_price_has_its_currency_and_nothing_else_has(hass: HomeAssistant, afternoon: Home) -> None:
+async def test_only_prices_have_a_currency(hass: HomeAssistant, afternoon: Home) -> None:
     await afternoon.add()
     await enable_all(hass, afternoon)
     for key in PRICE_SENSORS:

@@ -31,7 +31,9 @@ async def lived(home: Home, quarters: range) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(("begins", "ends", "count"), DAYS)
-async def test_a_day_is_lived_by_the_quarter(make_home: MakeHome, begins: str, ends: str, count: int) -> None:
+async def test_a_whole_day_changes_prices_by_the_quarter(
+    make_home: MakeHome, begins: str, ends: str, count: int
+) -> None:
     quarters = range(instant(begins), instant(ends), QUARTER_S)
     assert len(quarters) == count
     home = await make_home(begins, ends)
@@ -74,7 +76,7 @@ async def test_a_plan_whose_piece_is_left_blank_runs_for_an_hour_at_least(make_h
     assert min(instant(piece["end"]) - instant(piece["start"]) for piece in pieces) >= HOUR_S
 
 
-async def test_a_quarter_changes_what_it_must_and_nothing_of_the_hour(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_a_new_quarter_changes_only_the_entities_of_the_quarter(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home()
     home.serve_quarters()
     await home.add(options={"billed_by": "quarter"})

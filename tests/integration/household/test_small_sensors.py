@@ -52,7 +52,7 @@ def times(home: Home) -> tuple[str, str]:
         (5.75, ("0", "15")),
     ],
 )
-async def test_the_time_until_the_next_piece_and_what_is_left_of_all(
+async def test_the_time_until_the_next_piece_and_the_time_left(
     split: Home, hours: float, expected: tuple[str, str]
 ) -> None:
     await split.at(NOON + int(hours * HOUR_S))
@@ -98,7 +98,7 @@ async def test_the_average_ahead_begins_with_the_current_hour(make_home: MakeHom
     assert (instant(state.attributes["start"]), instant(state.attributes["end"])) == (NOON, NOON + 6 * HOUR_S)
 
 
-async def test_the_average_ahead_goes_over_as_many_hours_as_are_asked_for(make_home: MakeHome) -> None:
+async def test_the_average_ahead_covers_the_chosen_number_of_hours(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T12:20:00+02:00")
     await home.add(options={"hours_ahead": 3})
     await change(home, hours_ahead=24)
@@ -109,7 +109,7 @@ async def test_the_average_ahead_goes_over_as_many_hours_as_are_asked_for(make_h
     assert home.state("sensor", "average_ahead").attributes["settled"] is True
 
 
-async def test_the_average_ahead_goes_by_quarters_where_these_are_billed(make_home: MakeHome) -> None:
+async def test_the_average_ahead_goes_by_quarters_if_billed_by_quarters(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T12:20:00+02:00")
     home.serve_quarters()
     await home.add(options={"billed_by": "quarter", "hours_ahead": 1})
@@ -118,7 +118,7 @@ async def test_the_average_ahead_goes_by_quarters_where_these_are_billed(make_ho
     assert float(home.value("average_ahead")) == pytest.approx(fmean(quarters), abs=1e-4)
 
 
-async def test_the_average_ahead_is_unknown_where_an_hour_is(make_home: MakeHome) -> None:
+async def test_the_average_ahead_is_unknown_if_an_hour_is(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T12:20:00+02:00")
     home.forecast_of = None
     home.serve()

@@ -125,7 +125,7 @@ async def test_the_devices_real_energy_counts(make_home: MakeHome, unit: str, pe
 
 
 @with_recorder
-async def test_a_window_is_counted_whole_as_soon_as_its_last_reading_is_recorded(
+async def test_a_window_is_complete_as_soon_as_its_last_reading_is_recorded(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     """So the guide's automation tells the whole cost, without waiting for the next quarter of an hour."""
@@ -148,7 +148,7 @@ async def test_a_window_is_counted_whole_as_soon_as_its_last_reading_is_recorded
 
 
 @with_recorder
-async def test_a_meter_that_begins_again_at_zero_and_is_away_for_a_while_loses_nothing(
+async def test_a_meter_that_restarts_at_zero_or_is_away_briefly_loses_no_energy(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     """Home Assistant restarts in the middle of the window too."""
@@ -174,7 +174,7 @@ async def test_a_meter_that_begins_again_at_zero_and_is_away_for_a_while_loses_n
 
 
 @with_recorder
-async def test_a_meter_that_stays_away_is_told_and_counts_nothing(make_home: MakeHome) -> None:
+async def test_a_meter_that_stays_away_counts_as_hours_without_a_reading(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00")
     await home.add(plans={PLAN_ID: METERED})
     begins = window(home)
@@ -185,7 +185,7 @@ async def test_a_meter_that_stays_away_is_told_and_counts_nothing(make_home: Mak
 
 
 @with_recorder
-async def test_the_statistics_show_what_was_saved_and_when(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_the_statistics_show_savings_at_their_time(hass: HomeAssistant, make_home: MakeHome) -> None:
     """Also a loss: the plan has no other hour than one that is dearer than the day."""
     home = await make_home("2026-01-14T00:00:00+02:00", PUBLISHED_TOMORROW)
     await home.add(plans={PLAN_ID: {**BY_ENERGY, "energy": 2.0}})
@@ -293,7 +293,9 @@ async def test_sums_that_were_lost_begin_a_new_cycle(
     assert attributes(home, "saved_total")["last_reset"] == iso(home.now)
 
 
-async def test_switched_off_in_the_middle_only_what_ran_counts(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_after_a_switch_off_in_the_middle_only_the_time_before_counts(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00")
     await home.add(plans={PLAN_ID: BY_ENERGY})
     begins = window(home)
@@ -346,7 +348,7 @@ async def change_plan(hass: HomeAssistant, home: Home, data: dict[str, Any]) -> 
     await home.settle()
 
 
-async def test_sums_come_and_go_with_the_meter_and_are_not_forgotten(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_sensors_come_and_go_with_the_meter_but_keep_their_sums(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00")
     await home.add(plans={PLAN_ID: BY_ENERGY})
     await home.at(window(home) + 2 * HOUR_S)
@@ -360,7 +362,7 @@ async def test_sums_come_and_go_with_the_meter_and_are_not_forgotten(hass: HomeA
     assert not is_there(hass, "last_saving")
 
 
-async def test_a_deleted_plan_takes_its_sums_along(
+async def test_deleting_a_plan_deletes_its_sums(
     hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
 ) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00")

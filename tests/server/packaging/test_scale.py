@@ -118,5 +118,5 @@ def test_the_page_about_it_names_the_limits_that_the_edge_has() -> None:
     [rate], [burst] = re.findall(r"rate=(\d+)r/s", EDGE), re.findall(r"burst=(\d+)", EDGE)
     assert f"above {rate} requests a second, after {burst} at once" in page
     [pause] = {*re.findall(r"fail_timeout=(\d+)s", EDGE)}
-    assert (pause, "leaves it alone for five seconds" in page) == ("5", True)
+    assert (pause, "doesn't ask this one for five seconds" in page) == ("5", True)
     assert f"nginx {re.search(r'nginx ([\d.]+) or newer', EDGE)[1]} and later" in page  # type: ignore[index]

@@ -45,7 +45,9 @@ def test_months_come_newest_first_with_the_figures_of_the_chosen_days_ahead() ->
     assert summary.window.days == 30
 
 
-@pytest.mark.parametrize(("lang", "heading"), [("en", "The last 3 days"), ("et", "Viimased 3 päeva")])
+@pytest.mark.parametrize(
+    ("lang", "heading"), [("en", "The last 3 days"), ("et", "Viimased 3 päeva"), ("ru", "За последние 3 дня")]
+)
 async def test_a_young_server_tells_of_the_days_it_has_scored(serve: Serve, lang: str, heading: str) -> None:
     """Not of all days of the window that they lie in."""
     young = replace(sample_views.window(3), days=90)
@@ -92,6 +94,9 @@ def test_bars_and_labels_stay_within_the_plot(count: int) -> None:
             assert 0 <= bar.y <= bar.y + bar.height <= 1000.1
         for label in chart.labels:
             assert 0 <= label.at < label.at + label.width <= 100.01
+        # All of one width, which a single month does not stretch over the chart.
+        assert len({bar.width for bar in chart.bars}) == 1
+        assert chart.bars[0].width < 150
         # In order from left to right, and none over another.
         edges = [(bar.x, bar.x + bar.width) for bar in chart.bars]
         assert all(end <= start for (_, end), (start, _) in pairwise(edges))
@@ -147,7 +152,7 @@ def test_an_empty_server_has_nothing_to_show() -> None:
     assert Months() == NO_MONTHS
 
 
-@pytest.mark.parametrize(("lang", "percent"), [("en", "81%"), ("et", "81%")])
+@pytest.mark.parametrize(("lang", "percent"), [("en", "81%"), ("et", "81%"), ("ru", "81%")])
 async def test_the_page_shows_figures_charts_and_where_the_data_is(serve: Serve, lang: str, percent: str) -> None:
     server = await serve(sample_views.ordinary())
     html = (await server.ask(f"/accuracy?lang={lang}")).body.decode()

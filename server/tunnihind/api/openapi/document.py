@@ -70,7 +70,7 @@ unofficial.
 _TAGS: Final = [
     {"name": "Prices", "description": "Settled prices and forecast."},
     {"name": "Feeds", "description": "Prices in the form that other programs read."},
-    {"name": "Service", "description": "About this server and its state."},
+    {"name": "Operation", "description": "About this server and its state."},
 ]
 
 

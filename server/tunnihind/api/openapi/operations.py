@@ -243,7 +243,7 @@ def service_operations() -> Mapping[str, Document]:
     return {
         "/api/openapi.json": _operation(
             "getDescription",
-            "Service",
+            "Operation",
             "This description",
             "The OpenAPI 3.1 description of the API.",
             answers=cached({JSON: {"schema": {"type": "object", "examples": [{"openapi": "3.1.0"}]}}})
@@ -252,7 +252,7 @@ def service_operations() -> Mapping[str, Document]:
         ),
         "/api/about": _operation(
             "getAbout",
-            "Service",
+            "Operation",
             "Who serves this API",
             "Name, version and identity of the server, its VAT rate, the credit to give, and whether it is live.",
             answers=cached(content("About")) | problems(405, 429, 500, 503),
@@ -260,7 +260,7 @@ def service_operations() -> Mapping[str, Document]:
         ),
         "/healthz": _operation(
             "getHealth",
-            "Service",
+            "Operation",
             "Is the process alive?",
             "Answers while the process lives. 503 means that only a restart can help, because the pipeline has made no "
             "progress for fifteen minutes.",
@@ -268,7 +268,7 @@ def service_operations() -> Mapping[str, Document]:
         ),
         "/readyz": _operation(
             "getReadiness",
-            "Service",
+            "Operation",
             "Is the data there and fresh?",
             "Ages of the settled prices, the forecast and the last refresh, by the server's own clock.",
             answers={
