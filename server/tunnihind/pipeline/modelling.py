@@ -119,7 +119,7 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
 
 @dataclass(frozen=True, slots=True)
 class ScoreSlice:
-    """Some of the forecasts of past days that the scores need. Those of `lacking` days are still to be made.
+    """Some of the forecasts of past days that the scores need. Forecasts of `lacking` days are still to be made.
 
     `past` is the value of `BacktestBook.state_of_past` before they were made.
     """

@@ -1,11 +1,11 @@
 """How long each kind of row is kept.
 
-Recent runs and covariate issues are all kept. Older days keep two: the last one before gate closure, which a forecast
-of the next day could have used, and the last one of the day. Covariates also keep the last one before the model's issue
-time, so that the model trains on weather that is as fresh as in a live forecast. For the weather these are the runs of
-00 and 12 UTC. Each day's 00 UTC run is always kept. The same rule filters a source's archive before it is stored.
-Otherwise back-fill would add each day the rows that thinning deletes. The scores of runs are kept for ever: they take
-.3 MB a year.
+Recent runs and covariate issues are all kept. Older days keep two of them: the last one before gate closure, which a
+forecast of the next day could have used, and the last one of the day. Covariates also keep the last one before the
+model's issue time, so that the model trains on weather that is as fresh as in a live forecast. For the weather these
+are the runs of 00 and 12 UTC. Each day's 00 UTC run is always kept. The same rule filters a source's archive before it
+is stored. Otherwise back-fill would add each day the rows that thinning deletes. The scores of runs are kept for ever:
+they take .3 MB a year.
 
 In SQLite a year takes 32 MB: 7 of prices (140,000 quarters of four zones), 9 of runs (3 of hours, 6 of quarters), 11 of
 weather (42 series) and 5 of ENTSO-E's forecasts (21 series). The rows that are kept in full take some 5 MB more. Each

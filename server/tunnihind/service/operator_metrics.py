@@ -70,7 +70,7 @@ class Connections(Collector):
         self._database = database
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Count the connections in the pool. A database in memory has none."""
+        """Count the connections in the pool. A database in memory has no pool."""
         pool = self._database.system.engine.pool
         if not isinstance(pool, QueuePool):
             return

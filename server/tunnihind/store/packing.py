@@ -65,8 +65,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    They become short integers divided by the scale, if possible. With a scale of 0 they are in single precision, which
-    is finer than any weather forecast.
+    If possible, the values are stored as short integers, to be divided by the scale. With a scale of 0 they are in
+    single precision, which is finer than any weather forecast.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:

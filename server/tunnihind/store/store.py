@@ -113,7 +113,7 @@ class Store:
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
         """Return the sources of unconfirmed prices in [first_ts, end_ts), by zone and delivery day.
 
-        There are none if only one source is asked. Raises StoreError.
+        The result is empty if only one source is asked. Raises StoreError.
         """
         return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 

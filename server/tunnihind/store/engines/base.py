@@ -21,7 +21,7 @@ type Recognise = Callable[[Connection], None]
 
 
 class System:
-    """One database of a database system. A method does nothing if only another system needs it."""
+    """A database of one database system. A method does nothing if only another system needs it."""
 
     engine: Engine
 

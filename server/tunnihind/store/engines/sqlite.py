@@ -223,8 +223,8 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 def _make(path: Path) -> None:
     """Make an empty file unless there is one. Raises StoreError.
 
-    SQLite would let everybody read it. Its group may read it only if the folder passes its own group on to its files
-    (setgid). Files that SQLite makes beside an existing one get its owner and mode.
+    SQLite would let everybody read the file. Its group may read it only if the folder passes its own group on to its
+    files (setgid). Files that SQLite makes beside an existing one get its owner and mode.
     """
     file = path.resolve()  # a link may point to a file that does not exist yet
     try:
