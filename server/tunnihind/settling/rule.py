@@ -156,7 +156,9 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
         looks = best.doubt.detail if best.doubt else mistake_in_words(best.prices, settled.prices)
         stands_s = min(one.witness.heard_ts for one in pair) - max(one.witness.since_ts for one in pair)
         if looks and stands_s < SUSPECT_S:
-            how = f"two sources say {_difference(best.prices, settled.prices, 'settled')}; they have to for six hours"
+            how = (
+                f"two sources say {_difference(best.prices, settled.prices, 'settled')}; it is accepted after six hours"
+            )
             waiting = {one.source: Held(Reason.CORRECTION, how) for one in pair}
             return Ruling(held={**_ruling(claims, settled, None).held, **waiting})
     return _ruling(claims, settled, best, is_agreed=True)

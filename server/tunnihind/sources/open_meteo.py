@@ -216,7 +216,7 @@ class OpenMeteo:
         try:
             return await self._upstream.get(url, params, lambda answer: self._read(answer.body, start_ts))
         except RateLimited as error:
-            wait_s = max(error.retry_after_s, _limit_lasts_s(error.problem, self._clock.now()))
+            wait_s = max(error.retry_after_s, _limit_s(error.problem, self._clock.now()))
             limited = RateLimited(_SOURCE, error.problem, status=error.status, retry_after_s=wait_s)
         raise limited
 
@@ -294,7 +294,7 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
     return {name: replace(issue, issued_ts=issued_ts) for name, issue in found.items()}
 
 
-def _limit_lasts_s(problem: str, now: float) -> float:
+def _limit_s(problem: str, now: float) -> float:
     """Return how long the limit in a refusal lasts: until the next hour, or the next day (UTC)."""
     said = problem.lower()
     if "daily" in said:

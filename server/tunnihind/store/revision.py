@@ -44,7 +44,7 @@ def current(connection: Connection) -> str | None:
     if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
         return HEAD
     raise SchemaError(
-        f"the database's alembic_version is damaged: it holds {recorded}, which is no version of its tables"
+        f"the database's alembic_version is damaged: it holds {recorded}, which is not a version of its tables"
     )
 
 

@@ -201,10 +201,10 @@ class TableRows[Row: Shape, Found]:
             if len(part) > 1:
                 each = [self._split([cells]) for cells in part]
                 return [one for found, _ in each for one in found], [one for _, damaged in each for one in damaged]
-            self._note(part[0], error)
+            self._log_damaged(part[0], error)
             return [], [*part]
 
-    def _note(self, row: tuple[Any, ...], error: Exception) -> None:
+    def _log_damaged(self, row: tuple[Any, ...], error: Exception) -> None:
         found = _COLUMN.search(str(error))
         problem = str(error)
         if found is not None:

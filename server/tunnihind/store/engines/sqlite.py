@@ -37,7 +37,7 @@ _PRIMARY_CODE: Final = 0xFF
 _MAY_PASS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 """Another program holds the file, or the disk is full."""
 _DAMAGED: Final = (
-    "the database file is damaged ({}): stop the server, and restore a backup, or save what can be read with "
+    "the database file is damaged ({}): stop the server, and restore a backup, or save the readable rows with "
     "`sqlite3 tunnihind.db .recover`"
 )
 _CHECK: Final = "PRAGMA quick_check(1)"
@@ -118,7 +118,7 @@ class Sqlite(System):
     @override
     def continue_only_if(self, recognise: Recognise) -> None:
         super().continue_only_if(recognise)
-        self._hold()
+        self._keep_file_open()
 
     @override
     def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
@@ -139,7 +139,7 @@ class Sqlite(System):
         if self._anchor is not None:
             self._anchor.close()
 
-    def _hold(self) -> None:
+    def _keep_file_open(self) -> None:
         """Keep the file open: see `_close_held_file`."""
         if self.path is None or self._read_only:
             return
@@ -181,7 +181,7 @@ class Sqlite(System):
             self.copies += 1
             _LOG.warning("%s: another copy has replaced the database file; this server now uses that one", path)
         self._opened = found
-        self._hold()
+        self._keep_file_open()
         self.damage = ""
         return ""
 
