@@ -10,7 +10,7 @@ LOGGER: Final = logging.getLogger(__package__)
 
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
-# By mode, the number that the ids of the entry's statistics contain.
+# The ids of an entry's statistics contain a number, which is stored here by mode.
 CONF_STATISTICS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"

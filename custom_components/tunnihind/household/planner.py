@@ -124,7 +124,7 @@ class Planner:
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
         """Return the plan's windows that have begun. The newest may have more pieces than before.
 
-        A window that began and was called off within this second has not run.
+        A window that began and was dropped within this second has not run.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

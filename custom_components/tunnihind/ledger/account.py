@@ -40,7 +40,7 @@ class LastWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The open span: the earliest time at which its window may run, and the saving that waiting then promised.
+    """The open span: the earliest time at which its window may run, and the saving then expected from waiting.
 
     `asked_s` is the duration that was asked for. When it changes, the expected saving is worked out again.
     """

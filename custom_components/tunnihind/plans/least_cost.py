@@ -96,7 +96,7 @@ class LeastCosts:
         return divmod(int(self.tables[-1].off[0][left]), _PIECES)
 
     def pieces(self, left: int, *, goes_on: bool) -> Iterator[StepRun]:
-        """Yield the pieces of the optimum for `left` steps. Among equal ones it prefers early steps.
+        """Yield the pieces of the optimum for `left` steps. Among equal optima, early steps win.
 
         With `goes_on` a piece already runs up to the first step.
         """

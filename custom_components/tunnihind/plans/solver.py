@@ -234,7 +234,7 @@ class _Search:
         return runs, max(len(runs) - continued, compared)
 
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
-        """Return `rest` up to the first end that is near enough, and the number of the compared pieces."""
+        """Return `rest` up to the first end that is near enough, and the compared solution's number of pieces."""
         rest, steps = self.rest, self.steps
         backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)
         whole = len(rest) == len(self.span)

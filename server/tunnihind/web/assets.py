@@ -74,9 +74,10 @@ class Assets:
 
 
 def _served(name: str, body: bytes) -> bytes:
-    """Take comments and white space out of a script of ours: a first load of the dashboard is an eighth lighter then.
+    """Remove comments and white space from our scripts, for a first load that is an eighth smaller.
 
-    Style sheets stay as they are: they would gain 1 kB, and rjsmin's sister joins selectors within `@container`.
+    Style sheets stay unchanged: only 1 kB would be saved, and rjsmin's sister library joins selectors within
+    `@container`.
     """
     is_our_script = _extension(name) == "js" and not name.startswith(_VENDOR)
     return jsmin(body.decode()).encode() if is_our_script else body

@@ -46,7 +46,7 @@ class Texts:
         return text.format(**gaps) if gaps else text
 
     def counted(self, key: str, n: int) -> str:
-        """Return a text about `n` things; one thing has a text of its own."""
+        """Return a text about `n` things; there is a separate text for one thing."""
         return self(f"{key}.one") if n == 1 else self(key, n=n)
 
     def script(self) -> Mapping[str, Any]:
