@@ -1,4 +1,4 @@
-"""Time as something that is passed in, so that tests and rehearsals of a past day can own it."""
+"""Clocks that are passed in, so that tests and rehearsals can set the time."""
 
 import asyncio
 import time
@@ -6,13 +6,13 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time and waits."""
+    """Returns the time and waits."""
 
     def now(self) -> float:
         """Return unix seconds UTC."""
 
     async def sleep(self, seconds: float) -> None:
-        """Return after the given time, or as soon as it is negative."""
+        """Return after the given time, or at once if it is negative."""
 
 
 class SystemClock:
@@ -28,7 +28,7 @@ class SystemClock:
 
 
 class RehearsalClock(SystemClock):
-    """A clock that stood at `instant` when it was made and has run on since, for `serve --as-of`."""
+    """A clock that showed `instant` when it was made and runs on from there, for `serve --as-of`."""
 
     def __init__(self, instant: float) -> None:
         self._instant = instant

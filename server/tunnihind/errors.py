@@ -1,25 +1,25 @@
-"""The errors of the server, and how others' words get into them: short, on one line, without our secret.
+"""The errors of the server. Foreign texts in them are shortened to one line, without the operator's secret.
 
 TunnihindError
 ├── SettingsError          a setting is missing or out of its range
-├── ParameterError         a request has a parameter that makes no sense
-├── NotServed              a request's parameter makes sense, and names what isn't served
-├── NoPriceAhead           no price is known from now on
-├── NothingToForecast      no price is known, or the newest is too old to forecast anything from it
+├── ParameterError         a request has a malformed, unknown or missing parameter
+├── NotServed              a request names a month or a year that isn't served
+├── NoPriceAhead           no current or future price is known
+├── NothingToForecast      no price is known, or the newest is too old for a forecast
 ├── StoreError             the store can't be opened, read or written
 │   ├── SchemaError        the store was written by a newer version
 │   ├── StoreLost          its file has been deleted or replaced since it was opened
-│   ├── StoreDamaged       a part of it can't be read any more, as after a fault of the disk
-│   └── LeaseLost          another server has taken the pipeline over, so nothing of this one's is stored
+│   ├── StoreDamaged       a part of it can't be read any more, for instance after a disk fault
+│   └── LeaseLost          another server has taken over the pipeline, so this one's writes are not kept
 ├── WorkerError            the process that makes forecasts can't be started, or dies at its work
-├── ImportFileError        a file handed to `import` has a line that makes no sense
+├── ImportFileError        a file given to `import` has an invalid line
 └── SourceError            an upstream source gave no usable answer
     ├── SourceUnreachable  no answer, or none in time
     ├── SourceRefused      the source answered with an error status
-    │   ├── TokenRefused   it refuses the operator's token
-    │   └── RateLimited    it asked to be left alone for a while
-    ├── RunMissing         it has no such run of its weather model
-    └── BadAnswer          it answered with something that is not what it promises
+    │   ├── TokenRefused   the source refuses the operator's token
+    │   └── RateLimited    the source asked for a pause
+    ├── RunMissing         the source does not have this run of its weather model
+    └── BadAnswer          the answer breaks the source's format
 """
 
 import re
@@ -28,11 +28,12 @@ from http import HTTPStatus
 from typing import Final, Literal, Self
 
 type SourceFault = Literal["unreachable", "token", "refused", "busy", "error", "answer"]
-"""It can't be reached, refuses the token, refuses the server, limits requests, reports an error, or makes no sense."""
+"""The source can't be reached, refuses the token, refuses the server, limits requests, reports an error, or its answer
+is invalid."""
 
 
 class TunnihindError(Exception):
-    """Base of every error the server raises on purpose; its text is fit for a user's eyes."""
+    """Base of every error that the server raises on purpose. Its text is meant for users."""
 
 
 class SettingsError(TunnihindError):
@@ -40,26 +41,26 @@ class SettingsError(TunnihindError):
 
 
 class ParameterError(TunnihindError):
-    """A request's parameter is missing, unknown, repeated or malformed; the text names it and says what to give."""
+    """A request's parameter is missing, unknown, repeated or malformed. The text names it and says what to give."""
 
 
 class NotServed(TunnihindError):
-    """A request names a month or a year that isn't served; the text names the parameter and says what to give."""
+    """A request names a month or a year that isn't served. The text names the parameter and says what to give."""
 
 
 class NoPriceAhead(TunnihindError):
-    """No price is known from now on; the text says so in a sentence without its full stop."""
+    """No current or future price is known. The text is a sentence without its full stop."""
 
 
 class NothingToForecast(TunnihindError):
-    """No price is known, or the newest one is too old to forecast any hour to come; the text says which."""
+    """No price is known, or the newest one is too old for a forecast. The text says which."""
 
 
 class StoreError(TunnihindError):
     """The store can't be opened, read or written.
 
-    `reason` says why without the database's address: `/readyz` shows it to everybody. `may_pass` is True where that may
-    end without anybody changing a setting, so that a server waits for it at its start.
+    `reason` says why without the database's address, because `/readyz` shows it to everybody. `may_pass` is true if the
+    trouble may end without a change of settings, so a starting server waits for that.
     """
 
     def __init__(self, text: str, *, reason: str = "the database can't be used", may_pass: bool = False) -> None:
@@ -69,30 +70,30 @@ class StoreError(TunnihindError):
 
 
 class SchemaError(StoreError):
-    """The store was written by a newer version of Tunnihind, or by an older one and can't be upgraded; or it is empty.
+    """The store is from a newer version of Tunnihind, or from an older one that can't be upgraded, or it is empty.
 
-    The last may pass: a server that makes the tables may be about to start.
+    An empty store may be temporary, because a server may be about to make the tables.
     """
 
 
 class StoreLost(StoreError):
-    """The store's file has been deleted or replaced since it was opened; that has been logged already."""
+    """The store's file has been deleted or replaced since it was opened. This has already been logged."""
 
 
 class StoreDamaged(StoreError):
-    """A part of the store can't be read any more; `reason` says what the operator can do."""
+    """A part of the store can't be read any more. `reason` says what the operator can do."""
 
 
 class LeaseLost(StoreError):
-    """Another server has taken the pipeline over; what this one wanted to store is not kept."""
+    """Another server has taken over the pipeline, so this server's write is not kept."""
 
 
 class WorkerError(TunnihindError):
-    """The process that makes forecasts can't be started, or dies at its work."""
+    """The process that makes forecasts can't be started, or dies during its work."""
 
 
 class ImportFileError(TunnihindError):
-    """A file handed to `tunnihind import` has a line that makes no sense."""
+    """A file given to `tunnihind import` has an invalid line."""
 
     def __init__(self, file: str, line: int, column: str, problem: str) -> None:
         super().__init__(f"{file}, line {line}, column {column}: {problem}")
@@ -103,10 +104,10 @@ class ImportFileError(TunnihindError):
 
 
 class SourceError(TunnihindError):
-    """An upstream source gave no usable answer; the text has its message on one line of at most 300 characters.
+    """An upstream source gave no usable answer. The text has its message on one line of at most 300 characters.
 
-    `fault` is the kind of the failure, and `status` that of HTTP where there is one: these two are for everybody, while
-    the text may name machines of the operator's network.
+    `fault` is the kind of failure, and `status` the HTTP status if there is one. These two are public. The text is not,
+    because it may name machines of the operator's network.
     """
 
     fault: SourceFault = "answer"
@@ -160,7 +161,7 @@ class TokenRefused(SourceRefused):
 
 
 class RateLimited(SourceRefused):
-    """The source asked to be left alone for `retry_after_s` seconds."""
+    """The source asked for a pause of `retry_after_s` seconds."""
 
     def __init__(self, source: str, problem: str, *, status: int, retry_after_s: float) -> None:
         super().__init__(source, problem, status=status)
@@ -172,20 +173,20 @@ class RunMissing(SourceError):
 
 
 class BadAnswer(SourceError):
-    """The source answered with something that is not what it promises."""
+    """The answer breaks the source's format."""
 
 
 LONGEST: Final = 300
-"""A foreign text is cut after this many characters."""
+"""A foreign text is cut to this many characters."""
 
 _LOOKED_AT: Final = 65_536
-"""Only this many characters of a foreign text are read. Hiding a secret never shortens that many to under `LONGEST`."""
+"""Only this many characters of a foreign text are read. Hiding a secret always leaves more than `LONGEST` of them."""
 
-# White space, controls, and what is invisible or turns the direction of writing.
+# White space, control characters, and characters that are invisible or change the direction of writing.
 _PRINTED: Final = re.compile(
     "[^\\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]+"
 )
-# The parameter's name gives away what the other side has cut short.
+# The parameter's name shows where the secret is, even if the other side has cut it short.
 _PARAMETER: Final = re.compile(r"(securityToken(?:=|%(?:25)*3d))[\w.~-]+", re.IGNORECASE)
 _HIDDEN: Final = "***"
 
@@ -193,15 +194,15 @@ _HIDDEN: Final = "***"
 def one_line(text: str, secret: str = "") -> str:
     """Return the beginning of a text on one line, without control characters and without the secret.
 
-    The secret is found as it is, percent-encoded once or more, as character references of XML and escapes of JSON,
-    and where white space has got into it.
+    It finds the secret in plain text, percent-encoded once or more, in XML character references or JSON escapes, and
+    with white space inside.
     """
     line = without(secret, _beginning(text))
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
 def without(secret: str, text: str) -> str:
-    """Return all of a text without the secret, however it is written."""
+    """Return the whole text without the secret, in whatever way the secret is written."""
     if not secret:
         return text
     hidden = re.sub(_anyhow_written(secret), _HIDDEN, text, flags=re.IGNORECASE)

@@ -1,7 +1,7 @@
-"""Facts of the day-ahead market: what differs from zone to zone (`MARKETS`), and what is the same in all of them.
+"""Facts of the day-ahead market: the differences between zones (`MARKETS`), and the facts common to all zones.
 
-All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time
-(23, 24 or 25 hours); the clocks of all four zones show its first hour at 01:00.
+All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time (23, 24 or 25
+hours). Its first hour begins at 01:00 on the clocks of all four zones.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ ZONES: Final[tuple[Zone, ...]] = get_args(Zone.__value__)
 """All zones whose prices can be kept."""
 
 type VatRates = tuple[tuple[int, float], ...]
-"""VAT rates as fractions, each with the instant from which it applies, oldest first; the first one's is 0."""
+"""VAT rates as fractions, each with the instant from which it applies, oldest first. The first instant is 0."""
 
 QUARTER_S: Final = 900
 HOUR_S: Final = 3600
@@ -26,11 +26,11 @@ DAY_S: Final = 86_400
 WEEK_S: Final = 7 * DAY_S
 
 STEPS: Final = (HOUR_S, QUARTER_S)
-"""The steps in which prices are known and served, the longest first."""
+"""The steps of known and served prices, the longest first."""
 
 
 class SeriesKey(NamedTuple):
-    """Which series is meant: a zone's, in periods of `step_s` seconds."""
+    """Names a series: the zone, and the length of its periods in seconds."""
 
     zone: Zone
     step_s: int
@@ -38,26 +38,29 @@ class SeriesKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The lowest and the highest price that can be, EUR/MWh."""
+    """The lowest and the highest possible price, EUR/MWh."""
 
     floor: float
     cap: float
 
 
 HARMONISED_LIMITS: Final = Limits(floor=-500.0, cap=4000.0)
-"""Those of the coupling, the same in all zones."""
+"""The limits of the market coupling, the same in all zones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """A bidding zone with what is particular to it.
+    """A bidding zone and its particulars.
 
-    `code` is how the API names it, and its country's by ISO 3166; `adjective` is how English sentences do.
-    `neighbours` are the zones it is coupled to whose prices are kept: first the one whose prices are most like its own,
-    last the one whose distance in price says how tight the cables between the two are. `clock` is its civil time. On
-    that clock the next day's prices appear between the two times of `publication_watch` on a normal day, later they
-    count as late. `latitude` and `longitude` are its middle, degrees north and east. `vat_rates` are the law's rates as
-    fractions, each with its first day, oldest first. `limits` are the coupling's, unless an operator sets others.
+    - `code`: its name in the API, which is also its country's ISO 3166 code; `adjective`: its name in English
+      sentences.
+    - `neighbours`: the zones it is coupled to whose prices are kept. The first has the most similar prices. The price
+      difference to the last shows how tight the cables between the two are.
+    - `clock`: its civil time.
+    - `publication_watch`: the two clock times between which the next day's prices normally appear. Later they are late.
+    - `latitude` and `longitude`: its middle, degrees north and east.
+    - `vat_rates`: the legal rates as fractions, each with its first day, oldest first.
+    - `limits`: the price limits of the coupling, unless an operator sets others.
     """
 
     zone: Zone
@@ -74,7 +77,7 @@ class Market:
 
     @property
     def country(self) -> str:
-        """The country whose public holidays count, by ISO 3166; each zone is one country."""
+        """The country whose public holidays count, by ISO 3166. Each zone is one country."""
         return self.code
 
     @property
@@ -89,7 +92,10 @@ class Market:
 
     @property
     def vat_by_law(self) -> VatRates:
-        """The law's VAT rates, each from the midnight of its first day on; the first one for all that was before."""
+        """The legal VAT rates, each from the midnight of its first day on.
+
+        The first one also covers all time before.
+        """
         (_, oldest), *later = self.vat_rates
         midnights = (self.midnight(day) for day, _ in later)
         return ((0, oldest), *zip(midnights, (rate for _, rate in later), strict=True))
@@ -99,30 +105,31 @@ class Market:
         return replace(self, limits=limits)
 
     def local(self, ts: float) -> datetime:
-        """Return what its clock shows at an instant."""
+        """Return the local time at an instant."""
         return datetime.fromtimestamp(ts, self.clock)
 
     def instant(self, day: date, at: time) -> int:
-        """Return when its clock shows a time of a calendar day."""
+        """Return the instant of a local time on a calendar day."""
         return int(datetime.combine(day, at, self.clock).timestamp())
 
     def midnight(self, day: date) -> int:
-        """Return when a calendar day begins by its clock."""
+        """Return the instant at which a calendar day begins on its clock."""
         return self.instant(day, time())
 
     def late_from(self, day: date) -> int:
-        """Return from when on a delivery day's prices count as late where they are not there yet."""
+        """Return the instant from which a delivery day's prices are late if they are missing."""
         return self.instant(day - timedelta(days=1), self.publication_watch[1])
 
     def is_publication_watch(self, now: float) -> bool:
-        """Return whether it is the time of day at which the next day's prices appear."""
+        """Return whether the next day's prices are expected at this time of day."""
         first, last = self.publication_watch
         return first <= self.local(now).time() < last
 
     def expected_through(self, now: float) -> date:
         """Return the delivery day up to which prices should be settled by now."""
         local, today = self.local(now), delivery_day(now)
-        # In the first hour after its midnight the current delivery day may still be yesterday's, and the next is out.
+        # In the first hour after local midnight the current delivery day may still be yesterday's, and the next is
+        # already out.
         is_out = local.time() >= self.publication_watch[0] or local.date() > today
         return today + timedelta(days=1) if is_out else today
 
@@ -168,7 +175,7 @@ FINLAND: Final = Market(
     clock=ZoneInfo("Europe/Helsinki"),
     latitude=62.6,
     longitude=25.5,
-    # From December 2022 to April 2023 the sale of electricity had 10 %, network fees had 24 %.
+    # From December 2022 to April 2023 electricity had 10% VAT, network fees had 24%.
     vat_rates=(
         (date(2013, 1, 1), 0.24),
         (date(2022, 12, 1), 0.10),
@@ -181,7 +188,10 @@ MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTO
 """The markets that can be served, by zone."""
 
 SPECIFIED_VAT_RATE: Final = 0.22
-"""The specification's rate for Estonia. The law's is another since 2025-07-01 (`vat_rates`), so it is a setting."""
+"""The specification's rate for Estonia.
+
+The legal rate has been higher since 2025-07-01 (`vat_rates`), so this is a setting.
+"""
 
 DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 
@@ -201,7 +211,7 @@ def iso_utc(ts: int) -> str:
 
 
 def floor_hour(ts: float) -> int:
-    """Return the start of the UTC hour that holds the instant."""
+    """Return the start of the instant's UTC hour."""
     return int(ts // HOUR_S) * HOUR_S
 
 
@@ -222,7 +232,7 @@ def day_start(day: date) -> int:
 
 
 def day_end(day: date) -> int:
-    """Return the instant at which a delivery day is over, the next one's start."""
+    """Return the end of a delivery day, which is the start of the next."""
     return day_start(day + timedelta(days=1))
 
 
@@ -232,26 +242,26 @@ def hours_of(day: date) -> range:
 
 
 def market_time_unit(day: date) -> int:
-    """Return the length in seconds of the period that is traded for a delivery day."""
+    """Return the length in seconds of a delivery day's traded periods."""
     return QUARTER_S if day >= QUARTERS_SINCE else HOUR_S
 
 
 @lru_cache(maxsize=8192)
 def publication_time(day: date) -> int:
-    """Return when a delivery day's prices are published by rule: 12:55 Brussels time of the day before."""
+    """Return when a delivery day's prices are published by rule: 12:55 Brussels time on the day before."""
     return int(datetime.combine(day - timedelta(days=1), _PUBLICATION_TIME, DELIVERY_TZ).timestamp())
 
 
 @lru_cache(maxsize=8192)
 def gate_closure(day: date) -> int:
-    """Return when bidding for a delivery day ends: 12:00 Brussels time of the day before."""
+    """Return when bidding for a delivery day ends: 12:00 Brussels time on the day before."""
     return int(datetime.combine(day - timedelta(days=1), _GATE_CLOSURE, DELIVERY_TZ).timestamp())
 
 
 def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:
-    """Return the mean of each hour that has all four of its quarters, in full precision (EUR/MWh).
+    """Return the mean of each hour with all four quarters, in full precision (EUR/MWh).
 
-    An hour with a quarter missing has no price: a mean of fewer would look settled and be wrong.
+    An hour with a missing quarter has no price, because a mean of fewer would look settled and be wrong.
     """
     hours: dict[int, float] = {}
     for hour in sorted({floor_hour(ts) for ts in quarters}):
@@ -262,12 +272,12 @@ def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:
 
 
 def market_price(eur_mwh: float) -> float:
-    """Round to the 2 decimals in which market-unit prices are served, EUR/MWh; never -0.0."""
+    """Round to the 2 decimals of served market-unit prices, EUR/MWh. Never returns -0.0."""
     return round(eur_mwh, 2) + 0.0
 
 
 def consumer_price(eur_mwh: float, vat_rate: float) -> float:
-    """Convert a served market-unit price to EUR/kWh with VAT, 4 decimals; never -0.0."""
+    """Convert a served market-unit price to EUR/kWh with VAT, 4 decimals. Never returns -0.0."""
     return round(eur_mwh / 1000 * (1 + vat_rate), 4) + 0.0
 
 
@@ -279,7 +289,7 @@ def vat_rate_at(rates: VatRates, ts: int) -> float:
 def free_until(newest_settled: int | None, now: int) -> int:
     """Return the last instant of the public window: the newest settled hour + 48 h, at most 72 h from now.
 
-    With nothing settled, the current hour counts as the newest.
+    Without settled prices, the current hour counts as the newest.
     """
     newest = floor_hour(now) if newest_settled is None else newest_settled
     return min(newest + _PAST_SETTLED_S, now + PUBLIC_WINDOW_S)

@@ -1,4 +1,4 @@
-"""A run of prices at one step: hours and quarters of an hour are two uses of the same type."""
+"""Consecutive prices at one step: hours, or quarters of an hour."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class PriceSeries(Mapping[int, float]):
 
     @property
     def key(self) -> SeriesKey:
-        """Which series it is."""
+        """The zone and step of the series."""
         return SeriesKey(self.zone, self.step_s)
 
     @property
@@ -54,13 +54,13 @@ class PriceSeries(Mapping[int, float]):
 
     @property
     def newest(self) -> int | None:
-        """The start of the last period whose price is known."""
+        """The start of the last period with a known price."""
         known = np.flatnonzero(~np.isnan(self.eur_mwh))
         return self.start_ts + int(known[-1]) * self.step_s if known.size else None
 
     @property
     def newest_day(self) -> date | None:
-        """The delivery day of the last period whose price is known."""
+        """The delivery day of the last period with a known price."""
         newest = self.newest
         return None if newest is None else delivery_day(newest)
 
@@ -70,7 +70,7 @@ class PriceSeries(Mapping[int, float]):
         return not np.isnan(self.eur_mwh).any()
 
     def __getitem__(self, ts: int) -> float:
-        """Return the price of the period that begins at `ts`. Raises KeyError where it is not known."""
+        """Return the price of the period that begins at `ts`. Raises KeyError if it is not known."""
         row, rest = divmod(ts - self.start_ts, self.step_s)
         if rest or not 0 <= row < self.eur_mwh.size or np.isnan(self.eur_mwh[row]):
             raise KeyError(ts)
@@ -104,14 +104,14 @@ class PriceSeries(Mapping[int, float]):
     def hourly(self) -> PriceSeries:
         """Return the mean of each hour whose periods are all known, in full precision.
 
-        An hour with a quarter missing has no price: a mean of fewer would look settled and be wrong.
+        An hour with a missing quarter has no price, because a mean of fewer would look settled and be wrong.
         """
         per_hour = HOUR_S // self.step_s
         if per_hour == 1:
             return self
         first, last = self.start_ts // HOUR_S, -(-self.end_ts // HOUR_S)
         whole = self.between(first * HOUR_S, last * HOUR_S).eur_mwh
-        # Added one by one: numpy's mean over an axis of four takes eight times as long.
+        # The quarters are added one by one, because numpy's mean over an axis of four takes eight times as long.
         total = whole[::per_hour].copy()
         for later in range(1, per_hour):
             total += whole[later::per_hour]

@@ -1,11 +1,11 @@
-"""Public holidays: they change what people use, and what the network charges."""
+"""Public holidays, which change power consumption and network charges."""
 
 from datetime import date
 from functools import lru_cache
 
 
 def is_holiday(day: date, country: str) -> bool:
-    """Tell whether a day is a public holiday in a country (ISO 3166)."""
+    """Return whether a day is a public holiday in a country (ISO 3166)."""
     return day in _public_holidays(country, day.year)
 
 

@@ -1,4 +1,4 @@
-"""The operator's settings; the command line's options and the environment fill it (see `cli.options`)."""
+"""The operator's settings. The command line's options and the environment set them (see `cli.options`)."""
 
 import os
 from dataclasses import dataclass, field, replace
@@ -15,8 +15,14 @@ ENVIRONMENT_PREFIX: Final = "TUNNIHIND_"
 
 LONGEST_DRAIN_S: Final = 600
 
-COMMAND: Final = "./run" if Path(__file__).parents[2].joinpath("run").is_file() else "tunnihind"
-"""What a reader types before the name of a command: in a clone `tunnihind` is on no path."""
+_IS_CLONE: Final = Path(__file__).parents[2].joinpath("run").is_file()
+COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
+"""The command that a reader types. In a clone, `tunnihind` is not on the path."""
+
+
+def install_extra(name: str) -> str:
+    """Return what a reader does to install an extra of this package, to follow "to install it, "."""
+    return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 
 def data_folder() -> Path:
@@ -32,16 +38,16 @@ def default_database_url() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every setting with its default; URLs without a slash at their end.
+    """Every setting with its default. URLs have no slash at their end.
 
-    The first of the `zones` is served at the root, each further one under its name: that is its `base_path`.
+    The first of the `zones` is served at the root. Each further zone is served under its name, its `base_path`.
     """
 
-    # May hold a password, and the token is one: neither gets into a traceback or a log.
+    # The address may hold a password, and the token is a secret. Neither gets into a traceback or a log.
     database_url: str = field(default="", repr=False)
     zones: tuple[Zone, ...] = ("ee",)
     base_path: str = ""
-    host: str = "0.0.0.0"  # noqa: S104  the household's other machines are to reach it
+    host: str = "0.0.0.0"  # noqa: S104  the household's other machines must reach it
     port: int = 8080
     public_url: str = ""
     announce: bool = True
@@ -66,8 +72,8 @@ class Settings:
     history_start: int = 2021
 
     def __post_init__(self) -> None:
-        """Refuse what can't work, naming the setting and the fix."""
-        # Compared the way round that refuses NaN too, which `float` reads from an option.
+        """Refuse values that can't work. The error names the setting and the fix."""
+        # The comparisons are written so that they also refuse NaN, which `float` reads from an option.
         if self.vat_rate is not None and not 0 <= self.vat_rate < 1:
             raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22%")
         if not self.price_floor < self.price_cap:
@@ -84,7 +90,7 @@ class Settings:
 
     @property
     def limits(self) -> Limits:
-        """The lowest and the highest price that can be."""
+        """The lowest and the highest possible price."""
         return Limits(self.price_floor, self.price_cap)
 
     @property
@@ -94,15 +100,15 @@ class Settings:
 
     @property
     def markets(self) -> tuple[Market, ...]:
-        """All markets that are served, with the operator's price limits."""
+        """All served markets, with the operator's price limits."""
         return tuple(MARKETS[zone].within(self.limits) for zone in self.zones)
 
     def path_of(self, zone: Zone) -> str:
-        """Return where a zone is served: empty for the root's, `/lv` for a further one."""
+        """Return the path of a zone: empty for the first zone, such as `/lv` for a further one."""
         return "" if zone == self.zones[0] else f"/{zone}"
 
     def at(self, zone: Zone) -> Self:
-        """Return the settings of a server of one zone alone, at the address where this server has that zone."""
+        """Return the settings of a server of this zone alone, with the zone's address on this server."""
         return replace(self, zones=(zone,), base_path=self.path_of(zone))
 
     @property
@@ -112,20 +118,20 @@ class Settings:
 
     @property
     def base_url(self) -> str:
-        """The address clients know the server by."""
+        """The server's address for clients."""
         return (self.public_url.rstrip("/") or f"http://localhost:{self.port}") + self.base_path
 
     @property
     def is_private(self) -> bool:
-        """Whether clients know the server by an address that only its own network can reach."""
+        """Whether only its own network can reach the server's address for clients."""
         return _is_within_the_house(urlsplit(self.base_url).hostname or "")
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The VAT rate where the operator chose one of their own; None where the law's rate by date holds.
+        """The VAT rate that the operator chose, None if the legal rate by date holds.
 
-        The specification's rate is nobody's choice where Estonia stands. An operator who set the law's newest rate
-        follows the law, which had other rates in the past.
+        In Estonia the specification's rate does not count as a choice. Nor does the newest legal rate anywhere: an
+        operator who set it follows the law, which had other rates in the past.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE
@@ -135,7 +141,8 @@ class Settings:
     def api_vat_rates(self) -> VatRates:
         """The VAT in the consumer prices of the specified resources.
 
-        The operator's, else by specification 22% in Estonia, and the law's of each date elsewhere.
+        It is the operator's rate, if set. Otherwise it is 22% in Estonia, by specification, and elsewhere the legal
+        rate of each date.
         """
         if self.vat_rate is not None:
             return ((0, self.vat_rate),)
@@ -143,16 +150,16 @@ class Settings:
 
     @property
     def attribution_text(self) -> str:
-        """The credit that republishers of the data must give."""
+        """The credit that everybody who republishes the data must give."""
         return self.attribution or f"Tunnihind ({urlsplit(self.base_url).hostname})"
 
 
 _HOUSE_NAMES: Final = ("local", "localhost", "lan", "home", "home.arpa", "internal")
-"""Ends of names that public name servers do not know: multicast DNS (RFC 6762), RFC 8375, and what routers give."""
+"""Endings of local names: multicast DNS (RFC 6762), RFC 8375, and names that routers give."""
 
 
 def _is_within_the_house(host: str) -> bool:
-    """Tell whether a host is of a local network: by an address that isn't routed, or by its name."""
+    """Return whether a host is on a local network, by its unrouted address or by its name."""
     try:
         return not ip_address(host).is_global
     except ValueError:

@@ -1,32 +1,46 @@
-"""Which weather moves the price of the Estonian zone: the places, the reasons for them, and the variables."""
+"""The weather that moves prices: the places, the reason for each, and the variables."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
 
+REGIONS: Final = {
+    "ee": "baltic",
+    "lv": "baltic",
+    "lt": "baltic",
+    "fi": "fi",
+    "se": "se",
+    "se3": "se",
+    "se4": "se",
+    "pl": "pl",
+}
+"""The region of the power system that a zone belongs to."""
+
+type Drives = Literal["wind", "load"]
+
 
 @dataclass(frozen=True, slots=True)
 class WeatherPoint:
-    """A place whose weather is asked for, in degrees north and east (WGS 84).
+    """A place whose weather is requested, in degrees north and east (WGS 84).
 
-    Near a place of `wind` stand wind farms; one of `load` has consumers, and solar panels on their roofs.
+    A place of `wind` has wind farms nearby. A place of `load` has consumers, and solar panels on their roofs.
     """
 
     zone: str
     place: str
     latitude: float
     longitude: float
-    drives: Literal["wind", "load"]
+    drives: Drives
     why: str
 
     @property
     def name(self) -> str:
-        """The name that its series end in, `ee_west`."""
+        """The suffix of its series' names, such as `ee_west`."""
         return f"{self.zone}_{self.place}"
 
 
 @dataclass(frozen=True, slots=True)
 class WeatherVariable:
-    """A variable under Open-Meteo's name, the unit that it is asked for in, and the lowest and highest possible value.
+    """A variable by Open-Meteo's name, the requested unit, and the lowest and highest possible value.
 
     A `past_hour_mean` is the mean of an hour, and Open-Meteo gives it at the END of that hour.
     """
@@ -62,6 +76,17 @@ POINTS: Final = (
 )
 
 
+_WIND, _TEMPERATURE, _ = VARIABLES
+
+SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_TEMPERATURE, "load"))
+"""The variables whose forecasts are scored, each at the places where it moves prices."""
+
+
+def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
+    """Return the places whose weather moves a zone's price most: those of its region."""
+    return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
+
+
 def covariate_name(variable: WeatherVariable, point: WeatherPoint) -> str:
-    """Return the name that a series is stored under, `wind_speed_100m@ee_west`."""
+    """Return the name of a stored series, such as `wind_speed_100m@ee_west`."""
     return f"{variable.name}@{point.name}"

@@ -188,7 +188,7 @@ def main(hours: int, zones: tuple[Zone, ...], at: str, *, with_scores: bool) -> 
         if not with_scores:
             with Store(f"sqlite:///{database}") as store:
                 for zone in zones:
-                    store.backtests.note_scored(model_identity(MARKETS[zone]), zone, int(clock.now()))
+                    store.backtests.record_scored(model_identity(MARKETS[zone]), zone, int(clock.now()))
         click.echo(f"{'':<44}{'CPU s':>8}{'peak MB':>9}{'then MB':>9}{'seconds':>9}{f'CPU s, {SLOWER}x slower':>20}")
         for what, spent in measured(database, clock, zones, hours, Path(folder) / "log"):
             numbers = f"{spent.processor_s:8.2f}{spent.peak_mb:9.0f}{spent.steady_mb:9.0f}{spent.seconds:9.1f}"

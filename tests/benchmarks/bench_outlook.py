@@ -28,7 +28,7 @@ from tunnihind.market import ESTONIA, HOUR_S, SPECIFIED_VAT_RATE, WEEK_S, day_en
 from tunnihind.price_series import PriceSeries
 from tunnihind.settings import Settings
 from tunnihind.web.display import Display, PricedPeriod, by_day, priced_periods, vat_shown
-from tunnihind.web.options import PageOptions
+from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.outlook import Span, outlook, sentences
 
 NEAR_ZERO_EUR_MWH: Final = 10.0
@@ -120,7 +120,7 @@ def claims(view: View, prices: Prices) -> Iterator[tuple[int, str, bool]]:
 @click.command(help=__doc__)
 @click.argument("forecasts", type=click.Path(exists=True, path_type=Path))
 @click.argument("prices", type=click.Path(exists=True, path_type=Path))
-@click.option("--sentences", "lang", type=click.Choice(["en", "et"]), help="Print the sentences in this language.")
+@click.option("--sentences", "lang", type=click.Choice(LANGUAGES), help="Print the sentences in this language.")
 def main(forecasts: Path, prices: Path, lang: str | None) -> None:
     """Print the shares or the sentences."""
     came = read_prices(prices)

@@ -117,7 +117,7 @@ def protect(database: Path, *, only_file: bool) -> None:
 @pytest.mark.parametrize(
     ("only_file", "complaint"),
     [
-        (True, "attempt to write a readonly database; serving goes on from what is known"),
+        (True, "attempt to write a readonly database; the known data are still served"),
         (False, "it is opened for reading only, and nothing new is fetched"),
     ],
     ids=["the file", "its folder too"],
@@ -174,7 +174,7 @@ async def test_a_server_that_was_started_on_a_full_disk_works_once_there_is_room
     await server.until("/readyz", is_told("the database can't be"), say="what is wrong")
     await server.until_logged("it is opened for reading only, and nothing new is fetched")
     disk.free(server)
-    await server.until_logged("the database can be written to now")
+    await server.until_logged("the database is writable now")
     await server.until("/readyz", lambda reply: not is_told("the database can't be")(reply), say="all well")
     await server.until_logged("elering")
 
@@ -217,7 +217,7 @@ async def test_an_older_backup_over_the_file_leaves_no_client_without_prices(
         clock.jump(60)  # so that another run is told from the one before
         await server.until("/api/v1/forecast", is_known, say="a run from what the new file holds")
         assert len(elering.requests) > asked
-    assert f"{database}: another copy has taken the place of the database file" in server.log
+    assert f"{database}: another copy has replaced the database file" in server.log
     assert "an older copy is in the database's place" in server.log
     await server.until("/readyz", lambda reply: not reply.json()["warnings"], say="all well")
 

@@ -65,7 +65,7 @@ async def test_commands_beside_a_running_server(launch: Launch, tunnihind: Tunni
 
     for one in (server, bystander):
         await one.until("/api/v1/forecast", is_served, within=10, say="what was imported")
-    assert f"skipped: {count} known already" in (await tunnihind("import", "prices", file)).output
+    assert f"skipped: {count} already known" in (await tunnihind("import", "prices", file)).output
     exported = (await tunnihind("export", "prices")).output.splitlines()
     assert len(exported) == 1 + len(hourly(quotes))
 

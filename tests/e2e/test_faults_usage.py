@@ -37,7 +37,7 @@ def no_database(database: Path) -> Iterator[Path]:
         (("serve", "--as-of", "2025-12-15T10:00:00"), ("--as-of", "no time zone", "2025-12-15T10:00:00Z")),
         (("forecast", "--as-of", "yesterday"), ("--as-of", "yesterday", "2025-12-15T10:00:00Z")),
         (("serve", "--demo", "--as-of", "2025-12-15T10:00:00Z"), ("--demo", "--as-of")),
-        (("serve", "--sweep"), ("--sweep",)),
+        (("serve", "--sweep"), ("--sweep", "Usage: ./run serve", "'./run serve --help'")),
         (("import", "prices", "nowhere.csv"), ("nowhere.csv",)),
     ],
     ids=" ".join,

@@ -51,7 +51,7 @@ async def test_another_takes_over_from_a_frozen_holder_which_stands_by_when_it_i
     finally:
         first.thaw()
     await first.until_logged(f"process {second.pid} on ")
-    assert "has taken the pipeline over; this server goes on serving, and stands by" in first.log
+    assert "has taken over the pipeline; this server still serves, and stands by" in first.log
     await until_all_say_the_same(first, second, replica, refreshed_after=before)
     # The new holder is killed: the old one takes over again.
     await second.kill()
@@ -84,7 +84,7 @@ async def test_another_takes_over_from_a_holder_that_is_cut_off_from_the_databas
         assert {silent, lost} & {*reasons.json()["reasons"]}
         assert (await first.get("/api/v1/forecast")).json()["forecast"], "it answers from memory"
         link.heal()
-        await first.until_logged("has taken the pipeline over")
+        await first.until_logged("has taken over the pipeline")
         await first.until("/readyz", lambda reply: reply.status == 200)
         assert await first.terminate() == 0
 

@@ -158,7 +158,7 @@ async def test_prices_shifted_by_an_hour_overwrite_nothing_and_the_right_source_
         entsoe.quotes = true_quotes
         clock.jump(6 * 60)
         await server.until("/api/v1/forecast", settled_through(day_end(TOMORROW) - HOUR_S), say="tomorrow's prices")
-        await server.until_logged("all that it says contradicts what is settled")
+        await server.until_logged("its whole answer contradicts the settled prices")
         await assert_served(server, true_quotes, TODAY - timedelta(days=13), TOMORROW)
         status = (await tunnihind("status", clock=clock)).output
         assert "(an hour too late)" in status

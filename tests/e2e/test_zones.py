@@ -86,7 +86,7 @@ async def test_only_zones_that_are_served_are_there(launch: Launch) -> None:
 @pytest.mark.parametrize(
     ("zones", "reason"),
     [
-        ("ee,se", "'se' is no zone; choose from ee, lv, lt, fi"),
+        ("ee,se", "'se' is not a zone; choose from ee, lv, lt, fi"),
         ("fi,ee,fi", "'fi' is named twice; name each of ee, lv, lt, fi at most once"),
     ],
 )

@@ -55,11 +55,6 @@ OWN_ATTRIBUTES: Final = {
 translated_language: Final = pytest.mark.parametrize("language", sorted({*LANGUAGES} - {"en"}))
 # Words that several languages share.
 SHARED: Final = {"Tunnihind", "Server", "EUR/kWh", "Võrk 1", "Võrk 2", "Võrk 4", "Võrk 5"}
-# Words that may have Latin letters in a Russian text, besides placeholders and text in backticks.
-LATIN_IN_RUSSIAN: Final = {
-    "API", "EMHASS", "EUR", "Elektrilevi", "Home Assistant", "IP", "NTP", "Predbat", "Tunnihind", "Võrk", "W", "Wh",
-    "buy", "evcc", "kW", "kWh", "recorder",
-}  # fmt: skip
 # The form of prices for each network package and in each unit.
 FORMS_OF_PRICES: Final = [
     RowForm(day=date(2026, 11, 20), vat_percent=24, package=package, unit=unit) for package in Package for unit in Unit
@@ -112,19 +107,6 @@ def test_no_text_is_empty_or_left_in_english(language: str) -> None:
         assert text.strip()
         assert translated[place].strip()
         assert translated[place] != text or text in SHARED or text.startswith("{"), place
-
-
-def test_russian_texts_have_no_other_latin_letters_than_those_of_names() -> None:
-    names = re.compile("|".join(rf"\b{name}\b" for name in sorted(LATIN_IN_RUSSIAN, key=len, reverse=True)))
-    for place, text in leaves(texts("ru")):
-        rest = names.sub("", re.sub(r"`[^`]*`|{\w+}", "", text))
-        assert not re.search("[A-Za-z]", rest), place
-
-
-def test_russian_texts_are_quoted_and_dashed_as_russian_is() -> None:
-    for place, text in leaves(texts("ru")):
-        assert not re.search("[\"'“”„]| [-–] |[^ ]—|—[^ ]", text), place
-        assert text.count("«") == text.count("»"), place
 
 
 def test_estonian_texts_are_quoted_and_dashed_as_estonian_is() -> None:

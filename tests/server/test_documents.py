@@ -1,5 +1,6 @@
 """The documents say what is there and nothing more: commands, options, addresses, links; and their blocks are sound."""
 
+import ast
 import re
 import shlex
 import subprocess
@@ -116,8 +117,8 @@ def calls(document: str) -> Iterator[list[str]]:
     """Yield the words of every call of our command, in shell blocks and within the text."""
     lines = [line for kind, code in documents.fences(document) if kind == "sh" for line in code.splitlines()]
     for line in (*lines, *documents.codes(document)):
-        call = re.fullmatch(r"(?:(?:uvx --from \S+ )?tunnihind|\./run) (.+)", line)
-        if call and call[1].split()[0] not in {"test", "test-oldest-home-assistant", "test-emhass", "COMMAND"}:
+        call = re.fullmatch(r"(?:(?:docker exec .+ )?tunnihind|\./run) (.+)", line)
+        if call and call[1].split()[0] not in {"test", "test-oldest-home-assistant", "test-emhass", "uv", "COMMAND"}:
             yield shlex.split(call[1])
 
 
@@ -133,6 +134,32 @@ def _file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_call_of_our_command_is_one_that_it_understands(path: Path) -> None:
     for words in calls(path.read_text()):
         called(words)
+
+
+def read_by_users() -> Iterator[tuple[str, str]]:
+    """Yield where people meet words of ours, and the words: documents, settings, texts of the pages, messages."""
+    for path in DOCUMENTS:
+        # Whoever has just installed the wheel has the command on the path.
+        yield str(path), re.sub(r"^uv tool install .*\ntunnihind ", "", path.read_text(), flags=re.MULTILINE)
+    for pattern in ("packaging/**/*.yaml", "custom_components/**/*.json", "server/**/*.json", "server/**/*.yaml"):
+        for path in PROJECT.glob(pattern):
+            yield str(path), path.read_text()
+    for path in PROJECT.glob("server/**/*.py"):
+        tree = ast.parse(path.read_text())
+        remarks = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        messages = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in remarks]
+        yield str(path), "\n".join(text for text in messages if isinstance(text, str))
+    for name, command in COMMANDS.items():
+        yield f"{name} --help", command.get_help(click.Context(command))
+
+
+def test_no_text_names_a_command_that_a_clone_does_not_have_on_its_path() -> None:
+    names = "|".join({name.split()[0] for name in COMMANDS})
+    bare = re.compile(rf"^.*(?<![\w./-])tunnihind\s+(?:{names}|COMMAND)\b.*$", re.MULTILINE)
+    found = {
+        place: [line for line in bare.findall(text) if "docker exec" not in line] for place, text in read_by_users()
+    }
+    assert {place: lines for place, lines in found.items() if lines} == {}
 
 
 @both_languages

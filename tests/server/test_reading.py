@@ -291,8 +291,8 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     assert len(set(versions)) == 4
     # Repeated prices, a refresh and a failure do not.
     store_quotes(store, estonian_quotes(TODAY, TODAY), NOW + 60)
-    store.state.refreshed(NOW)
-    store.health.failed("first", NOW, SourceUnreachable("first", "down"))
+    store.state.record_refresh(NOW)
+    store.health.record_failure("first", NOW, SourceUnreachable("first", "down"))
     assert version() == versions[-1]
     assert read_served_data(store, ESTONIA, NOW).last_refresh == NOW
     assert read_served_data(store, ESTONIA, NOW).hours.backtest == BacktestScore(20.0, 40.0, 0.5, 24)

@@ -15,6 +15,7 @@ from tests.support.documents import PROJECT, leaves
 
 PAGE: Final = PROJECT / "server/tunnihind/web/locales"
 INTEGRATION: Final = PROJECT / "custom_components/tunnihind/translations"
+CARD: Final = PROJECT / "custom_components/tunnihind/frontend/tunnihind-card.js"
 APP: Final = PROJECT / "packaging/home-assistant-app/translations"
 BLUEPRINTS: Final = PROJECT / "blueprints/automation/tunnihind"
 
@@ -52,6 +53,8 @@ RUSSIAN: Final = {
     r"дедлайн|конечный срок": "крайний срок",
     r"длительност": "продолжительность",
     r"симуляци": "репетиция",
+    r"б[еэ]ктест": "проверка на прошедших днях",
+    r"\bфид": "поток данных",
     r"[^.!?\s] (?-i:В)(ы|ас|ам|ами|аш\w*)\b": "вы, in small letters",
     r"\b(еще|ее|идет|дешев(?!ле)\w*|надежн\w*|(ра)?с?чет(ы|чик\w*)?|\w*(?<!вы)ключен)\b": "with its ё",
 }
@@ -72,6 +75,13 @@ def prose(document: str) -> str:
     return re.sub(r"`[^`]*`|\]\([^)]*\)", "", document)
 
 
+def texts_of_card() -> dict[str, list[str | dict[str, str]]]:
+    """Return the card's texts in English, Estonian and Russian. Its table of them reads as YAML, too."""
+    [table] = re.findall(r"const TEXTS = (\{.*?\n\});", CARD.read_text(), re.DOTALL)
+    read: dict[str, list[str | dict[str, str]]] = yaml.safe_load(table)
+    return read
+
+
 def texts(language: str) -> dict[str, str]:
     """Return what is read in a language, by where it is."""
     found: dict[str, str] = {}
@@ -82,6 +92,7 @@ def texts(language: str) -> dict[str, str]:
         found |= {f"{name} --help": command.get_help(click.Context(command)) for name, command in COMMANDS.items()}
     for path in (*PAGE.glob(f"*{language}.json"), *INTEGRATION.glob(f"{language}.json")):
         found[path.relative_to(PROJECT).as_posix()] = "\n".join(leaves(json.loads(path.read_text())))
+    found["card"] = "\n".join(leaves([said[("en", "et", "ru").index(language)] for said in texts_of_card().values()]))
     for path in APP.glob(f"{language}.yaml"):
         found[path.relative_to(PROJECT).as_posix()] = "\n".join(leaves(yaml.safe_load(path.read_text())))
     return found | {path.name: named(path) for path in BLUEPRINTS.glob("*.yaml")}
@@ -118,6 +129,46 @@ def test_the_percent_sign_stands_next_to_its_number(language: str) -> None:
         for hit in re.finditer(r".{,20}[\d}][\s\u00a0\u202f]%.{,10}", text)
     ]
     assert found == []
+
+
+# What a language counts whole numbers by, as Unicode's CLDR has it.
+PLURALS: Final = {"en": {"one", "other"}, "et": {"one", "other"}, "ru": {"one", "few", "many"}}
+# What programs read, besides what is filled in.
+CODE: Final = r"`[^`]*`|{\w+}|--[a-z-]+|\b\w+=\w*|/api/\w+"
+# What else may stand in Latin letters in Russian: names of things and units.
+LATIN_IN_RUSSIAN: Final = {
+    "API", "ApexCharts", "C", "CSV", "Ctrl", "DNS", "EMHASS", "ENTSO-E", "EUR", "Eesti keeles", "Elektrilevi",
+    "Elering", "Gen2", "HTTP", "Home", "Home Assistant", "IP", "In English", "JavaScript", "MWh", "NTP", "Node.js",
+    "Open-Meteo", "OpenAPI", "Predbat", "Python", "REST", "RFC", "Shelly", "Shift", "Tunnihind", "UTC", "Võrk", "W",
+    "Wh", "curl", "evcc", "jq", "kW", "kWh", "null", "origin", "recorder",
+    # Programs read these, or say them.
+    "Tunnihind-VAT-Rate", "api", "application/problem[+]json", "auto", "buy", "charges", "dark", "detail", "ee", "en",
+    "et", "fi", "import", "law", "lt", "lv", "quarter", "rate_increment", "ru", "status", "tax", "title", "type",
+    "vork_[245]",
+}  # fmt: skip
+
+
+def gaps(text: str | dict[str, str]) -> set[str]:
+    """Return what is filled in, in any of the plural forms: that for one thing needn't have its number."""
+    return {gap for form in leaves([text] if isinstance(text, str) else text) for gap in re.findall(r"{(\w+)", form)}
+
+
+def test_the_card_has_each_text_in_all_languages_with_the_same_gaps_and_all_plurals() -> None:
+    for key, said in texts_of_card().items():
+        assert len(said) == len(PLURALS), key
+        assert len({frozenset(gaps(text)) for text in said}) == 1, key
+        forms = {language: set(text) for language, text in zip(PLURALS, said, strict=True) if isinstance(text, dict)}
+        assert forms.items() <= PLURALS.items(), key
+
+
+def test_russian_is_written_in_its_own_letters_quotes_and_dashes() -> None:
+    names = re.compile("|".join(rf"\b{name}\b" for name in sorted(LATIN_IN_RUSSIAN, key=len, reverse=True)))
+    for place, text in texts("ru").items():
+        # A blueprint's description is in all languages; the reference and its recipes are full of names.
+        if not place.endswith((".yaml", "reference.ru.json", "recipes.ru.json")) or "translations" in place:
+            assert re.findall(r"\S*[A-Za-z]\S*", names.sub("", re.sub(CODE, "", text))) == [], place
+            assert re.findall("[\"'“”„]| [-–] |[^ ]—|—[^ ]", text) == [], place
+            assert text.count("«") == text.count("»"), place
 
 
 @pytest.mark.parametrize("language", documents.LANGUAGES)

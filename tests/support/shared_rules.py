@@ -80,7 +80,7 @@ PRICE_TEXT: Final[dict[float, tuple[str, str]]] = {
     123.4: ("123.40", "123,40"),
     1234.5: ("1234.50", "1234,50"),
 }
-"""Prices in cents, and how the page and the card write them in English and in Estonian."""
+"""Prices in cents, and how the page and the card write them in English, and in Estonian and Russian."""
 
 REPEATED_HOUR: Final[dict[str, bool]] = {
     "2026-10-25T02:00:00+03:00": False,

@@ -10,83 +10,122 @@ const DAY_S = 24 * HOUR_S;
 
 // --- texts
 
-/** Each in English and in Estonian. */
+const LANGUAGES = ["en", "et", "ru"];
+/** Each in these languages. Where what is said depends on the number `n`, it has all plural forms of its language. */
 const TEXTS = {
-  name: ["Tunnihind electricity price", "Tunnihinna elektrihind"],
+  name: ["Tunnihind electricity price", "Tunnihinna elektrihind", "Tunnihind: цена на электричество"],
   description: [
     "What a kilowatt-hour costs you today, tomorrow and this week.",
     "Mida kilovatt-tund sulle täna, homme ja sel nädalal maksab.",
+    "Сколько вы платите за киловатт-час сегодня, завтра и на этой неделе.",
   ],
-  cent: ["c", "s"],
-  now: ["Now", "Praegu"],
-  today: ["Today", "Täna"],
-  tomorrow: ["Tomorrow", "Homme"],
-  level0: ["Very low", "Väga madal"],
-  level1: ["Low", "Madal"],
-  level2: ["Normal", "Tavaline"],
-  level3: ["High", "Kõrge"],
-  level4: ["Very high", "Väga kõrge"],
-  forecast: ["Forecast", "Prognoos"],
-  likely: ["Forecast {band}", "Prognoos {band}"],
-  legend: ["Forecast and likely range", "Prognoos ja tõenäoline vahemik"],
-  market: ["Market", "Börsihind"],
-  network: ["Network", "Võrk"],
-  fees: ["Fees", "Tasud"],
-  vat: ["VAT", "Käibemaks"],
-  selling: ["Selling price", "Müügihind"],
-  day: ["Day", "Päev"],
-  days: ["{n} days", "{n} päeva"],
-  week: ["Week", "Nädal"],
-  earlier: ["Earlier", "Varasemad"],
-  later: ["Later", "Hilisemad"],
+  cents: ["c/kWh", "s/kWh", "ц/кВт·ч"],
+  now: ["Now", "Praegu", "Сейчас"],
+  today: ["Today", "Täna", "Сегодня"],
+  tomorrow: ["Tomorrow", "Homme", "Завтра"],
+  level0: ["Very low for the day", "Väga madal päeva kohta", "Очень низкая по меркам дня"],
+  level1: ["Low for the day", "Madal päeva kohta", "Низкая по меркам дня"],
+  level2: ["Normal for the day", "Tavaline päeva kohta", "Обычная по меркам дня"],
+  level3: ["High for the day", "Kõrge päeva kohta", "Высокая по меркам дня"],
+  level4: ["Very high for the day", "Väga kõrge päeva kohta", "Очень высокая по меркам дня"],
+  forecast: ["Forecast", "Prognoos", "Прогноз"],
+  likely: ["Forecast {band}", "Prognoos {band}", "Прогноз {band}"],
+  legend: ["Forecast and likely range", "Prognoos ja tõenäoline vahemik", "Прогноз и вероятный диапазон"],
+  market: ["Market", "Börsihind", "Биржевая цена"],
+  network: ["Network", "Võrk", "Сетевая плата"],
+  fees: ["Fees", "Tasud", "Сборы"],
+  vat: ["VAT", "Käibemaks", "Налог с оборота"],
+  selling: ["Selling price", "Müügihind", "Цена продажи"],
+  day: ["Day", "Päev", "День"],
+  days: ["{n} days", "{n} päeva", { one: "{n} день", few: "{n} дня", many: "{n} дней" }],
+  week: ["Week", "Nädal", "Неделя"],
+  earlier: ["Earlier", "Varasemad", "Раньше"],
+  later: ["Later", "Hilisemad", "Позже"],
   chart: [
     "Electricity prices. Left and right arrow keys go from period to period.",
     "Elektrihinnad. Liigu vasaku ja parema noolega.",
+    "Цены на электричество. Переход между ценами: стрелки влево и вправо.",
   ],
   summary: [
     "{day}: lowest {least} at {leastAt}, highest {most} at {mostAt}, {unit}.",
     "{day}: madalaim {least} kell {leastAt}, kõrgeim {most} kell {mostAt}, {unit}.",
+    "{day}: минимум {least} в {leastAt}, максимум {most} в {mostAt}, {unit}.",
   ],
-  none: ["No price for this time", "Selle aja hind ei ole teada"],
-  plans: ["Plans", "Plaanid"],
-  more: ["+{n} more", "+{n} veel"],
-  loading: ["Loading prices …", "Hindade laadimine …"],
-  empty: ["No prices yet. They will appear here by themselves.", "Hindu veel ei ole. Need ilmuvad siia ise."],
-  ended: ["The prices that were known have run out.", "Teadaolevad hinnad on otsas."],
-  retrying: ["The Tunnihind server doesn't answer. Still trying.", "Tunnihinna server ei vasta. Proovin edasi."],
-  stopped: ["Tunnihind is turned off or could not start.", "Tunnihind on välja lülitatud või ei saanud käivituda."],
+  lowest: ["min", "min", "мин."],
+  highest: ["max", "max", "макс."],
+  none: ["No price for this time", "Selle aja hind ei ole teada", "Цена на это время неизвестна"],
+  plans: ["Plans", "Plaanid", "Планы"],
+  more: ["+{n} more", "+{n} veel", "ещё {n}"],
+  loading: ["Loading prices …", "Hindade laadimine …", "Цены загружаются …"],
+  empty: [
+    "No prices yet. They will appear here by themselves.",
+    "Hindu veel ei ole. Need ilmuvad siia ise.",
+    "Цен пока нет. Они появятся здесь сами.",
+  ],
+  ended: ["The prices that were known have run out.", "Teadaolevad hinnad on otsas.", "Известные цены закончились."],
+  retrying: [
+    "The Tunnihind server doesn't answer. Still trying.",
+    "Tunnihinna server ei vasta. Proovin edasi.",
+    "Сервер Tunnihind не отвечает. Попытки продолжаются.",
+  ],
+  stopped: [
+    "Tunnihind is turned off or could not start.",
+    "Tunnihind on välja lülitatud või ei saanud käivituda.",
+    "Tunnihind отключён или не смог запуститься.",
+  ],
   missing: [
     "This Tunnihind server isn't there any more. Choose another one in the card's settings.",
     "Seda Tunnihinna serverit enam ei ole. Vali kaardi seadetes teine.",
+    "Этого сервера Tunnihind больше нет. Выберите другой в настройках карточки.",
   ],
   unauthorized: [
     "You may not see these prices. Ask an administrator.",
     "Sul ei ole õigust neid hindu näha. Pöördu haldaja poole.",
+    "У вас нет прав на просмотр этих цен. Обратитесь к администратору.",
   ],
   restart: [
     "Waiting for Tunnihind to start. If this stays, restart Home Assistant.",
     "Tunnihind alles käivitub. Kui see nii jääb, taaskäivita Home Assistant.",
+    "Tunnihind запускается. Если это затянется, перезапустите Home Assistant.",
   ],
-  failed: ["The prices can't be shown: {reason}", "Hindu ei saa näidata: {reason}"],
+  failed: [
+    "The prices can't be shown: {reason}",
+    "Hindu ei saa näidata: {reason}",
+    "Не удалось показать цены: {reason}",
+  ],
   lost: [
     "No connection to the server since {time}. These are the last prices received.",
     "Ühendus serveriga katkes: {time}. Näed viimati saadud hindu.",
+    "Связь с сервером пропала: {time}. Показаны последние полученные цены.",
   ],
-  stale: ["The forecast has not been updated since {time}.", "Prognoos on viimati uuendatud: {time}."],
-  late: ["Tomorrow's prices are late. Here is the forecast.", "Homsed hinnad hilinevad. Seni näed prognoosi."],
-  demo: ["Demo: simulated prices", "Demo: väljamõeldud hinnad"],
-  rehearsal: ["Rehearsal: prices of {day}", "Proov: {day}"],
-  "form.entry_id": ["Server, if there are several", "Server, kui neid on mitu"],
-  "form.title": ["Title", "Pealkiri"],
-  "form.range": ["Shows at first", "Näitab alguses"],
-  "form.show_plans": ["Show plans", "Näita plaane"],
-  "form.plans": ["Only these plans", "Ainult need plaanid"],
-  "form.show_selling": ["Show the selling price", "Näita müügihinda"],
+  stale: [
+    "The forecast has not been updated since {time}.",
+    "Prognoos on viimati uuendatud: {time}.",
+    "Прогноз последний раз обновлён: {time}.",
+  ],
+  late: [
+    "Tomorrow's prices are late. Here is the forecast.",
+    "Homsed hinnad hilinevad. Seni näed prognoosi.",
+    "Цены на завтра запаздывают. Пока показан прогноз.",
+  ],
+  demo: ["Demo: simulated prices", "Demo: väljamõeldud hinnad", "Демо: цены выдуманы"],
+  rehearsal: ["Rehearsal: prices of {day}", "Proov: {day}", "Репетиция: {day}"],
+  "form.entry_id": ["Server, if there are several", "Server, kui neid on mitu", "Сервер, если их несколько"],
+  "form.title": ["Title", "Pealkiri", "Заголовок"],
+  "form.range": ["Shows at first", "Näitab alguses", "Показать сначала"],
+  "form.show_plans": ["Show plans", "Näita plaane", "Показывать планы"],
+  "form.plans": ["Only these plans", "Ainult need plaanid", "Только эти планы"],
+  "form.show_selling": ["Show the selling price", "Näita müügihinda", "Показывать цену продажи"],
   "error.unknown": [
     "Unknown option “{field}”. The card knows: {known}.",
     "Tundmatu valik „{field}“. Kaart tunneb valikuid: {known}.",
+    "Неизвестный параметр «{field}». Карточка знает: {known}.",
   ],
-  "error.value": ["“{field}” has to be {known}.", "„{field}“ peab olema {known}."],
+  "error.value": [
+    "“{field}” has to be {known}.",
+    "„{field}“ peab olema {known}.",
+    "Значение «{field}» должно быть: {known}.",
+  ],
 };
 
 /** @typedef {keyof typeof TEXTS} TextKey */
@@ -95,8 +134,16 @@ const TEXTS = {
  * @param {string | undefined} language
  * @returns {(key: TextKey, gaps?: Record<string, string>) => string}
  */
-const textsIn = (language) => (key, gaps = {}) =>
-  TEXTS[key][language?.startsWith("et") ? 1 : 0].replace(/\{(\w+)\}/g, (_, name) => gaps[name]);
+const textsIn = (language) => {
+  const place = Math.max(0, LANGUAGES.indexOf(language?.split("-")[0] ?? ""));
+  const plurals = new Intl.PluralRules(LANGUAGES[place]);
+  return (key, gaps = {}) => {
+    /** @type {string | Partial<Record<Intl.LDMLPluralRule, string>>} */
+    const said = TEXTS[key][place];
+    const text = typeof said === "string" ? said : said[plurals.select(Number(gaps.n))] ?? "";
+    return text.replace(/\{(\w+)\}/g, (_, name) => gaps[name]);
+  };
+};
 
 /** The language of the page, where no card knows it better. */
 const pageLanguage = () => globalThis.document?.documentElement.lang;
@@ -117,7 +164,7 @@ export class Wording {
     this.say = textsIn(language);
     this.numberLanguage = numbers in NUMBER_LANGUAGES ? NUMBER_LANGUAGES[numbers] : language;
     this.isCents = unit === "cents";
-    this.unit = `${this.isCents ? this.say("cent") : currency}/kWh`;
+    this.unit = this.isCents ? this.say("cents") : `${currency}/kWh`;
     const timeZone = zone === "server" ? serverZone : undefined;
     const format = (/** @type {Intl.DateTimeFormatOptions} */ options) =>
       new Intl.DateTimeFormat(language, { timeZone, ...options });
@@ -572,7 +619,7 @@ class Drawing {
   drawMarks(found) {
     const { left, right, top } = this.plot;
     const marks = (found ?? []).map((period, i) => {
-      const text = `${i ? "max" : "min"} ${this.wording.price(period.price, 1)}`;
+      const text = `${this.wording.say(i ? "highest" : "lowest")} ${this.wording.price(period.price, 1)}`;
       const middle = this.x((period.start + period.end) / 2);
       const width = this.widthOf(text);
       const y = Math.max(this.y(Math.max(0, period.price)) - 7, top + 11);

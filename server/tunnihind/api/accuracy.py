@@ -1,4 +1,4 @@
-"""Makes the answer of `/api/v1/accuracy`: how the forecasts did, exactly as they were issued; pure."""
+"""Makes the answer of `/api/v1/accuracy`: the scores of the forecasts exactly as issued. All functions are pure."""
 
 import math
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ def _figure(value: float, decimals: int) -> float | None:
 
 
 def _rounded(scores: Scores) -> dict[str, Any]:
-    """Round errors to 2 decimals and shares to 4; what couldn't be scored is null."""
+    """Round errors to 2 decimals and shares to 4. Missing figures become null."""
     shares = {"skill", "coverage80", "below10", "above90"}
     figures = {name: getattr(scores, name) for name in AccuracyScores.__struct_fields__}
     return {name: _figure(figure, 4 if name in shares else 2) for name, figure in figures.items()}

@@ -36,14 +36,14 @@ from tunnihind.settings import Settings
 DEFAULT_DAYS: Final = 14
 MIN_DAYS: Final = 2
 MAX_DAYS: Final = 14
-"""Days of history: what a series has by default, at least and at most. Quarters may have none."""
+"""Days of history: the default, the minimum and the maximum of a series. Quarters may have none."""
 
 _KEPT_QUARTERS: Final = 4096
 """More than the longest answer has."""
 
 
 def history_days(days: int, least: int = MIN_DAYS) -> int:
-    """Clamp a requested history window into the range that is served, in days."""
+    """Clamp a requested history window into the served range, in days."""
     return min(max(days, least), MAX_DAYS)
 
 
@@ -103,7 +103,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
         day_ahead=[
             _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
         ],
-        # The forecast of the current quarter belongs to the history, which would have a hole without it.
+        # The forecast of the current quarter belongs to the history, which would have a gap without it.
         forecast=[
             _forecast_quarter(ts, said, vat_rate_at(vat, ts)) for ts, said in served.forecast if history or ts > now
         ],
@@ -111,7 +111,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
 
 
 def heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
-    """Return the fields that the answers of prices have with the same values."""
+    """Return the fields that all answers on prices share."""
     limit = free_until(data.newest_settled, now)
     return {
         "zone": data.market.code,
@@ -142,13 +142,13 @@ def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
 
 
 def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, Percentiles]]:
-    """Yield the strictly future hours of the newest run that are served publicly."""
+    """Yield the future hours of the newest run that are served publicly."""
     if run is not None:
         yield from ((ts, hour) for ts, hour in run_periods(run) if now < ts <= limit)
 
 
 def _past_hours(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:
-    """Return for each hour from `start` to the current one the freshest forecast made before it."""
+    """Return, for each hour from `start` to the current one, the newest forecast made before it."""
     return sorted((ts, hour) for ts, hour in data.hours.issued.items() if start <= ts <= current_hour)
 
 
@@ -156,7 +156,7 @@ def _backtest(score: BacktestScore | None) -> Backtest | None:
     if score is None or market_price(score.baseline_mae) == 0:
         return None
     mae, baseline_mae = market_price(score.mae), market_price(score.baseline_mae)
-    # From the served, rounded errors, so that a client who checks the sum finds it right.
+    # It comes from the served, rounded errors, so that a client can check the sum.
     skill = round(1 - mae / baseline_mae, 4)
     return Backtest(mae=mae, baseline_mae=baseline_mae, skill=skill, horizon_h=score.horizon_h)
 
@@ -166,7 +166,7 @@ def _day_ahead_hour(ts: int, eur_mwh: float, vat_rate: float) -> DayAheadHour:
     return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
-# The same quarters are in answer after answer. What is made of each is kept: an answer of 14 days then takes 5 ms
+# Many answers have the same quarters, so the items made from them are kept. An answer of 14 days then takes 5 ms
 # instead of 28 (`tests/benchmarks/bench_requests.py`).
 @lru_cache(maxsize=_KEPT_QUARTERS)
 def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool) -> DayAheadQuarter:

@@ -1,4 +1,4 @@
-"""`/api/feeds/…`: settled prices, and the median after them, in the form that evcc, EMHASS and Predbat read."""
+"""`/api/feeds/…`: settled prices, and then the median, in the formats that evcc, EMHASS and Predbat read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -12,20 +12,20 @@ from tunnihind.market import Market, VatRates, consumer_price, iso_utc, market_p
 from tunnihind.settings import Settings
 
 type Reader = Literal["evcc", "emhass", "octopus"]
-"""The program whose form a feed has; Predbat fetches Octopus's."""
+"""The program whose format a feed has. Predbat reads Octopus's."""
 
 READERS: Final[tuple[Reader, ...]] = ("evcc", "emhass", "octopus")
 
 PRICES: Final = ("consumer", "market")
-"""Prices with and without VAT, as `price` names them; the first is the default."""
+"""Prices with and without VAT, by the names of the parameter `price`; the first is the default."""
 
 
 VAT_RATE: Final = "Tunnihind-VAT-Rate"
-"""The header field that names the VAT in a feed's prices: programs read the body, and know no field of ours there."""
+"""The header field with the VAT in a feed's prices. Programs read the body, and know no field of ours there."""
 
 
 class Feed(NamedTuple):
-    """What is asked for: a form, a step in seconds, and one of `PRICES`."""
+    """A request: the format, the step in seconds, and one of `PRICES`."""
 
     reader: Reader
     step_s: int
@@ -41,7 +41,7 @@ class Rate(NamedTuple):
 
 
 class FeedAnswer(NamedTuple):
-    """A body to be written as JSON, and the header fields that only this body has."""
+    """A body to write as JSON, and the header fields of this body alone."""
 
     body: object
     fields: Mapping[str, str]
@@ -51,7 +51,7 @@ def feed_answer(data: ServedData, now: int, settings: Settings, feed: Feed) -> F
     """Return the body and the header field of `GET /api/feeds/…` as of `now`, unix seconds. Raises NoPriceAhead."""
     rates = [*feed_rates(data, now, settings, feed)]
     if not rates:
-        raise NoPriceAhead("No price is known from now on: the newest ones are past, or there are none yet")
+        raise NoPriceAhead("No current or future price is known: the newest ones are past, or there are none yet")
     vat = _written(_vat_rates(data.market, settings, feed), rates[0].start, rates[-1].end)
     return FeedAnswer(_body(rates, feed.reader), {VAT_RATE: vat})
 
@@ -76,11 +76,11 @@ def _body(rates: Sequence[Rate], reader: Reader) -> object:
 
 
 def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
-    """Yield the prices from the market's midnight of today to the end of what is served, each as it is best known.
+    """Yield the best known prices from the market's midnight of today to the end of the served data.
 
-    Where a price is settled it counts, else the median: of a period that has begun as it was last forecast before.
-    Readers take it that each price holds until the next one's start. So of prices with a gap between them those count
-    that the current period is among, and where its price isn't known, those that come next.
+    A settled price counts, or else the median. For a period that has begun, it is the median last forecast before it.
+    Readers assume that each price holds until the next one's start. So if there is a gap, only the prices around the
+    current period count, or the next ones if the current price is unknown.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)
@@ -100,18 +100,18 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
 
 
 def _eur_kwh(eur_mwh: float, price: str, vat_rate: float) -> float:
-    """Convert a price to EUR/kWh: with VAT to 4 decimals, as everywhere in the API, without it exactly; never -0.0."""
+    """Convert a price to EUR/kWh: with VAT to 4 decimals, as everywhere in the API; without it exactly. Never -0.0."""
     market = market_price(eur_mwh)
     return consumer_price(market, vat_rate) if price == "consumer" else round(market / 1000, 5) + 0.0
 
 
 def _vat_rates(market: Market, settings: Settings, feed: Feed) -> VatRates:
-    """Return the VAT in a feed's prices: none, what the operator chose, or the law's of each date."""
+    """Return the VAT in a feed's prices: none, the operator's choice, or the legal rate of each date."""
     chosen = 0.0 if feed.price == "market" else settings.chosen_vat_rate
     return market.vat_by_law if chosen is None else ((0, chosen),)
 
 
 def _written(rates: VatRates, start: int, end: int) -> str:
-    """Write the rates that apply from one instant until another, `0.22, 0.24;from=1751317200`."""
+    """Write the rates that apply from one instant until another: `0.22, 0.24;from=1751317200`."""
     later = [f"{rate:.6g};from={since}" for since, rate in rates if start < since < end]
     return ", ".join([f"{vat_rate_at(rates, start):.6g}", *later])

@@ -1,4 +1,4 @@
-"""Whether the data is there and fresh, and tomorrow's prices in time, by the server's own clock."""
+"""Decides, by the server's clock, whether the data are there and fresh, and tomorrow's prices in time."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -13,23 +13,23 @@ from tunnihind.market import HOUR_S, Market, delivery_day, floor_hour
 from tunnihind.store.witnesses import held_in_words, unconfirmed_in_words
 
 STALE_AFTER_S: Final = 3 * HOUR_S
-"""Data that is older than this counts as stale."""
+"""Older data count as stale."""
 
 
 class Troubles:
-    """What is wrong with the server besides old data, such as a full disk: one text for each part that reports one."""
+    """Troubles of the server besides old data, such as a full disk: one text for each part that reports one."""
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
         self.warnings: dict[str, str] = {}
-        """News for the operator of a server that works, by the part that reports it."""
+        """News for the operator of a working server, by the part that reports it."""
         self.another_keeps_data_fresh = False
-        """Whether another server keeps the data fresh, and answers for what is old or can't be stored."""
+        """Whether another server keeps the data fresh. That server then reports old data and failed writes."""
         self.stuck: str | None = None
-        """Why only a restart of the server can help, such as a pipeline that does not go on; None while it is well."""
+        """Why only a restart can help, for instance because the pipeline makes no progress; None if all is well."""
 
-    def tell(self, who: str, reason: str | None) -> None:
-        """Set what is wrong with a part of the server, None when it is well again."""
+    def report(self, who: str, reason: str | None) -> None:
+        """Set the problem of a part of the server, None if it works again."""
         if reason is None:
             self._reasons.pop(who, None)
         else:
@@ -49,15 +49,15 @@ def judge(
     only_passes_on: bool = False,
     is_stopping: bool = False,
 ) -> Readiness:
-    """Judge the data at `now`; only a server with a pipeline is expected to have refreshed lately.
+    """Judge the data at `now`. Only a server with a pipeline is expected to have refreshed them recently.
 
-    A server that `only_passes_on` what another keeps fresh is ready with old data too, while they cover the current
-    hour: behind a balancer, old data are better than none. Their faults are warnings then.
+    A server that `only_passes_on` another's data is also ready with old data, while they cover the current hour: behind
+    a load balancer, old data are better than none. Their faults are then warnings.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]
     if only_passes_on:
-        warnings, faults = [*warnings, *faults], [] if _tells_of(data, floor_hour(now)) else faults
+        warnings, faults = [*warnings, *faults], [] if _covers(data, floor_hour(now)) else faults
     reasons = ["the server is stopping", *faults] if is_stopping else faults
     settled = data.newest_settled
     return Readiness(
@@ -72,18 +72,18 @@ def judge(
 
 
 def awaits_tomorrow(data: ServedData, now: int) -> bool:
-    """Tell whether the delivery day after today's is still to be published."""
+    """Return whether the prices of the next delivery day are still unpublished."""
     newest = data.newest_settled
     return newest is not None and delivery_day(newest) <= data.market.local(now).date()
 
 
 def is_late(market: Market, now: int) -> bool:
-    """Tell whether it is so late in the day that tomorrow's prices are overdue if they aren't there."""
+    """Return whether it is so late in the day that missing prices for tomorrow are overdue."""
     return now >= market.late_from(market.local(now).date() + timedelta(days=1))
 
 
 def as_problem(readiness: Readiness, problems: Problems) -> NotReady:
-    """Describe what isn't ready as a 503 problem with the ages."""
+    """Describe why the server isn't ready, as a 503 problem with the ages."""
     reasons = "; ".join(readiness.reasons)
     problem = problems.describe(503, f"Data is missing or stale, or the server can't do its work: {reasons}.")
     return NotReady(**asdict(problem), **asdict(readiness))
@@ -93,8 +93,8 @@ def _age(instant: int | None, now: int) -> int | None:
     return None if instant is None else max(now - instant, 0)
 
 
-def _tells_of(data: ServedData, hour: int) -> bool:
-    """Return whether a price or a forecast is known of an hour or a later one."""
+def _covers(data: ServedData, hour: int) -> bool:
+    """Return whether there is a price or a forecast for this hour or a later one."""
     settled, run = data.newest_settled, data.hours.run
     return (settled is not None and settled >= hour) or (run is not None and run.end_ts > hour)
 

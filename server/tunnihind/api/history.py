@@ -1,4 +1,4 @@
-"""`GET /api/v1/history`: a calendar month of settled prices, read from the store when it is asked for."""
+"""`GET /api/v1/history`: a calendar month of settled prices, read from the store on request."""
 
 import re
 from collections.abc import Callable
@@ -32,8 +32,7 @@ type ReadPrices = Callable[[int, int], PriceHistory]
 """Returns the prices of the periods that begin from one instant on and before another. Raises StoreError."""
 
 type AreConfirmed = Callable[[int, int], bool]
-"""Tells that no second source can still contradict prices that begin from one instant on and before another.
-
+"""Returns whether no second source can still contradict prices that begin from one instant on and before another.
 Raises StoreError."""
 
 
@@ -47,7 +46,7 @@ class Month:
 
     @classmethod
     def parse(cls, text: str, market: Market, now: int) -> Self:
-        """Read a month, `2025-11`. Raises ParameterError, and NotServed if it is too old or yet to come at `now`."""
+        """Parse a month, `2025-11`. Raises ParameterError, and NotServed if it is too old or yet to come at `now`."""
         if not _MONTH.fullmatch(text):
             raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
         current = f"{market.local(now):%Y-%m}"
@@ -60,12 +59,12 @@ class Month:
 
 
 class MonthReader:
-    """Makes the answers to months from the store."""
+    """Makes the answers for months from the store."""
 
     def __init__(
         self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
     ) -> None:
-        """Read with `read`; `is_lasting` says that past prices stay as they are, which a demo's don't."""
+        """Read with `read`. `is_lasting` is true if past prices never change, unlike in a demo."""
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed
@@ -73,7 +72,7 @@ class MonthReader:
         self._is_lasting = is_lasting
 
     def month(self, text: str) -> Month:
-        """Read which month is asked for. Raises ParameterError, NotServed."""
+        """Parse the requested month. Raises ParameterError, NotServed."""
         return Month.parse(text, self._market, int(self._clock.now()))
 
     def read(self, month: Month, resolution: str, coding: Coding) -> Representation:
@@ -82,7 +81,7 @@ class MonthReader:
         prices = self._read(month.start_ts, month.end_ts)
         answer = history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
-        # Asked after reading: prices are confirmed after they are settled.
+        # This is checked after reading, because prices are confirmed after they are settled.
         is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
         return represent(
@@ -94,7 +93,7 @@ class MonthReader:
 
 
 def history_response(prices: PriceHistory, market: Market, month: Month, resolution: str) -> HistoryResponse:
-    """Return the settled prices of a month, as far as they are known."""
+    """Return the known settled prices of a month."""
     step_s = RESOLUTIONS[resolution]
     hours = prices.of(market.zone).between(month.start_ts, month.end_ts)
     settled, known_by_hour = within_hours(hours, prices.of(market.zone, step_s))
@@ -108,7 +107,7 @@ def history_response(prices: PriceHistory, market: Market, month: Month, resolut
 
 
 def _is_whole(answer: HistoryResponse, month: Month) -> bool:
-    """Return whether nothing is missing: every price is there, by the quarter where quarters were traded."""
+    """Return whether every price is there, by the quarter if quarters were traded."""
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(
         price.hourly is True and market_time_unit(delivery_day(price.ts)) < HOUR_S for price in answer.prices

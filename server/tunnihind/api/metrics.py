@@ -1,4 +1,4 @@
-"""Metrics for a Prometheus server: requests, answers, ages of the data, and how sources and database behave."""
+"""Metrics for a Prometheus server: requests, answers, ages of the data, sources and database."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -20,14 +20,14 @@ _TRANSACTION_BUCKETS_S: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 
 
 class Served(Collector):
-    """What is being served, by the server's own clock: how old it is, its state, how it was made, and how it did."""
+    """The served data by the server's clock: their age, their state, their tier, and their accuracy."""
 
     def __init__(self, snapshots: Sequence[Snapshot], clock: Clock) -> None:
         self._snapshots = snapshots
         self._clock = clock
 
     def collect(self) -> Iterator[Metric]:
-        """Return what there is; of data that aren't there nothing."""
+        """Return the metrics of the data that exist."""
         now = int(self._clock.now())
         there = [snapshot.data for snapshot in self._snapshots if snapshot.has_data]
         yield from _ages(there, now)
@@ -69,7 +69,7 @@ def _state(there: Sequence[ServedData], now: int) -> Iterator[Metric]:
 
 
 def _forecast(there: Sequence[ServedData]) -> Iterator[Metric]:
-    """Describe what the served forecasts rest on, and how those of the last 30 days did."""
+    """Describe the inputs of the served forecasts, and the accuracy of the last 30 days."""
     tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("zone", "tier"))
     for data in there:
         if (run := data.hours.run) is not None:
@@ -96,7 +96,7 @@ def _unless_empty(family: Metric) -> Iterator[Metric]:
 
 
 class Metrics:
-    """All metrics of one server, in a registry of its own; the pipeline counts into it too."""
+    """All metrics of one server, in a separate registry. The pipeline counts here too."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -113,7 +113,7 @@ class Metrics:
             buckets=_DURATION_BUCKETS_S,
             registry=self.registry,
         )
-        # To look up a labelled child takes longer than to count.
+        # Looking up a labelled child takes longer than counting.
         self._requests_of = cache(requests.labels)
         self._durations_of = cache(durations.labels)
         ProcessCollector(registry=self.registry)
@@ -150,7 +150,7 @@ class Metrics:
             self._transactions.labels(access)
 
     def count_transaction(self, access: str, seconds: float, *, failed: bool) -> None:
-        """Count a transaction, to "read" or to "write"; may be called from any thread."""
+        """Count a transaction, "read" or "write". It may be called from any thread."""
         self._transactions.labels(access).observe(seconds)
         if failed:
             self._database_errors.labels(access).inc()
@@ -162,7 +162,7 @@ class Metrics:
         self._durations_of(route).observe(seconds)
 
     def show(self, *collectors: Collector) -> None:
-        """Show what these collect."""
+        """Add collectors."""
         for collector in collectors:
             self.registry.register(collector)
 

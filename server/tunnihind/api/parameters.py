@@ -1,4 +1,4 @@
-"""Query parameters that are taken strictly: what isn't known, isn't single or isn't a choice is refused."""
+"""Query parameters that are checked strictly: unknown, repeated and invalid ones are refused."""
 
 from collections.abc import Collection
 from typing import Final
@@ -9,33 +9,33 @@ from tunnihind.errors import ParameterError
 from tunnihind.market import HOUR_S, QUARTER_S
 
 _SHOWN: Final = 20
-"""How many characters of a wrong value an error shows."""
+"""An error shows this many characters of a wrong value."""
 
 RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
-"""The steps that prices are served in, seconds by how `resolution` names them; the first is the default."""
+"""The steps of served prices in seconds, by their name in `resolution`; the first is the default."""
 
 
 def require_known(query: MultiMapping[str], names: Collection[str]) -> None:
-    """Refuse a query with a parameter that isn't among the names, or is given twice. Raises ParameterError."""
+    """Refuse a query with an unknown parameter, or one that is given twice. Raises ParameterError."""
     for name in query:
         if name not in names:
             known = " and ".join(f"`{one}`" for one in names)
             raise ParameterError(
-                f"`{name[:_SHOWN]}` is no parameter of this resource, which takes {known}: leave it out."
+                f"`{name[:_SHOWN]}` is not a parameter of this resource, which takes {known}: leave it out."
             )
         if len(query.getall(name)) > 1:
             raise ParameterError(f"`{name}` is given more than once: give it once.")
 
 
 def required(query: MultiMapping[str], name: str, advice: str) -> str:
-    """Return a parameter that has to be given; the advice says what to give. Raises ParameterError."""
+    """Return a required parameter. The advice says what to give. Raises ParameterError."""
     if name not in query:
         raise ParameterError(f"`{name}` is missing: {advice}.")
     return query[name]
 
 
 def optional(query: MultiMapping[str], name: str) -> str | None:
-    """Return a parameter that may be given, None where it is not. Raises ParameterError where it is given twice."""
+    """Return an optional parameter, None if it is missing. Raises ParameterError if it is given twice."""
     given = query.getall(name, [])
     if len(given) > 1:
         raise ParameterError(f"`{name}` is given more than once: give it once, or leave it out.")
@@ -43,7 +43,7 @@ def optional(query: MultiMapping[str], name: str) -> str | None:
 
 
 def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str:
-    """Return which of the choices a parameter names, by default the first. Raises ParameterError."""
+    """Return the choice that a parameter names, by default the first. Raises ParameterError."""
     default, *_ = choices
     given = optional(query, name)
     if given is None:

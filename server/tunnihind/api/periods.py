@@ -1,4 +1,4 @@
-"""The periods that answers list, of any step: settled prices, and the forecast beside them."""
+"""The periods in answers, of any step: settled prices, and the forecast beside them."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tunnihind.settings import Settings
 
 
 class SettledPeriod(NamedTuple):
-    """A settled price, EUR/MWh without VAT; `hourly` is true for a quarter of which only the hour is known."""
+    """A settled price, EUR/MWh without VAT. `hourly` is true for a quarter with only a known hourly price."""
 
     ts: int
     eur_mwh: float
@@ -28,18 +28,18 @@ class ForecastPeriod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """What is served of one step at an instant, each in order of time; where both have a period, it is settled."""
+    """The served periods of one step at an instant, in order of time. A period in both has a settled price."""
 
     settled: tuple[SettledPeriod, ...]
     forecast: tuple[ForecastPeriod, ...]
 
 
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
-    """Return the periods of a step from `since` on, the start of one, to the end of what is served at `now`.
+    """Return the periods of a step from `since`, the start of one, to the end of the served data at `now`.
 
-    Those that have begun have the freshest forecast made before them, exactly as issued. So have the quarters ahead
-    that begin before the newest run does; what follows is as the newest run says. Those ahead are served for as many
-    hours as are public (`free_until`), or all where the settings serve the full horizon.
+    Periods that have begun have the newest forecast made before them, exactly as issued. So have the quarters ahead
+    that begin before the newest run does. Later ones come from the newest run. Hours ahead are served up to
+    `free_until`, or all of them if the settings serve the full horizon.
     """
     series = data.of(step_s)
     settled = series.settled.between(since, series.settled.end_ts)
@@ -53,8 +53,8 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
         tuple(
             ForecastPeriod(ts, said)
             for ts, said in (*begun, *ahead)
-            # A period that has begun counts past the limit too, where nothing has been settled for days; `/api/series`
-            # has it as well.
+            # A period that has begun counts past the limit too, if nothing has been settled for days. `/api/series`
+            # also has it.
             if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
         ),
     )

@@ -15,13 +15,13 @@ from tunnihind.settings import Settings
 _MAX_CLIENTS: Final = 10_000
 _UNLIMITED: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 _PAGE_FILES: Final = "/static/"
-"""The first visit takes some twenty files; browsers keep them."""
+"""The first visit takes some twenty files, which browsers then cache."""
 _SITE_BITS: Final = 64
-"""A provider assigns the first 64 bits of an IPv6 address; its customer can change the rest at any time."""
+"""A provider assigns the first 64 bits of an IPv6 address. Its customer can change the rest at any time."""
 
 
 class TokenBuckets:
-    """Buckets of 2 s worth of tokens, refilled at `rate` a second; clients not seen for longest are forgotten first."""
+    """Buckets of 2 s worth of tokens, refilled at `rate` a second. The longest unseen clients are forgotten first."""
 
     def __init__(self, rate: float, clock: Clock, *, max_clients: int = _MAX_CLIENTS) -> None:
         self._rate = rate
@@ -43,9 +43,9 @@ class TokenBuckets:
 
 
 def client_of(request: web.Request, *, trust_proxy: bool) -> str:
-    """Return the client that a request counts for: the peer, or by a trusted proxy the last of X-Forwarded-For.
+    """Return the client that a request counts for: the peer, or behind a trusted proxy the last of X-Forwarded-For.
 
-    That is an IPv4 address, or the /64 network of an IPv6 address, which one client has to itself.
+    It is an IPv4 address, or the /64 network of an IPv6 address, which belongs to one client.
     """
     peer = request.remote or ""
     last = ",".join(request.headers.getall("X-Forwarded-For", ())).rpartition(",")[2].strip() if trust_proxy else ""
@@ -53,7 +53,7 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
 
 
 def _counted(text: str) -> str | None:
-    """Return the name under which an address is counted, None for a text that isn't one."""
+    """Return the name under which an address is counted, None for a text that isn't an address."""
     try:
         address = ip_address(text)
     except ValueError:

@@ -1,6 +1,6 @@
-"""The handlers of the resources: they check the request and send an answer, made ahead but for the history's.
+"""The handlers of the resources: they check the request and send an answer. Only the history's is made on request.
 
-A `ParameterError` or `NotServed` of theirs becomes a 400 or 404 in `api.server`.
+`api.server` turns their `ParameterError` and `NotServed` into 400 and 404.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
 MOST_READERS: Final = 2
-"""How many requests may read months, or tables of scores, from the store at a time."""
+"""How many requests may read months, or tables of scores, from the store at the same time."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
@@ -40,7 +40,7 @@ def without_query(representations: Callable[[Coding], Representation], problems:
     """Handle a resource that refuses a query string."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # A bare `?` leaves nothing here, and passes.
+        # A bare `?` leaves nothing here, and is accepted.
         if request.rel_url.raw_query_string:
             return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
         return reply(request, representations(accepted_coding(request)))
@@ -49,7 +49,7 @@ def without_query(representations: Callable[[Coding], Representation], problems:
 
 
 def quarters(snapshot: Snapshot) -> Handler:
-    """Handle `GET /api/v1/quarters`; parameters other than `days` are ignored."""
+    """Handle `GET /api/v1/quarters`. Parameters other than `days` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         days = history_days(_days(request, least=0, default=0), least=0)
@@ -59,7 +59,7 @@ def quarters(snapshot: Snapshot) -> Handler:
 
 
 def series(snapshot: Snapshot) -> Handler:
-    """Handle `GET /api/series`; parameters other than `days` are ignored."""
+    """Handle `GET /api/series`. Parameters other than `days` are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         days = history_days(_days(request, least=MIN_DAYS, default=DEFAULT_DAYS))
@@ -69,7 +69,7 @@ def series(snapshot: Snapshot) -> Handler:
 
 
 def _days(request: web.Request, *, least: int, default: int) -> int:
-    """Return the days of history that a request asks for. Raises ParameterError."""
+    """Return the requested days of history. Raises ParameterError."""
     given = optional(request.query, "days")
     if given is not None and not _DAYS.fullmatch(given):
         raise ParameterError(f"`days` is {shown(given)}: give one or two digits, {least} to {MAX_DAYS}.")
@@ -92,17 +92,17 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
 
 
 class _StoreReaders:
-    """Lets a few requests at a time read from the store, beside the event loop."""
+    """Lets a few requests at a time read from the store, outside the event loop."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Name in problems `what` is read, and `of` what it is made."""
+        """Set the words for problems: `what` is being read, and `of` which data it consists."""
         self._problems = problems
         self._what = what
         self._of = of
         self._turns = asyncio.Semaphore(MOST_READERS)
 
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
-        """Answer with what `read` returns, or with a problem where it raises StoreError or too many are reading."""
+        """Answer with the result of `read`, or with a problem on a StoreError or if too many are reading."""
         if self._turns.locked():
             detail = f"Too many {self._what} are being read: try again."
             return self._problems.answer(503, detail, fields={"Retry-After": "1"})
@@ -128,7 +128,7 @@ def history(months: MonthReader, problems: Problems) -> Handler:
 
 
 def accuracy(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Handler:
-    """Handle `GET /api/v1/accuracy`; parameters other than `format` and `year` are ignored."""
+    """Handle `GET /api/v1/accuracy`. Parameters other than `format` and `year` are ignored."""
     readers = _StoreReaders(problems, "tables", "scores")
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -141,7 +141,7 @@ def accuracy(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Hand
 
 
 def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
-    """Handle a resource that takes no parameters, and ignores those given."""
+    """Handle a resource without parameters. Given ones are ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         return reply(request, representations(accepted_coding(request)))
@@ -150,10 +150,10 @@ def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
 
 
 def redirect(name: str) -> Handler:
-    """Handle the address of a zone's pages without the slash at its end, from which their own addresses go on."""
+    """Redirect the address of a zone's pages without its final slash, which their relative addresses need."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # Relative, so that it holds behind a proxy that serves all of this under a path of its own.
+        # The address is relative, so that it also works behind a proxy that serves all this under a path of its own.
         query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
         return web.Response(status=308, headers={"Location": f"{name}/{query}"})
 
@@ -161,7 +161,7 @@ def redirect(name: str) -> Handler:
 
 
 async def not_yet(_request: web.Request) -> web.Response:
-    """Handle a resource that the server can't answer before it has its database. Raises StoreError."""
+    """Handle a resource that needs the database before there is one. Raises StoreError."""
     raise StoreError("nothing has been read from the store yet")
 
 
@@ -175,7 +175,7 @@ def healthz(troubles: Troubles, problems: Problems) -> Handler:
 
     async def handle(_request: web.Request) -> web.Response:
         if troubles.stuck:
-            return problems.answer(503, f"The server has to be restarted: {troubles.stuck}.")
+            return problems.answer(503, f"The server must be restarted: {troubles.stuck}.")
         return web.Response(body=_ALIVE, headers=headers("no-store", content_type=JSON))
 
     return handle

@@ -11,7 +11,7 @@ from tunnihind.settings import Settings
 def scenarios_response(data: ServedData, now: int, settings: Settings) -> ScenariosResponse:
     """Answer `GET /api/v1/scenarios` as of `now`, unix seconds.
 
-    The paths cover the hours of `/api/v1/forecast`, or all of the run where the settings serve the full horizon.
+    The paths cover the hours of `/api/v1/forecast`, or the whole run if the settings serve the full horizon.
     """
     ts, paths = _served_paths(data, now, settings)
     vat_rates = [vat_rate_at(settings.api_vat_rates, one) for one in ts]
@@ -26,7 +26,7 @@ def scenarios_response(data: ServedData, now: int, settings: Settings) -> Scenar
 
 
 def _served_paths(data: ServedData, now: int, settings: Settings) -> tuple[list[int], list[list[float]]]:
-    """Return the starts of the hours that are served, and the price of each on each path, EUR/MWh."""
+    """Return the starts of the served hours, and the price of each on each path, EUR/MWh."""
     scenarios = data.scenarios
     if scenarios is None:
         return [], []

@@ -1,6 +1,6 @@
 """`GET /api/v1/accuracy?format=csv`: one row for each day of issue and number of days ahead, as open data.
 
-It is read from the store when it is asked for, a year at most.
+It is read from the store on request, a year at most.
 """
 
 import csv
@@ -27,7 +27,7 @@ FORMATS: Final = ("json", "csv")
 
 FIRST_YEAR: Final = 2021
 DEFAULT_DAYS: Final = 366
-"""Without a year, the answer has this many last days of issue."""
+"""Without a year, the answer has the last days of issue, up to this many."""
 
 _YEAR: Final = re.compile(r"[0-9]{4}")
 _BY: Final = ("saving", "baselineSaving", "sevenDayMeanSaving", "idealSaving")
@@ -54,7 +54,7 @@ class ScoreTable:
         self._clock = clock
 
     def span(self, year: str | None) -> tuple[date, date]:
-        """Return the first and last day of issue that is asked for. Raises ParameterError, NotServed."""
+        """Return the first and last requested day of issue. Raises ParameterError, NotServed."""
         today = self._market.local(self._clock.now()).date()
         if year is None:
             return today - timedelta(days=DEFAULT_DAYS - 1), today
@@ -73,7 +73,7 @@ class ScoreTable:
 
 
 def table(days: Iterable[DayScores]) -> bytes:
-    """Write scores as CSV, with the names of the columns first; what could not be scored is empty."""
+    """Write scores as CSV, with the names of the columns first. Missing figures are empty."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -105,5 +105,5 @@ def _savings(plan: Savings | None) -> list[str]:
 
 
 def _number(value: float, decimals: int) -> str:
-    """Write a number; never a negative zero."""
+    """Write a number, never a negative zero."""
     return "" if isnan(value) else f"{round(value, decimals) + 0.0:.{decimals}f}"

@@ -1,4 +1,4 @@
-"""The data that the API answers from: settled prices, forecasts and their ages, as the store has them."""
+"""The data behind the API's answers: settled prices, forecasts and their ages, as in the store."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -41,13 +41,14 @@ class Percentiles(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedSeries:
-    """What is served of a zone's periods of one step.
+    """The served data of a zone's periods of one step.
 
-    `settled` holds prices in full precision: 30 days back, all that is known ahead, and the newest known one however
-    old. Periods shorter than an hour are there for each settled hour; those in `known_by_hour` carry the price of their
-    hour, because only that is known. `issued` holds for each period, past or to come, the freshest forecast made before
-    it, exactly as issued. `run` is the newest forecast run; where there is none of the step, the percentiles of an hour
-    count for its periods. `backtest` is the model's score.
+    - `settled`: prices in full precision, 30 days back and all known ahead, and always the newest known price. Every
+      settled hour has all its shorter periods.
+    - `known_by_hour`: the shorter periods that have the price of their hour, because only that is known.
+    - `issued`: for each period, past or future, the newest forecast made before it, exactly as issued.
+    - `run`: the newest forecast run. Without a run of the step, an hour's percentiles count for its periods.
+    - `backtest`: the model's score.
     """
 
     settled: PriceSeries
@@ -62,16 +63,16 @@ _STEPS: Final = (0.2, 0.4, 0.6, 0.8)
 
 @dataclass(frozen=True)
 class ServedData:
-    """The data behind every answer of a market, as of the moment it was read from the store.
+    """The data behind every answer of a market, as of the moment they were read from the store.
 
-    `series` are the prices and forecasts by step. `scenarios` are the price paths that go with the run of hours, None
-    where it has none. `accuracy` tells how the runs of the last weeks did, and `months` how those of each month did.
-
-    `held` is what sources say of the last days and is not believed. `unconfirmed` says by zone and day whose prices of
-    these days no second source has confirmed; it is empty where only one source is asked.
-
-    `version` changes whenever any of these does, and so does `change_id`, which no other change ever had: a restored
-    backup counts versions again.
+    - `series`: prices and forecasts by step.
+    - `scenarios`: the price paths of the run of hours, None if it has none.
+    - `accuracy`: the scores of the runs of the last weeks; `months`: those of each month.
+    - `held`: the sources' answers for the last days that are held back.
+    - `unconfirmed`: by zone and day, the source of prices of these days that no second source has confirmed. It is
+      empty if only one source is asked.
+    - `version` changes whenever any of these does, and so does `change_id`. A restored backup repeats versions, but
+      every `change_id` is unique.
     """
 
     version: str
@@ -86,12 +87,12 @@ class ServedData:
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
     def of(self, step_s: int) -> ServedSeries:
-        """Return what is served of a step, which may be nothing."""
+        """Return the served data of a step, which may be empty."""
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
     @property
     def hours(self) -> ServedSeries:
-        """What is served of hours."""
+        """The served data of hours."""
         return self.of(HOUR_S)
 
     @property
@@ -101,9 +102,9 @@ class ServedData:
 
     @cached_property
     def price_scale(self) -> tuple[float, ...]:
-        """The prices between the five steps of the scale of colours, EUR/MWh; empty where too little is known.
+        """The prices between the five steps of the colour scale, EUR/MWh; empty if too little is known.
 
-        Of the last 30 days' hours with a price of zero or more, a fifth is on each step.
+        Each step has a fifth of the last 30 days' hours with a price of zero or more.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -116,22 +117,22 @@ class ServedData:
 
 
 _NAMED_DAYS: Final = 2
-"""What is held back or unconfirmed is named of this many past days, which are asked for every hour."""
+"""Held-back and unconfirmed prices are listed for this many past days, which are asked for every hour."""
 
 HISTORY_S: Final = 15 * DAY_S
-"""A day more than the longest history that is served."""
+"""A day more than the longest served history."""
 _PRICES_S: Final = 30 * DAY_S
-"""Prices of so many days make the scale of colours."""
+"""Prices of this many days make the colour scale."""
 
 
 CLOCKS_DIFFER_S: Final = 300
-"""A run made later than this is of a clock that was set wrong; one made a little later, of another server's clock."""
+"""A run from later than this has a wrong clock. A run from a little later has another server's clock."""
 
 
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
-    """Read what is known of a market now. Raises StoreError."""
+    """Read the data of a market known now. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
-    # First, so that what is stored while this reads has a later version: its answers then have other tags.
+    # The version is read first, so that data stored meanwhile have a later version, and their answers other tags.
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S
     newest = store.prices.newest(zone) or since
@@ -162,21 +163,21 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
 
 
 def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
-    """Return the scenarios if they are the run's: a run from before there were any has none."""
+    """Return the scenarios if they belong to the run, None otherwise."""
     return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 
 
 class SettledPrices(NamedTuple):
-    """Settled prices of a step, and the starts of those of which only the hour is known."""
+    """Settled prices of a step, and the starts of those with only a known hourly price."""
 
     prices: PriceSeries
     known_by_hour: frozenset[int]
 
 
 def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPrices:
-    """Return the settled prices that answers at `now` can hold.
+    """Return the settled prices that answers at `now` can contain.
 
-    The newest is among them however old it is: it decides how far the forecast is public.
+    The newest is always among them, because it decides how far the forecast is public.
     """
     hours = prices.of(zone)
     newest, since = hours.newest, floor_hour(now) - _PRICES_S
@@ -187,9 +188,9 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     """Return the periods of each settled hour.
 
-    They have their own prices where all of an hour's are known, else all have that of the hour. So an hour is never
-    made up of both, and the mean of its quarters is its price. An hour that isn't settled has no quarters either,
-    though some of them may be known: what the hourly answers hold back is held back here too.
+    They have their own prices if all of the hour's are known, or else all have the hour's price. So an hour never mixes
+    both, and the mean of its quarters is its price. An hour that isn't settled has no quarters either, even if some are
+    known, so that quarters reveal no price that the hourly answers hold back.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
@@ -200,9 +201,9 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 
 
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
-    """Return for each run of hours that of a step which was made with it; the `kept` ones come newest first.
+    """Return, for each run of hours, the run of a step that was made with it. The `kept` runs come newest first.
 
-    Where none was, or the hours disagree with it, the percentiles of the hours count for the periods of each.
+    If there is none, or it does not match the hours, the hours' percentiles count for their periods.
     """
     if step_s == HOUR_S:
         return [*runs]
@@ -213,8 +214,8 @@ def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
 
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
-    """Return for each period what the newest run made before it said, exactly as issued; all runs are of one step."""
-    # Oldest first, and of two made in the same second the one that comes first last: so newer ones go over older ones.
+    """Return, for each period, the newest forecast made before it, exactly as issued. All runs have the same step."""
+    # Newer runs overwrite older ones. If two were made in the same second, the one that comes first is written last.
     ordered = sorted(runs, key=lambda run: run.made_at, reverse=True)[::-1]
     if not ordered:
         return {}

@@ -1,14 +1,14 @@
-"""Serving the application over sockets: errors as problems, and limits on connections.
+"""Serves the application over sockets: errors as problems, and limits on connections.
 
-aiohttp answers in plain text what it can't parse, and what it refuses before any middleware runs. Here every error
+aiohttp answers in plain text if it can't parse a request, or refuses it before any middleware runs. Here every error
 becomes a problem answer, and every request is counted and has an id.
 
-aiohttp also lets a connection be silent for an hour, and takes as many as come. Here a request's head has to be
-complete within seconds, and the connections are bounded: where there are too many, those that never made a request
-go first, then those that have been idle longest.
+aiohttp also lets a connection be silent for an hour, and accepts any number of them. Here a request's head must be
+complete within seconds, and the number of connections is limited. If there are too many, the server first closes those
+that never made a request, then those that have been idle longest.
 
-aiohttp has no option for any of it. So this file overrides parts that aiohttp does not document: `_make_server`, and
-the callbacks of `RequestHandler`. Only `PreparedAnswer` in `http/representation.py` replaces a part of aiohttp too.
+aiohttp has no option for this. So this file overrides parts that aiohttp does not document: `_make_server`, and the
+callbacks of `RequestHandler`. The only other override is `PreparedAnswer` in `http/representation.py`.
 """
 
 import asyncio
@@ -34,22 +34,25 @@ type RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 METRICS: Final = web.AppKey("metrics", Metrics)
 PROBLEMS: Final = web.AppKey("problems", Problems)
 STOPPING: Final = web.AppKey("stopping", asyncio.Event)
-"""Set once the server is asked to end: from then on each answer is the last one on its connection."""
+"""Set once the server is asked to end. From then on, each answer is the last one on its connection."""
 
 HEAD_S: Final = 10.0
-"""How long a request's head may take, from the connection's beginning or the head's first byte on."""
+"""A request's head may take this long, from the start of the connection or the head's first byte."""
 MOST_CONNECTIONS: Final = 20_000
 """An idle connection takes some 10 kB of memory."""
 
 ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o %Tf"
-"""The line of the Combined Log Format, then the request's id and the seconds it took."""
+"""The line of the Combined Log Format, then the request's id and its duration in seconds."""
 
 _CLOSED_AT_ONCE: Final = 20
-"""Where there are too many, one in 20 is closed at once: to choose them means to sort all."""
+"""If there are too many connections, one in 20 is closed at once, because choosing them needs a sort."""
 
 
 class Runner(web.AppRunner):
-    """Runs an application that has `METRICS`, `PROBLEMS` and `STOPPING`; takes the options of `web.AppRunner` too."""
+    """Runs an application that has `METRICS`, `PROBLEMS` and `STOPPING`.
+
+    It also takes the options of `web.AppRunner`.
+    """
 
     def __init__(
         self,
@@ -65,7 +68,7 @@ class Runner(web.AppRunner):
         server = await super()._make_server()
         problems = self.app[PROBLEMS]
         return _Server(
-            _with_problems_counts_and_ids(server.request_handler, problems, self.app[METRICS], self.app[STOPPING]),
+            _wrapped(server.request_handler, problems, self.app[METRICS], self.app[STOPPING]),
             problems,
             most_connections=self._most_connections,
             request_factory=server.request_factory,
@@ -73,10 +76,8 @@ class Runner(web.AppRunner):
         )
 
 
-def _with_problems_counts_and_ids(
-    handler: RequestHandler, problems: Problems, metrics: Metrics, stopping: asyncio.Event
-) -> RequestHandler:
-    """Return the handler of all requests; every error becomes a problem answer, every request is counted and named."""
+def _wrapped(handler: RequestHandler, problems: Problems, metrics: Metrics, stopping: asyncio.Event) -> RequestHandler:
+    """Return the handler of all requests. It turns errors into problem answers, counts requests and gives them ids."""
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         started = perf_counter()
@@ -91,7 +92,7 @@ def _with_problems_counts_and_ids(
             response = problems.answer(404, str(error))
         except StoreError:
             response = problems.answer(503, fields={"Retry-After": "5"})
-        except Exception:  # noqa: BLE001  whatever it is, the client gets a problem and never the traceback
+        except Exception:  # noqa: BLE001  on any error the client gets a problem and never the traceback
             _LOG.exception("%s %s failed", request.method, request.path)
             response = problems.answer(500)
         if stopping.is_set():
@@ -104,19 +105,19 @@ def _with_problems_counts_and_ids(
 
 
 def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
-    """Give a refusal of aiohttp's own (no such path, wrong method, unknown expectation) the API's form."""
+    """Give aiohttp's own refusals (no such path, wrong method, unknown expectation) the API's form."""
     allowed = error.headers.get(hdrs.ALLOW)
     return problems.answer(error.status, fields={"Allow": ", ".join(allowed.split(","))} if allowed else None)
 
 
 def _route(request: web.BaseRequest) -> str:
-    """Name the matched route; paths that don't exist share one name, so that they can't fill the memory."""
+    """Return the name of the matched route. Unknown paths share one name, so that they can't fill the memory."""
     resource = request.match_info.route.resource if isinstance(request, web.Request) else None
     return "unmatched" if resource is None else resource.canonical
 
 
 class _Server(web.Server):
-    """Makes a protocol for each connection, and keeps their number within bounds."""
+    """Makes a protocol for each connection, and limits their number."""
 
     def __init__(
         self,
@@ -135,9 +136,9 @@ class _Server(web.Server):
         return _Protocol(self, self._problems, loop=self._loop, **self._kwargs)
 
     def opened(self, connection: _Protocol) -> None:
-        """Count a connection in, and make room for it."""
+        """Add a connection, and make room for it."""
         if len(self._open) >= self._most_connections:
-            found = sorted(self._open, key=_Protocol.worth)[: 1 + self._most_connections // _CLOSED_AT_ONCE]
+            found = sorted(self._open, key=_Protocol.usefulness)[: 1 + self._most_connections // _CLOSED_AT_ONCE]
             _LOG.debug("%d connections are too many: closing %d", len(self._open), len(found))
             for one in found:
                 self._open.remove(one)
@@ -145,7 +146,7 @@ class _Server(web.Server):
         self._open.add(connection)
 
     def closed(self, connection: _Protocol) -> None:
-        """Count a connection out."""
+        """Remove a connection."""
         self._open.discard(connection)
 
 
@@ -160,12 +161,12 @@ class _Protocol(web.RequestHandler):
         self._problems = problems
         self._head_timer: asyncio.TimerHandle | None = None
 
-    def worth(self) -> tuple[bool, bool, float]:
-        """Return the key that sorts the least useful first: idle, without any request yet, idle for longest."""
+    def usefulness(self) -> tuple[bool, bool, float]:
+        """Return a key that sorts the least useful connections first: idle, without a request yet, idle for longest."""
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 
     def abort(self) -> None:
-        """Close the connection at once, whatever is still to be sent."""
+        """Close the connection at once, with unsent data."""
         if self.transport is not None:
             self.transport.abort()
 
@@ -188,7 +189,7 @@ class _Protocol(web.RequestHandler):
         if self._request_count > heads:
             self._stop_head_timer()
         elif self._head_timer is None and self._waiter is not None and not self._waiter.done():
-            # No request is being handled: this is part of a head.
+            # No request is being handled, so this is part of a head.
             self._head_timer = self._loop.call_later(HEAD_S, self.abort)
 
     def _stop_head_timer(self) -> None:
@@ -203,15 +204,15 @@ class _Protocol(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer with a problem and close the connection, whose next bytes can't be trusted."""
+        """Answer with a problem, and close the connection because its next bytes can't be trusted."""
         if request.writer.output_size > 0:
             raise ConnectionError("the answer has begun: it can't become an error any more")
-        name = request_id.at_work()
+        name = request_id.current()
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             _LOG.error("a request from %s failed: %s", request.remote, message, exc_info=exc)
             response = self._problems.answer(status)
         else:
-            # Anybody can send garbage: it does not belong in the log.
+            # Anybody can send garbage, so it does not belong in the log.
             _LOG.debug("a malformed request from %s: %s", request.remote, message)
             response = self._problems.answer(status, "The request is not well-formed HTTP/1.1.")
         response.headers[request_id.FIELD] = name

@@ -1,7 +1,7 @@
-"""The answers, made from the served data at most once a second, and only when somebody asks.
+"""The answers, made from the served data at most once a second, and only on request.
 
-An answer depends on the data, on `now` and on nothing else. `now` counts in whole seconds, so a body made
-for one second is right for all requests within it and never spans the top of an hour or the edge of a quarter.
+An answer depends only on the data and on `now`. `now` counts whole seconds, so a body made for one second is right for
+all requests within it. It never spans the top of an hour or the edge of a quarter.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -28,15 +28,15 @@ from tunnihind.settings import Settings
 _EDGE_CACHING_S: Final = 60
 
 type Answer = Callable[[ServedData, int, Settings], object]
-"""Returns what to write as JSON of the data at an instant."""
+"""Returns the content to write as JSON, from the data at an instant."""
 
 
 def cache_control(now: int, step_s: int = HOUR_S) -> str:
     """Return how long an answer made at `now` may be reused.
 
-    It is fresh for at most a minute and may be served stale while a new one is fetched. Both together end
-    exactly at the full UTC hour, when another hour becomes the current one, or at the full quarter for a step of
-    900 s; only `stale-if-error`, with the origin failing, passes it.
+    It is fresh for at most a minute, and may be served stale while a new one is fetched. Both together end exactly at
+    the full UTC hour, when the current hour changes, or at the full quarter for a step of 900 s. Only `stale-if-error`,
+    for a failing origin, lasts longer.
     """
     left = step_s - now % step_s
     fresh = min(_EDGE_CACHING_S, left)
@@ -44,7 +44,7 @@ def cache_control(now: int, step_s: int = HOUR_S) -> str:
 
 
 class Snapshot:
-    """Holds the served data of a market and the answers made of it. For the event loop's thread only."""
+    """Holds the served data of a market and the answers made from them. Only for the event loop's thread."""
 
     def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
         """Serve the settings' market. Snapshots of several zones of one server share its `troubles`."""
@@ -57,25 +57,25 @@ class Snapshot:
         self._bodies: dict[Hashable, tuple[bytes, Mapping[str, str]]] = {}
         self._ready: dict[tuple[Hashable, Coding], Representation] = {}
         self.made = 0
-        """How many answers have been made."""
+        """The number of answers that were made."""
         self.from_memory = 0
-        """How many have been given that were made before."""
+        """The number of answers that were given again from memory."""
 
     @property
     def data(self) -> ServedData:
-        """The data that is served. Raises StoreError before there is any."""
+        """The served data. Raises StoreError before there are any."""
         if self._data is None:
             raise StoreError("nothing has been read from the store yet")
         return self._data
 
     @property
     def has_data(self) -> bool:
-        """Whether there is anything to serve."""
+        """Whether there are data to serve."""
         return self._data is not None
 
     @property
     def data_so_far(self) -> ServedData:
-        """The data that is served, empty before there is any."""
+        """The served data, empty before there are any."""
         return self._data or ServedData("nothing", self.market)
 
     def show(self, data: ServedData) -> None:
@@ -108,7 +108,7 @@ class Snapshot:
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return the answer to what is asked for, made for this second; it changes with each period of a step."""
+        """Return the answer for a resource, made for this second. It changes with each period of a step."""
         second = int(self._clock.now())
         if second != self._second:
             self._second = second
@@ -127,7 +127,7 @@ class Snapshot:
                 coding,
                 tag=self._tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
-                # The machine's time even when a past day is rehearsed: caches reckon with it.
+                # It is the machine's time even when a past day is rehearsed, because caches use it.
                 date=formatdate(usegmt=True),
                 more_fields=fields,
             )
@@ -139,7 +139,7 @@ class Snapshot:
         self._ready.clear()
 
     def _tag(self, resource: Hashable, step_s: int) -> str:
-        """Tag all that a body shows but `now` and a `freeUntil` that moves with it."""
+        """Return a tag of all that a body shows, except `now` and a `freeUntil` that moves with it."""
         settings = self.settings
         period = self._second - self._second % step_s
         return opaque_tag(

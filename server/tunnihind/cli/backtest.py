@@ -1,4 +1,4 @@
-"""`backtest`: the model under test."""
+"""`backtest`: tests the model on past days."""
 
 import csv
 import json
@@ -15,38 +15,35 @@ from tunnihind.cli.backtest_report import document, tables
 from tunnihind.cli.options import MARKET, STORE, ZONE, option, with_settings
 from tunnihind.cli.progress import shown_progress
 from tunnihind.errors import StoreError
-from tunnihind.forecast.run import ISSUE_AT, LEADS, OfStep
+from tunnihind.forecast.run import ISSUE_AT, LEADS, SingleStepForecaster
 from tunnihind.forecast.scoring.backtest import BacktestResult
 from tunnihind.forecast.scoring.backtest import backtest as walk_forward
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.market import HOUR_S, day_start
 from tunnihind.pipeline.history import needed_since
 from tunnihind.pipeline.modelling import forecaster
-from tunnihind.settings import Settings
+from tunnihind.settings import Settings, install_extra
 from tunnihind.store.store import Store
 
 _DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
 _WIDTH: Final = 100
-"""Columns that the tables may take, also where nothing tells how many there are."""
+"""Tables may take this many columns, also if the terminal's width is unknown."""
 
 
 _FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 def _in_a_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a file that cannot be written before the work is done rather than after it."""
+    """Refuse a file that can't be written, before the work is done rather than after it."""
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"the folder {path.parent} does not exist; create it first")
     return path
 
 
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a picture that cannot be drawn before the work is done rather than after it."""
+    """Refuse a picture that can't be drawn, before the work is done rather than after it."""
     if path is not None and find_spec("matplotlib") is None:
-        raise click.BadParameter(
-            "a picture needs matplotlib; install it with `uv sync --inexact --extra plot` in a clone, "
-            "or with `pip install matplotlib` beside tunnihind"
-        )
+        raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_a_folder(context, parameter, path)
 
 
@@ -60,11 +57,9 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
     type=click.Choice(list(RESOLUTIONS)),
     default="60m",
     show_default=True,
-    help="Score hours, or quarters by the stored quarters: from 2025-10-08 on.",
+    help="Score hours, or quarters against the stored quarters, from 2025-10-08 on.",
 )
-@option(
-    "json", "as_json", is_flag=True, help="Write JSON; its months are of delivery days, its hours of the zone's clock."
-)
+@option("json", "as_json", is_flag=True, help="Write JSON. Months are of delivery days, hours of the zone's clock.")
 @option(
     "plot",
     type=_FILE,
@@ -88,7 +83,7 @@ def backtest(
     plot: Path | None,
     forecasts_out: Path | None,
 ) -> None:
-    """Score the model on past delivery days: one forecast a day, each seeing only what was known then."""
+    """Score the model on past delivery days: one forecast a day, each with only the data known then."""
     if last < first:
         raise click.UsageError("--to lies before --from")
     result = _walked(settings, first.date(), last.date(), issue_at.time(), horizon_days, RESOLUTIONS[resolution])
@@ -111,14 +106,14 @@ def backtest(
 def _walked(
     settings: Settings, first: date, last: date, issue_at: time, horizon_days: int, step_s: int
 ) -> BacktestResult:
-    """Run the backtest with a progress bar. Raises StoreError where there is nothing to score."""
+    """Run the backtest with a progress bar. Raises StoreError if there is nothing to score."""
     model = forecaster(settings.market)
     with Store(settings.store_url, read_only=True) as store:
         archive = store.archive(needed_since(model, day_start(first)))
     with shown_progress() as progress:
         result = walk_forward(
             archive,
-            OfStep(model, step_s),
+            SingleStepForecaster(model, step_s),
             first,
             last,
             issue_at=issue_at,

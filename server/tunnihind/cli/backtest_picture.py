@@ -1,6 +1,6 @@
 """A backtest's report as a picture: reliability on the left, error and width by days ahead on the right.
 
-matplotlib, the extra `plot`, does the drawing. It is loaded for a picture only.
+matplotlib, the extra `plot`, does the drawing. It is loaded only for a picture.
 """
 
 import math
@@ -27,16 +27,16 @@ _STYLE: Final = {
     "grid.color": "#dde3e8",
     "font.size": 9.0,
     "figure.constrained_layout.use": True,
-    # Words stay words: they can be searched and read aloud.
+    # Words stay text, so that they can be searched and read aloud.
     "svg.fonttype": "none",
-    # The same report makes the same file.
+    # The same report always makes the same file.
     "svg.hashsalt": "tunnihind",
 }
 _LINES: Final = (("o-", _BLUE), ("s--", _GREY), ("^:", _RED))
 
 
 def save_picture(report: BacktestReport, title: str, path: Path) -> None:
-    """Write the picture as SVG, with its content in words too."""
+    """Write the picture as SVG, together with its content in words."""
     with mpl.rc_context(_STYLE):
         metadata = {"Title": f"Tunnihind forecast tested: {title}", "Description": _description(report), "Date": None}
         picture(report, title).savefig(path, format="svg", metadata=metadata)
@@ -82,7 +82,7 @@ def _draw_widths(axes: Axes, report: BacktestReport) -> None:
 
 
 def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> None:
-    """Scale from 0 to above the highest value, so that its number has room; it can be 0."""
+    """Scale from 0 to above the highest value, which may be 0, so that its number has room."""
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 
@@ -111,7 +111,7 @@ def _reliability(report: BacktestReport) -> dict[int, list[float]]:
 
 
 def _errors(report: BacktestReport) -> dict[str, list[float]]:
-    """Return the mean absolute errors by lead day, EUR/MWh; NaN where nothing is known to compare with."""
+    """Return the mean absolute errors by lead day, EUR/MWh, NaN without data for comparison."""
     return {
         "this forecast": [scores.mae for scores in report.leads.values()],
         "price one week earlier": [scores.baseline_mae for scores in report.leads.values()],
@@ -129,7 +129,7 @@ def _summary(report: BacktestReport) -> str:
 
 
 def _description(report: BacktestReport) -> str:
-    """Say in words what the picture shows, for those who cannot see it."""
+    """Describe the picture in words, for readers who can't see it."""
     shares = zip(*_reliability(report).values(), strict=True)
     errors = zip(*_errors(report).values(), strict=True)
     rows = zip(report.leads.items(), shares, errors, strict=True)

@@ -23,13 +23,13 @@ from tunnihind.forecast.scoring.significance import ENOUGH_DAYS, LAGS
 _SCORES: Final = ("n", "MAE", "naive", "skill", "cover", "below", "above", "pinball", "Winkler", "width")
 _TESTS: Final = ("days", "MAE", "naive", "t", "p", "7-day mean", "t", "p")
 _LEGEND: Final = (
-    "naive: MAE of the price one week earlier; skill: the part of it that is gone;\n"
+    "naive: MAE of the price one week earlier; skill: the part of it that the model saves;\n"
     "cover, below, above: share of prices inside, below, above p10 to p90"
 )
 _TEST_LEGEND: Final = (
     f"on daily mean errors, Newey-West with {LAGS} lags, p two-sided;\n"
     "t below 0: the model errs less than the naive forecast beside it;\n"
-    f"a dash: fewer than {ENOUGH_DAYS} days, or nothing to tell apart"
+    f"a dash: fewer than {ENOUGH_DAYS} days, or no difference to test"
 )
 _SMALL_P: Final = 0.001
 
@@ -38,7 +38,7 @@ _NAIVE_PLANS: Final = ("last week", "7-day mean")
 _BOILER: Final = ("boiler", "last week", "ideal")
 _DECISION_LEGEND: Final = (
     "share of the ideal saving that the cheapest hours of a delivery day by p50 catch;\n"
-    "split, of equal hours the earliest, on days that were unpublished at issue;\n"
+    "plans may be split, the earliest of equal hours come first, days were unpublished at issue;\n"
     "ideal: with perfect foresight; savings are against the day's mean price;\n"
     f"last week, 7-day mean: {WEEK_PLAN_HOURS} h by these prices; week: {WEEK_PLAN_HOURS} h in the coming seven days;\n"
     f"boiler: EUR a year without VAT that {BOILER_KW} kW save in {BOILER_HOURS} h a day"
@@ -46,7 +46,7 @@ _DECISION_LEGEND: Final = (
 
 
 def document(report: BacktestReport) -> dict[str, Any]:
-    """Return a report as `backtest --json` writes it, NaN as null."""
+    """Return a report as the content of `backtest --json`, with NaN as null."""
     return {
         "leads": _by_label(report.leads),
         "overall": _scores(report.overall),
@@ -192,7 +192,7 @@ def _plans(scores: PlanScores) -> dict[str, Any]:
 
 
 def _savings(scores: PlanScores) -> dict[str, float]:
-    """Return the mean savings of plans, EUR/MWh, by what made them."""
+    """Return the mean savings of plans, EUR/MWh, by their forecast."""
     return {
         "forecast": scores.forecast,
         "baseline": scores.baseline,
@@ -202,7 +202,7 @@ def _savings(scores: PlanScores) -> dict[str, float]:
 
 
 def _or_null(value: float) -> float | None:
-    """Return a number as JSON has it, which has no word for NaN but null."""
+    """Return a number for JSON, which has null instead of NaN."""
     return None if math.isnan(value) else value
 
 

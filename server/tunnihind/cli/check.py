@@ -1,4 +1,4 @@
-"""`check`: whether each source answers, and as we expect."""
+"""`check`: asks each source whether it answers as expected."""
 
 import asyncio
 from pathlib import Path
@@ -15,7 +15,7 @@ from tunnihind.sources.upstream import RecordedAnswer
 
 _WRONG_ANSWER: Final = 1
 _NO_ANSWER: Final = 3
-"""Exit statuses; 2 is a wrong option."""
+"""Exit statuses. 2 is a wrong option."""
 
 
 @click.command()
@@ -27,12 +27,12 @@ _NO_ANSWER: Final = 3
 )
 @with_settings(SOURCES)
 def check(settings: Settings, *, save: Path | None) -> None:
-    """Ask each source one small question, and tell what is wrong. Needs no database, and keeps nothing in one.
+    """Ask each source one small question, and report what is wrong. It needs no database.
 
-    The exit status is 0 where all is well, 1 where an answer is not as expected, and 3 where the only fault is a source
-    that gives no answer.
+    The exit status is 0 if all is well, 1 if an answer is not as expected, and 3 if the only fault is a source that
+    gives no answer.
     """
-    click.echo("asking the sources, which takes up to two minutes where one doesn't answer", err=True)
+    click.echo("asking the sources, which takes up to two minutes if one doesn't answer", err=True)
     recorded: list[RecordedAnswer] = []
     found = asyncio.run(check_sources(settings, recorded.append if save else None))
     report = "\n".join([*map(_described, found), *_not_asked(settings), _summary(found)])
@@ -57,9 +57,9 @@ def _described(one: Checked) -> str:
 def _not_asked(settings: Settings) -> list[str]:
     silent = []
     if not settings.entsoe_token:
-        silent.append("entsoe: not asked, as there is no token (--entsoe-token-file)")
+        silent.append("entsoe: not asked, because there is no token (--entsoe-token-file)")
     if not settings.weather:
-        silent.append("open-meteo: not asked, as it is switched off (--no-weather)")
+        silent.append("open-meteo: not asked, because it is switched off (--no-weather)")
     return silent
 
 
@@ -69,7 +69,7 @@ def _summary(found: list[Checked]) -> str:
 
 
 def _save(folder: Path, report: str, recorded: list[RecordedAnswer]) -> None:
-    """Write the report and each answer to a file of its own. Raises TunnihindError."""
+    """Write the report, and each answer to a separate file. Raises TunnihindError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lines = [f"tunnihind {__version__}", report, ""]

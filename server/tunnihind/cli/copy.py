@@ -1,4 +1,4 @@
-"""`copy`: takes a database over into another one, such as from SQLite to PostgreSQL."""
+"""`copy`: copies a database into another one, such as from SQLite to PostgreSQL."""
 
 import click
 
@@ -9,12 +9,12 @@ from tunnihind.store.copying import copy
 
 
 @click.command("copy")
-@option("to", required=True, help="Where to copy the data to: an SQLAlchemy address.")
+@option("to", required=True, help="Database to copy the data to: an SQLAlchemy address.")
 @with_settings(STORE)
 def copy_(settings: Settings, *, to: str) -> None:
     """Copy all data into an empty database, SQLite or PostgreSQL, and compare both.
 
-    Stop the server first, then start it on the copy. Interrupted, nothing is copied.
+    Stop the server first, then start it on the copy. If the copying is interrupted, nothing is copied.
     """
     with shown_progress() as progress:
         copied = copy(settings.store_url, to, progress.show)

@@ -19,7 +19,7 @@ from tunnihind.forecast.known import PriceHistory
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
 from tunnihind.market import HOUR_S, ZONES, SeriesKey
 from tunnihind.pipeline.modelling import make_runs
-from tunnihind.settings import Settings
+from tunnihind.settings import COMMAND, Settings
 from tunnihind.store.prices import IMPORTED, Added
 from tunnihind.store.store import Store
 
@@ -27,12 +27,12 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _RESOLUTION = option(
     "resolution", type=click.Choice(list(RESOLUTIONS)), default="60m", show_default=True, help="Hours or quarters."
 )
-_FORMAT = option("format", type=click.Choice(["csv", "json"]), default="csv", show_default=True, help="What to write.")
+_FORMAT = option("format", type=click.Choice(["csv", "json"]), default="csv", show_default=True, help="Output format.")
 
 
 @click.group("import")
 def import_() -> None:
-    """Take history in from a CSV file, plain or gzipped."""
+    """Import history from a CSV file, plain or gzipped."""
 
 
 @import_.command("prices")
@@ -41,8 +41,8 @@ def import_() -> None:
 def import_prices(settings: Settings, *, file: Path) -> None:
     """Import prices: columns ts,ee[,lv,lt,fi], EUR/MWh without VAT, hours or quarters.
 
-    ts is the start of the period in unix seconds UTC; an empty cell means unknown. A file with a line that
-    makes no sense is refused whole.
+    ts is the start of the period in unix seconds UTC. An empty cell means unknown. A file with an invalid line is
+    refused as a whole.
     """
     found = read_prices(file, settings.limits)
     with Store(settings.store_url) as store:
@@ -51,7 +51,7 @@ def import_prices(settings: Settings, *, file: Path) -> None:
         added = sum(parts, Added())
     click.echo(f"{file.name}: {found.rows} rows read, {found.count} prices in them")
     click.echo(f"  stored:  {added.stored} ({added.new} new, {added.corrected} corrections)")
-    click.echo(f"  skipped: {added.unchanged} known already, {found.empty_cells} empty cells")
+    click.echo(f"  skipped: {added.unchanged} already known, {found.empty_cells} empty cells")
 
 
 @import_.command("covariates")
@@ -60,18 +60,18 @@ def import_prices(settings: Settings, *, file: Path) -> None:
 def import_covariates(settings: Settings, *, file: Path) -> None:
     """Import forecasts as they were issued: columns issued_ts,target_ts,NAME[,NAME...].
 
-    Instants are unix seconds UTC; an empty cell means unknown. NAME is <zone>_<load|wind|solar>[_da]_mw or
-    <variable>@<point>; the log names those that the forecast does not use. A file with a line that makes no sense is
-    refused whole.
+    Instants are unix seconds UTC. An empty cell means unknown. NAME is <zone>_<load|wind|solar>[_da]_mw or
+    <variable>@<point>. The log lists names that the forecast does not use. A file with an invalid line is refused as a
+    whole.
     """
     found = read_covariates(file)
     with Store(settings.store_url) as store:
         added = store.covariates.add(found.series)
     click.echo(f"{file.name}: {found.rows} rows read, {found.values} values in them")
     click.echo(f"  stored:  {added} values of {', '.join(found.series) or 'nothing'}")
-    click.echo(f"  skipped: {found.values - added} known already, {found.empty_cells} empty cells")
+    click.echo(f"  skipped: {found.values - added} already known, {found.empty_cells} empty cells")
     if found.late:
-        click.echo(f"  kept, but no forecasts: {found.late} values issued after their hour")
+        click.echo(f"  kept, but not as forecasts: {found.late} values issued after their hour")
     if unknown := unknown_names(found.series):
         click.echo(f"  kept, but not used by the forecast: {', '.join(unknown)}; it uses {KNOWN_NAMES}")
 
@@ -86,9 +86,9 @@ def export() -> None:
 @_RESOLUTION
 @with_settings(STORE, AS_OF)
 def export_prices(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
-    """Write all published hours, or the quarters that are known as such: ts,ee,lv,lt,fi, EUR/MWh without VAT.
+    """Write all published hours, or published quarters: ts,ee,lv,lt,fi, EUR/MWh without VAT.
 
-    The market trades quarters since 2025-10-01; of earlier days only hours are known.
+    The market has traded quarters since 2025-10-01. For earlier days only hours are known.
     """
     with Store(settings.store_url, read_only=True) as store:
         archive = store.prices.archive()
@@ -106,14 +106,14 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
 @_RESOLUTION
 @with_settings(STORE, ZONE, MARKET, AS_OF)
 def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
-    """Write the newest forecast run whole, past the public window too: ts,p10,p50,p90, EUR/MWh without VAT."""
+    """Write the whole newest forecast run, also past the public window: ts,p10,p50,p90, EUR/MWh without VAT."""
     step_s = RESOLUTIONS[resolution]
     with Store(settings.store_url, read_only=True) as store:
         runs = None if as_of is None else make_runs(store, as_of, settings.market)
         run = store.runs.newest(SeriesKey(settings.market.zone, step_s)) if runs is None else runs.by_step[step_s]
     if run is None:
         what = "forecast" if step_s == HOUR_S else "forecast of quarters"
-        raise StoreError(f"there is no {what} yet: `tunnihind forecast` makes one")
+        raise StoreError(f"there is no {what} yet: `{COMMAND} forecast` makes one")
     if format == "json":
         click.echo(json.dumps(document(run)))
     else:

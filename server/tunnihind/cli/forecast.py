@@ -1,4 +1,4 @@
-"""`forecast`: the model at work, and a run as a document, as rows and as a drawing."""
+"""`forecast`: makes a run, and shows it as a document, as rows and as a drawing."""
 
 import time
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.run import Run
 from tunnihind.market import HOUR_S, MARKETS, iso_utc
 from tunnihind.pipeline.modelling import make_runs
-from tunnihind.settings import Settings
+from tunnihind.settings import COMMAND, Settings
 from tunnihind.store.store import Store
 
 _WIDTH: Final = 34
 
 
 def document(run: Run) -> dict[str, Any]:
-    """Return a run as `forecast --json` and `export forecast --format json` write it."""
+    """Return a run as the content of `forecast --json` and `export forecast --format json`."""
     periods = [dict(zip(("ts", "p10", "p50", "p90"), row, strict=True)) for row in rows(run)]
     name = "hours" if run.step_s == HOUR_S else "quarters"
     return {"madeAt": run.made_at, "tier": run.tier, "inputs": run.inputs, name: periods}
@@ -47,7 +47,7 @@ def drawing(run: Run) -> RenderableType:
 
 
 def origin(run: Run) -> Iterator[str]:
-    """Yield lines that say what the forecast was made from, by `Run.inputs`."""
+    """Yield lines that describe the forecast's inputs, from `Run.inputs`."""
     inputs = run.inputs
     yield f"made at {iso_utc(run.made_at)} by tier {run.tier}"
     yield f"  prices      {', '.join(inputs['zones'])} of {inputs['firstDay']} to {inputs['lastDay']}"
@@ -55,7 +55,7 @@ def origin(run: Run) -> Iterator[str]:
         reach = f"{covariate['reachH']:g} h ahead{', imputed' if covariate['imputed'] else ''}"
         yield f"  covariate   {covariate['name']}, {covariate['ageH']:g} h old, {reach}"
     if inputs.get("weatherRuns"):
-        yield f"  weather     of the runs of {', '.join(inputs['weatherRuns'])}"
+        yield f"  weather     from the runs of {', '.join(inputs['weatherRuns'])}"
     if inputs.get("ignored"):
         yield f"  left out    {', '.join(inputs['ignored'])}"
     yield f"  p10 to p90  from the errors of {inputs['errorDays']} days"
@@ -74,11 +74,11 @@ def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
 @option("json", is_flag=True, help="Write JSON.")
 @with_settings(STORE, ZONE, MARKET, AS_OF)
 def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
-    """Make a forecast run now, keep it and print it; with --as-of nothing is kept."""
+    """Make a forecast run now, store it and print it. With --as-of nothing is stored."""
     try:
         run = _rehearsed(settings, as_of) if as_of is not None else _made_now(settings)
     except NothingToForecast as error:
-        advice = "fetch newer ones with `tunnihind ingest`, or `tunnihind import prices FILE`"
+        advice = f"fetch newer ones with `{COMMAND} ingest`, or `{COMMAND} import prices FILE`"
         raise click.ClickException(f"no forecast can be made: {error}; {advice}") from error
     if json:
         click.echo(dumps(document(run)))

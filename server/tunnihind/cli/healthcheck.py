@@ -1,4 +1,4 @@
-"""`healthcheck`: whether the server of this machine answers, for container engines and service managers to ask."""
+"""`healthcheck`: asks whether this machine's server answers, for container engines and service managers."""
 
 from http.client import HTTPConnection, HTTPException
 from typing import Final
@@ -14,7 +14,7 @@ _PATIENCE_S: Final = 5.0
 @click.command()
 @with_settings(ADDRESS)
 def healthcheck(settings: Settings) -> None:
-    """Tell by the exit status whether the server that listens with these options answers."""
+    """Check whether the server that listens with these options answers, and exit with 0 if it does."""
     connection = HTTPConnection(_reached_at(settings.host), settings.port, timeout=_PATIENCE_S)
     try:
         connection.request("GET", "/healthz")
@@ -28,7 +28,7 @@ def healthcheck(settings: Settings) -> None:
 
 
 def _reached_at(host: str) -> str:
-    """Return where a server that listens on `host` is reached from its own machine."""
+    """Return the address at which its own machine reaches a server that listens on `host`."""
     match host:
         case "0.0.0.0":  # noqa: S104  compared, not bound
             return "127.0.0.1"

@@ -1,4 +1,4 @@
-"""`status` and `openapi`: commands that only show something."""
+"""`status` and `openapi`: commands that only show information."""
 
 import json as json_module
 import time
@@ -13,9 +13,11 @@ from tunnihind.cli.options import AS_OF, SERVER, STORE, ZONE, option, with_setti
 from tunnihind.errors import NothingToForecast
 from tunnihind.forecast.known_days.quantities import unknown_names
 from tunnihind.forecast.run import Run
+from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.market import DAY_S, HOUR_S, MARKETS, Market, SeriesKey, Zone
 from tunnihind.pipeline.back_fill import DaysFilled, days_progress
 from tunnihind.pipeline.modelling import make_runs
+from tunnihind.service.snapshot_updater import read_weather_scores
 from tunnihind.settings import Settings
 from tunnihind.store.health import SourceHealth
 from tunnihind.store.lease import Holder
@@ -23,12 +25,12 @@ from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
-"""Unconfirmed prices are named for this long."""
+"""Unconfirmed prices of this many recent days are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of a store at an instant; instants are unix seconds UTC."""
+    """The state of a store at an instant. Instants are unix seconds UTC."""
 
     now: int
     zone: Zone
@@ -43,6 +45,7 @@ class Status:
     forecast_inputs: Mapping[str, Any] | None
     covariates: Mapping[str, int]
     history: Mapping[str, DaysFilled]
+    weather: Sequence[VariableScores]
     sources: Sequence[SourceHealth]
     held: Sequence[Witness]
     pipeline: Holder | None
@@ -51,7 +54,7 @@ class Status:
 
 
 def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Status:
-    """Return the state of a store and a market at `now`; of a past instant only what was known then.
+    """Return the state of a store and a market at `now`. A past instant shows only the data known then.
 
     Raises StoreError.
     """
@@ -72,6 +75,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
         forecast_inputs=None if run is None else run.inputs,
         covariates=store.covariates.newest_issues(now),
         history={} if is_past else days_progress(store.state),
+        weather=read_weather_scores(store, market, now),
         sources=() if is_past else tuple(store.health.all().values()),
         held=tuple(one for one in store.witnesses.held() if one.since_ts <= now),
         pipeline=None if is_past else store.lease().holder(),
@@ -81,7 +85,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
 
 
 def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
-    """Return the run that `serve --as-of` shows; None where there is nothing to make one from."""
+    """Return the run that `serve --as-of` shows, None if there are no data for one."""
     try:
         return make_runs(store, instant, market).hours
     except NothingToForecast:
@@ -89,7 +93,7 @@ def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
 
 
 def describe(status: Status) -> Iterator[str]:
-    """Yield the lines that people read."""
+    """Yield the lines that `status` prints."""
     size = "" if status.database_bytes is None else f", {status.database_bytes / 1e6:.1f} MB"
     yield f"database    {status.database}{size}, {status.prices} prices"
     yield f"published   {_until_text(status)}"
@@ -100,6 +104,8 @@ def describe(status: Status) -> Iterator[str]:
     yield f"covariates  {_covariates(status)}"
     for name, filled in status.history.items():
         yield f"history     {name}: {_history(filled, status)}"
+    for scores in status.weather:
+        yield f"weather     {_weather(scores)}"
     yield f"pipeline    {_pipeline(status)}"
     for source in status.sources:
         trouble = f", {source.failures} failures in a row: {source.error}" if source.failures else ""
@@ -158,6 +164,16 @@ def _history(filled: DaysFilled, status: Status) -> str:
     if filled.goes_on_at > status.now:
         text += f"; the rest goes on at {_local(status, filled.goes_on_at)} {MARKETS[status.zone].adjective} time"
     return text
+
+
+def _weather(scores: VariableScores) -> str:
+    by_lead = ", ".join(f"{one.correlation:.2f} ({one.error:.1f})" for one in scores.by_days_ahead)
+    first, last = scores.by_days_ahead[0].days_ahead, scores.by_days_ahead[-1].days_ahead
+    days = max(one.days for one in scores.by_days_ahead)
+    return (
+        f"{scores.variable}, {first} to {last} days ahead: correlation (error, {scores.unit}) {by_lead}; "
+        f"{days} days against the newest forecast"
+    )
 
 
 def _pipeline(status: Status) -> str:

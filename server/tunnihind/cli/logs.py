@@ -13,7 +13,7 @@ from tunnihind.market import iso_utc
 STDERR: Final = Console(stderr=True)
 
 LONGEST_LINE: Final = 2_000
-"""Characters of a log line: clients can cause longer ones, and nobody reads them."""
+"""The most characters of a log line. Clients can cause longer lines, and nobody reads them."""
 
 _ACCESS: Final = {
     "remote_address": "client",
@@ -22,18 +22,18 @@ _ACCESS: Final = {
     "response_size": "bytes",
     "request_time_frac": "seconds",
 }
-"""The fields of an access log record: aiohttp's name and ours."""
+"""The fields of an access log record: aiohttp's names and ours."""
 
 
 def set_up_logging(level: str, style: str) -> None:
     """Log to standard error as `text` or `json`."""
     handler = _handler(style)
-    handler.addFilter(request_id.note)
+    handler.addFilter(request_id.add_to)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # They warn, one with a traceback, whenever a network goes away or a batch is refused; our own message says what
-    # that means.
+    # These libraries warn, one with a traceback, whenever a network goes away or a batch is refused. Our own message
+    # explains that.
     for worried in ("zeroconf", "psycopg"):
         logging.getLogger(worried).setLevel(logging.ERROR)
 
@@ -49,7 +49,7 @@ def _handler(style: str) -> logging.Handler:
 
 
 class TextLines(logging.Formatter):
-    """Writes a record as text: a line, and those of a traceback."""
+    """Writes a record as text: a line, and the lines of a traceback."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -57,14 +57,14 @@ class TextLines(logging.Formatter):
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Write the first line, with the id of the request that caused it; the access log has it already."""
+        """Write the first line, with the id of its request. The access log already has the id."""
         line = super().formatMessage(record)
         name = getattr(record, "request_id", "")
         return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line
 
 
 class JsonLine(logging.Formatter):
-    """Writes a record as one JSON object a line; one of the access log has the parts of its message too."""
+    """Writes a record as one JSON object per line. For the access log, it also has the parts of the message."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:

@@ -8,8 +8,9 @@ import click
 
 from tunnihind import __version__
 from tunnihind.errors import SettingsError, TunnihindError
+from tunnihind.settings import COMMAND
 
-# The model's matrices are small: threads only make it slower, and take the processor from the serving.
+# The model's matrices are small: threads only slow it down, and take processor time from serving.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 _COMMANDS: Final = {
@@ -25,11 +26,17 @@ _COMMANDS: Final = {
     "copy": "copy:copy_",
     "healthcheck": "healthcheck:healthcheck",
 }
-"""Where each command is. It is loaded when it is called: together they would take a second to load."""
+"""The module and function of each command. They are loaded when called, because all together take a second to load."""
 
 
 class _Commands(click.Group):
     """Loads commands when they are called, and turns our errors into a line for the user and an exit status."""
+
+    @override
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        return super().make_context(COMMAND, args, parent, **extra)
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -1,4 +1,4 @@
-"""The options: each declared once, on every command that uses it, and in the environment as `TUNNIHIND_…`."""
+"""The options. Each is declared once, for every command that uses it, and for the environment as `TUNNIHIND_…`."""
 
 import dataclasses
 import functools
@@ -26,13 +26,13 @@ class Instant(click.ParamType[int]):
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read ISO 8601 with Z or an offset."""
+        """Parse ISO 8601 with Z or an offset."""
         if isinstance(value, int):
             return value
         try:
             instant = datetime.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is no instant; write it like 2025-12-15T10:00:00Z", param, ctx)
+            self.fail(f"{value!r} is not a valid time; write it like 2025-12-15T10:00:00Z", param, ctx)
         if instant.tzinfo is None:
             self.fail(f"{value!r} has no time zone; for UTC write {value}Z", param, ctx)
         return int(instant.astimezone(UTC).timestamp())
@@ -42,7 +42,7 @@ INSTANT: Final = Instant()
 
 
 def option(name: str, parameter: str | None = None, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own
-    """Declare an option that the environment can give too; `parameter` is its name in the code, if another."""
+    """Declare an option that the environment can also set. `parameter` is its name in the code, if different."""
     variable = ENVIRONMENT_PREFIX + name.replace("-", "_").upper()
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
     declarations = [switch] if parameter is None else [switch, parameter]
@@ -50,7 +50,7 @@ def option(name: str, parameter: str | None = None, **attributes: Any) -> Decora
 
 
 class Zones(click.ParamType[tuple[Zone, ...]]):
-    """Zones such as ee,lv, each once; one alone where `is_single`."""
+    """Zones such as ee,lv, each once, or only one with `is_single`."""
 
     name = "zones"
 
@@ -59,13 +59,13 @@ class Zones(click.ParamType[tuple[Zone, ...]]):
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Zone, ...]:
-        """Read the names, in whatever case."""
+        """Parse the names, in upper or lower case."""
         if isinstance(value, tuple):
             return value
         names = [name.strip().lower() for name in value.split(",")]
         for name in names:
             if name not in ZONES:
-                self.fail(f"{name!r} is no zone; choose from {', '.join(ZONES)}", param, ctx)
+                self.fail(f"{name!r} is not a zone; choose from {', '.join(ZONES)}", param, ctx)
             if names.count(name) > 1:
                 self.fail(f"{name!r} is named twice; name each of {', '.join(ZONES)} at most once", param, ctx)
         if self._is_single and len(names) > 1:
@@ -87,7 +87,7 @@ COMMON: Final = (
 STORE: Final = (
     _setting(
         "database-url",
-        "Where the data is kept: sqlite:///… or postgresql+psycopg://….  [default: SQLite in your data folder]",
+        "Database address: sqlite:///… or postgresql+psycopg://….  [default: SQLite in your data folder]",
     ),
 )
 
@@ -98,13 +98,13 @@ ZONE: Final = (
         type=Zones(is_single=True),
         default=_DEFAULTS.zones[0],
         show_default=True,
-        help=f"The zone that is meant: {', '.join(ZONES)}.",
+        help=f"The zone to use: {', '.join(ZONES)}.",
     ),
 )
 
 MARKET: Final = (
-    _setting("price-floor", "Lowest price that can be, EUR/MWh.", type=float),
-    _setting("price-cap", "Highest price that can be, EUR/MWh.", type=float),
+    _setting("price-floor", "Lowest valid price, EUR/MWh.", type=float),
+    _setting("price-cap", "Highest valid price, EUR/MWh.", type=float),
 )
 
 SOURCES: Final = (
@@ -122,12 +122,12 @@ SOURCES: Final = (
     option(
         "entsoe-token-file",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="File that holds the security token for ENTSO-E.",
+        help="File with the security token for ENTSO-E.",
     ),
     _setting("open-meteo-url", "Base URL of Open-Meteo's forecast API, the fallback for weather."),
     _setting("open-meteo-single-runs-url", "Base URL of Open-Meteo's Single Runs API."),
     _setting("weather", "Fetch weather for the forecast.", is_switch=True),
-    _setting("contact", "Your address, for the User-Agent by which sources know you."),
+    _setting("contact", "Your address, for the User-Agent that sources see."),
     _setting("history-start", "First year of prices to fetch.", type=click.IntRange(2010, 2100)),
 )
 
@@ -138,32 +138,32 @@ ADDRESS: Final = (
 
 SERVER: Final = (
     *ADDRESS,
-    _setting("public-url", "URL by which clients know the server.  [default: http://localhost and the port]"),
+    _setting("public-url", "The server's URL for clients.  [default: http://localhost and the port]"),
     _setting("announce", "Let clients on the local network find the server; never with --as-of.", is_switch=True),
     _setting(
         "vat-rate",
-        "VAT in consumer prices. Without it 0.22 in Estonia, by specification, and the law's of each date elsewhere. A "
-        "rate other than the law's newest rules the feeds too.",
+        "VAT in consumer prices. The default is 0.22 in Estonia, by specification, and the legal rate of each date "
+        "elsewhere. A rate other than the newest legal rate also applies to the feeds.",
         type=float,
     ),
     _setting("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
-    _setting("full-horizon", "Serve the forecast past the public limit too, for a server of your own.", is_switch=True),
-    _setting("rate-limit", "Requests a second that one client may make; 0 for no limit.", type=float),
-    _setting("trust-proxy", "Believe X-Forwarded-For, as behind a reverse proxy of yours.", is_switch=True),
+    _setting("full-horizon", "Also serve the forecast past the public limit, for a private server.", is_switch=True),
+    _setting("rate-limit", "Most requests per second from one client; 0 for no limit.", type=float),
+    _setting("trust-proxy", "Trust X-Forwarded-For, behind your own reverse proxy.", is_switch=True),
     _setting("metrics", "Offer /metrics to Prometheus.", is_switch=True),
     _setting("access-log", "Log every request.", is_switch=True),
-    _setting("drain-seconds", "How long to answer on when asked to stop, while /readyz says no.", type=float),
+    _setting("drain-seconds", "Keep serving this long after a stop signal, while /readyz fails.", type=float),
 )
 
-AS_OF: Final = (option("as-of", type=INSTANT, help="Show what was known at an instant: 2025-12-15T10:00:00Z."),)
+AS_OF: Final = (option("as-of", type=INSTANT, help="Show the data known at an instant: 2025-12-15T10:00:00Z."),)
 
 
 def with_settings[**P, R](
     *groups: tuple[Decorator, ...],
 ) -> Callable[[Callable[Concatenate[Settings, P], R]], Callable[P, R]]:
-    """Give a command the options of the groups and those that all have.
+    """Give a command the options of the groups, and those that all commands have.
 
-    It takes the settings they make as its first argument. Logging is set up before it runs.
+    It gets the resulting settings as its first argument. Logging is set up before it runs.
     """
 
     def decorate(command: Callable[Concatenate[Settings, P], R]) -> Callable[P, R]:
@@ -181,7 +181,7 @@ def with_settings[**P, R](
 
 
 def _take_settings(given: dict[str, Any]) -> Settings:
-    """Take what makes the settings out of a command's arguments."""
+    """Move the arguments that are settings out of a command's arguments, and return the settings."""
     token_file: Path | None = given.pop("entsoe_token_file", None)
     names = {field.name for field in dataclasses.fields(Settings)}
     chosen = {name: given.pop(name) for name in list(given) if name in names}

@@ -18,7 +18,7 @@ class Bars:
         self._tasks: dict[str, TaskID] = {}
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Move a bar, and take it away at the end."""
+        """Move a bar, and remove it at the end."""
         if what not in self._tasks:
             self._tasks[what] = self._bar.add_task(what, total=total)
         self._bar.update(self._tasks[what], completed=done, total=total)
@@ -28,7 +28,7 @@ class Bars:
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """Show progress in the way that suits standard error."""
+    """Show progress in the form that suits standard error."""
     if not STDERR.is_terminal:
         yield LoggedProgress()
         return

@@ -1,4 +1,4 @@
-"""`serve` and `ingest`: the commands that work with upstream sources."""
+"""`serve` and `ingest`: the commands that use upstream sources."""
 
 import asyncio
 import sys
@@ -9,18 +9,18 @@ import click
 
 from tunnihind.cli.options import AS_OF, SERVER, SOURCES, STORE, option, with_settings
 from tunnihind.cli.progress import shown_progress
-from tunnihind.settings import Settings
+from tunnihind.settings import COMMAND, Settings
 
 
 @click.command()
-@option("demo", is_flag=True, help="Serve a simulated market, with no network and nothing kept.")
-@option("no-pipeline", is_flag=True, help="Fetch nothing: serve what the database holds and others bring into it.")
+@option("demo", is_flag=True, help="Serve a simulated market, without network, and store nothing.")
+@option("no-pipeline", is_flag=True, help="Fetch nothing: serve the database's data, which others keep fresh.")
 @with_settings(STORE, SERVER, SOURCES, AS_OF)
 def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | None) -> None:
     """Serve the API and the pages, and keep prices and forecast fresh."""
     if demo and (no_pipeline or as_of is not None):
         raise click.UsageError("--demo goes neither with --no-pipeline nor with --as-of")
-    # Each loads what it needs: a replica, which makes no forecasts, is there in half the time.
+    # Each mode loads only what it needs: a replica, which makes no forecasts, starts in half the time.
     if as_of is not None:
         from tunnihind.service.rehearse import serve_rehearsal  # noqa: PLC0415
 
@@ -39,13 +39,13 @@ def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | Non
 @click.command()
 @with_settings(STORE, SOURCES)
 def ingest(settings: Settings) -> None:
-    """Do one pass of the pipeline: fetch what is missing, make a forecast, and exit."""
+    """Run the pipeline once: fetch missing data, make a forecast, and exit."""
     from tunnihind.service.live import ingest_once  # noqa: PLC0415  as above
 
     with shown_progress() as progress:
         if not _run(ingest_once(settings, progress)):
             raise click.ClickException(
-                "not everything could be fetched, or no forecast be made: see above, and `tunnihind status`"
+                f"not everything could be fetched, or no forecast could be made: see above, and `{COMMAND} status`"
             )
 
 

@@ -1,1 +1,1 @@
-"""Files that people hand in and take away: price and covariate history, exports."""
+"""Files for import and export: price and covariate history."""

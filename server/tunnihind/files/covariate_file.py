@@ -17,7 +17,7 @@ _ISSUED: Final = "issued_ts"
 _TARGET: Final = "target_ts"
 _NAME: Final = re.compile(r"[a-z]{2}\d?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
 _LONGEST_HOURS: Final = 24 * 60
-"""No forecast reaches further; a mistyped instant would make a series of a million hours."""
+"""No forecast reaches further. A mistyped instant would make a series of a million hours."""
 _LARGEST: Final = float(np.finfo(np.float32).max)
 
 type _Values = dict[tuple[str, int], dict[int, float]]
@@ -25,9 +25,9 @@ type _Values = dict[tuple[str, int], dict[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class CovariateFile:
-    """A file's series by name, how many values they hold, how many of these were `late`, and the empty cells.
+    """A file's series by name, the number of their values, how many of these were `late`, and the empty cells.
 
-    A value issued after its hour had begun is kept, and is never used as a forecast.
+    A value issued after its hour had begun is kept, but never used as a forecast.
     """
 
     rows: int
@@ -38,7 +38,7 @@ class CovariateFile:
 
 
 def read_covariates(path: Path) -> CovariateFile:
-    """Read a whole covariate file. Raises ImportFileError at the first nonsense, so that nothing of it is stored."""
+    """Read a whole covariate file. Raises ImportFileError at the first invalid cell, so that nothing is stored."""
     with open_table(path) as table:
         names = _names(table)
         rows, empty, values = _collect(table, names)
@@ -78,9 +78,9 @@ def _collect(table: Table, names: Sequence[str]) -> tuple[int, int, _Values]:
                 empty += 1
                 continue
             if abs(value) > _LARGEST:
-                raise row.error(name, f"{value:g} is more than any forecast of this kind can be")
+                raise row.error(name, f"{value:g} is higher than any possible forecast")
             if values[name, issued].setdefault(target, value) != value:
-                raise row.error(name, f"another value for the same issue and target stands further up: {value:g}")
+                raise row.error(name, f"an earlier line has another value for the same issue and target: {value:g}")
     return rows, empty, values
 
 

@@ -33,9 +33,9 @@ _ROWS_OF_PART: Final = 5000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriceFile:
-    """A file's rows in the order of time, as columns, because a file of many years has millions of prices.
+    """A file's rows in order of time, stored as columns, because a file of many years has millions of prices.
 
-    `eur_mwh` has shape (rows, zones), NaN where a cell was empty.
+    `eur_mwh` has shape (rows, zones), NaN for an empty cell.
     """
 
     zones: tuple[Zone, ...]
@@ -45,21 +45,21 @@ class PriceFile:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.ts.size
 
     @property
     def count(self) -> int:
-        """How many prices there are."""
+        """The number of prices."""
         return int(np.isfinite(self.eur_mwh).sum())
 
     @property
     def empty_cells(self) -> int:
-        """How many cells were empty."""
+        """The number of empty cells."""
         return self.eur_mwh.size - self.count
 
     def parts(self) -> Iterator[list[Price]]:
-        """Yield all prices in the order of time, some thousands together."""
+        """Yield all prices in order of time, some thousands at once."""
         for first in range(0, self.rows, _ROWS_OF_PART):
             part = slice(first, first + _ROWS_OF_PART)
             rows = zip(self.ts[part].tolist(), self.step_s[part].tolist(), self.eur_mwh[part].tolist(), strict=True)
@@ -72,7 +72,7 @@ class PriceFile:
 
 
 def read_prices(path: Path, limits: Limits = HARMONISED_LIMITS) -> PriceFile:
-    """Read a whole price file. Raises ImportFileError at the first nonsense, so that nothing of it is stored."""
+    """Read a whole price file. Raises ImportFileError at the first invalid cell, so that nothing is stored."""
     with open_table(path) as table:
         zones = _zones(table)
         lines, starts, cells = array("q"), array("q"), array("d")
@@ -86,9 +86,9 @@ def read_prices(path: Path, limits: Limits = HARMONISED_LIMITS) -> PriceFile:
     step_s = _steps(ts)
     if (twice := np.flatnonzero(np.diff(ts) == 0)).size:
         earlier, later = line[twice[0]], line[twice[0] + 1]
-        raise ImportFileError(path.name, int(later), _TS, f"{ts[twice[0]]} stands in line {earlier} already")
+        raise ImportFileError(path.name, int(later), _TS, f"{ts[twice[0]]} is already in line {earlier}")
     if (off := np.flatnonzero(ts % step_s)).size:
-        problem = f"{ts[off[0]]} is off the full hour, and its neighbours are hours"
+        problem = f"{ts[off[0]]} is not on the hour, but its neighbours are hours"
         raise ImportFileError(path.name, int(line[off[0]]), _TS, problem)
     return PriceFile(zones, ts, step_s, np.frombuffer(cells, np.float64).reshape(-1, len(zones))[order])
 
@@ -117,10 +117,10 @@ def _price(row: Row, zone: Zone, limits: Limits) -> float:
 
 
 def _steps(ts: Instants) -> NDArray[np.int32]:
-    """Tell hours from quarters by their spacing, for rows in the order of time.
+    """Return the step of each row by the spacing of the rows, which are in order of time.
 
-    A file of quarters may begin with days of hours (the market changed on 2025-10-01), so each delivery day is
-    judged by the two rows that are closest. Lone rows among quarters are what was traded on their day.
+    A file of quarters may begin with days of hours (the market changed on 2025-10-01), so the two closest rows decide
+    for each delivery day. Single rows among quarters get their day's market time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
     if _closest(ts) >= HOUR_S:
@@ -142,5 +142,5 @@ def _step_of_day(day: date, ts: Instants) -> int:
 
 
 def _closest(ts: Instants) -> float:
-    """Return the least distance between two rows in seconds, infinite where there are no two."""
+    """Return the smallest distance between two rows in seconds, infinite with fewer than two rows."""
     return float(np.diff(ts).min()) if ts.size > 1 else inf

@@ -16,12 +16,12 @@ from tunnihind.errors import ImportFileError
 from tunnihind.market import QUARTER_S
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-_EARLIEST_TS: Final = 946_684_800  # 2000-01-01: no market, and no file, is older
+_EARLIEST_TS: Final = 946_684_800  # 2000-01-01: no market and no file is older
 _LATEST_TS: Final = 4_102_444_800  # 2100-01-01
 
 
 class Row:
-    """One line of the file; cells by column name."""
+    """One line of the file, with its cells by column name."""
 
     def __init__(self, file: str, line: int, cells: dict[str, str]) -> None:
         self._file = file
@@ -29,7 +29,7 @@ class Row:
         self._cells = cells
 
     def instant(self, column: str, step_s: int = QUARTER_S) -> int:
-        """Return an instant on a multiple of `step_s` seconds. Raises ImportFileError."""
+        """Return a cell's instant, which must be a multiple of `step_s` seconds. Raises ImportFileError."""
         text = self._cells[column]
         try:
             ts = int(text)
@@ -37,13 +37,13 @@ class Row:
             raise self.error(column, f"{shortened(text)} is not a whole number of unix seconds UTC") from None
         if not _EARLIEST_TS <= ts < _LATEST_TS:
             hint = " (milliseconds? divide by 1000)" if _EARLIEST_TS <= ts // 1000 < _LATEST_TS else ""
-            raise self.error(column, f"{shortened(ts)} is no instant between the years 2000 and 2100{hint}")
+            raise self.error(column, f"{shortened(ts)} is not a time between the years 2000 and 2100{hint}")
         if ts % step_s:
-            raise self.error(column, f"{ts} is not the start of a period: it has to be a multiple of {step_s}")
+            raise self.error(column, f"{ts} is not the start of a period: it must be a multiple of {step_s}")
         return ts
 
     def number(self, column: str) -> float | None:
-        """Return a finite number, None for an empty cell. Raises ImportFileError."""
+        """Return a cell's finite number, None for an empty cell. Raises ImportFileError."""
         text = self._cells[column].strip()
         if not text:
             return None
@@ -52,22 +52,22 @@ class Row:
         except ValueError:
             raise self.error(column, f"{shortened(text)} is not a number") from None
         if not math.isfinite(value):
-            problem = f"{shortened(text)} is not a finite number; leave the cell empty where nothing is known"
+            problem = f"{shortened(text)} is not a finite number; leave the cell empty if no value is known"
             raise self.error(column, problem)
         return value
 
     def error(self, column: str, problem: str) -> ImportFileError:
-        """Return the error that points at a cell of this line."""
+        """Return the error for a cell of this line."""
         return ImportFileError(self._file, self.line, column, problem)
 
 
 class Table:
-    """An open file: its columns, and its rows in turn."""
+    """An open file: its columns, and its rows in order."""
 
     def __init__(self, file: str, lines: Iterable[bytes]) -> None:
         """Read the header. Raises ImportFileError."""
         self.file = file
-        # Decoded line by line, so that a byte that makes no sense is reported where it stands.
+        # Lines are decoded one by one, so that an invalid byte is reported with its line.
         self._reader = csv.reader(iterdecode(lines, "utf-8-sig"), strict=True)
         self._lines = self._read()
         self.columns = self._header()
@@ -84,18 +84,18 @@ class Table:
             yield Row(self.file, line, dict(zip(self.columns, cells, strict=True)))
 
     def refuse(self, column: str, problem: str) -> ImportFileError:
-        """Return the error that points at a column's header."""
+        """Return the error for a column's header."""
         return ImportFileError(self.file, 1, column, problem)
 
     def _header(self) -> list[str]:
         columns = [name.strip().lower() for name in next(self._lines, [])]
         if not columns:
-            raise self.refuse("1", "the first line is empty; it has to name the columns")
+            raise self.refuse("1", "the first line is empty; it must name the columns")
         for number, name in enumerate(columns, start=1):
             if not name:
                 raise self.refuse(str(number), "the column has no name")
             if columns.count(name) > 1:
-                raise self.refuse(name, "the column is there twice")
+                raise self.refuse(name, "two columns have this name")
         return columns
 
     def _read(self) -> Iterator[list[str]]:
@@ -108,12 +108,12 @@ class Table:
             raise self._unreadable(self._reader.line_num + 1, error) from error
 
     def _unreadable(self, line: int, error: Exception) -> ImportFileError:
-        return ImportFileError(self.file, line, "1", f"the file can't be read on: {error}")
+        return ImportFileError(self.file, line, "1", f"the rest of the file can't be read: {error}")
 
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
-    """Open a CSV file, gzipped or not. Raises ImportFileError, also for what breaks while it is being read."""
+    """Open a CSV file, gzipped or not. Raises ImportFileError, also for errors while it is being read."""
     try:
         stream = _open(path)
     except OSError as error:

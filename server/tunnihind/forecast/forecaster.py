@@ -1,4 +1,4 @@
-"""The served forecaster: which tier fits what is known, and its run."""
+"""The served forecaster: it picks the tier that the known data allow, and makes the run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,13 +37,13 @@ from tunnihind.market import (
 
 SHORT_HISTORY: Final = "short-history"
 MIN_HISTORY_DAYS: Final = 56
-"""With fewer days the mean of the last weeks does better."""
+"""With fewer days of prices, the mean of the last weeks forecasts better."""
 _ALL_LEADS: Final = tuple(LEAD_DAYS)
 
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One forecast to make: what is known, the columns of its models, and where its era begins."""
+    """One forecast to make: the known data, the columns of its models, and the row where its era begins."""
 
     known: Known
     days: KnownDays
@@ -53,12 +53,12 @@ class _Task:
 
 @dataclass(slots=True)
 class TieredForecaster:
-    """Forecasts by a point model on prices, calendar and whatever weather is known, with calibrated intervals.
+    """Forecasts with a point model on prices, calendar and weather, and with calibrated intervals.
 
-    A target day i sees the prices of the days up to j = min(newest settled day, i - 1) and the covariates known at
-    the instant of issue; its lead is i - j. Where little is known it gives way to `LastWeeksMean`. An instance keeps
-    what it has learnt for the next forecast, and with a `keeper` for those of later processes; the same `Known` gives
-    the same run with a fresh one.
+    A target day i sees the prices of the days up to j = min(newest settled day, i - 1), and the covariates known at the
+    instant of issue. Its lead is i - j. With too little data, `LastWeeksMean` forecasts instead. An instance keeps its
+    learning for the next forecast; a `keeper` also keeps it for later processes. The same `Known` always gives the same
+    run as in a fresh instance.
     """
 
     market: Market
@@ -68,7 +68,7 @@ class TieredForecaster:
     _seasons: SeasonCache = field(init=False, repr=False)
     _replays: Replays = field(init=False, repr=False)
     _last: tuple[Run, IssuedHours] | None = field(default=None, init=False, repr=False)
-    """The last run of hours, and what its quarters and scenarios are learnt from: they are asked for next."""
+    """The last run of hours, and the past forecasts from which its quarters and scenarios are learnt next."""
 
     def __post_init__(self) -> None:
         self._seasons = SeasonCache(self.keeper)
@@ -76,13 +76,13 @@ class TieredForecaster:
 
     @property
     def history_days(self) -> int:
-        """How many days before the newest one it looks at, at most."""
+        """The largest number of days before the newest one that it looks at."""
         return HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past the newest settled one, and where that is stale past today.
+        """Forecast up to 7 delivery days past the newest settled day, or past today if no later day is settled.
 
-        None where no price of the market's own zone is known, or none of the last 7 days.
+        Return None if no price of the market's own zone is known for the last 7 days.
         """
         task = self._task(known)
         if task is None:
@@ -97,7 +97,7 @@ class TieredForecaster:
         percentiles = by_hour(np.stack([by_day[day] for day in inside], axis=1), inside)
         percentiles = percentiles[:, (start_ts - day_start(first)) // HOUR_S :]
         if len(inside) < len(days):
-            percentiles = self._lengthened(known, percentiles)
+            percentiles = self._extended(known, percentiles)
         tier = _tier(task.days, task.columns)
         if tier == SHORT_HISTORY:
             percentiles = (percentiles + self._mean_of_last_weeks(known)) / 2
@@ -108,16 +108,16 @@ class TieredForecaster:
             step_s=HOUR_S,
             start_ts=start_ts,
             percentiles=percentiles,
-            inputs={**self._described(task), "errorDays": self._error_days(task)},
+            inputs={**self._inputs(task), "errorDays": self._error_days(task)},
         )
         self._last = run, self._issued(task)
         return run
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
-        """Return the quarters of the hourly run that `forecast` has made from the same `known`: step 900 s, same span.
+        """Return the quarters of the hourly run that `forecast` made from the same `known`: step 900 s, same span.
 
-        The mean of the four medians of an hour is the hour's p50 within 0.01 EUR/MWh. Like the hourly run it looks at
-        no price of a delivery day for that day. Raises ValueError where `hourly` is another instant's.
+        The mean of an hour's four medians is the hour's p50, within 0.01 EUR/MWh. Like the hourly run, the forecast of
+        a delivery day uses no price of that day. Raises ValueError if `hourly` was made at another instant.
         """
         hours = known.prices.of(self.market.zone)
         if hourly.made_at != known.as_of or hours.newest_day is None:
@@ -126,9 +126,9 @@ class TieredForecaster:
         return quarters_of(hourly, hours, quarters, self._issued_for(known, hourly), self.market)
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
-        """Return 20 equally likely paths over the hours of the run that `forecast` has made from the same `known`.
+        """Return 20 equally likely price paths over the hours of a run that `forecast` made from the same `known`.
 
-        Raises ValueError where `hourly` is another instant's.
+        Raises ValueError if `hourly` was made at another instant.
         """
         if hourly.made_at != known.as_of:
             raise ValueError("the run of hours was not made from what is known")
@@ -136,20 +136,20 @@ class TieredForecaster:
         return scenarios_of(hourly, hours, self._issued_for(known, hourly), self.market.limits)
 
     def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
-        """Return the past forecasts of the replay that `hourly` comes from; none where it needed no replay."""
+        """Return the past forecasts of the replay behind `hourly`; none if it needed no replay."""
         if self._last is None or self._last[0] is not hourly:
             task = self._task(known)
             self._last = hourly, IssuedHours.none(delivery_day(known.as_of)) if task is None else self._issued(task)
         return self._last[1]
 
     def _issued(self, task: _Task) -> IssuedHours:
-        """Return p50 of the last days as it was issued for them."""
+        """Return the medians of the last `DAYS` days, as they were issued."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         first = max(task.days.newest + 1 - DAYS, 0)
         return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
 
     def _task(self, known: Known) -> _Task | None:
-        """Lay out what is known; None where it is too little, or too old, for the point model."""
+        """Lay out the known data. Return None if there are too few data for the point model, or they are too old."""
         newest = newest_whole_day(known.prices.of(self.market.zone))
         if newest is None:
             return None
@@ -161,7 +161,7 @@ class TieredForecaster:
         return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
 
     def _days_ahead(self, task: _Task) -> dict[date, Floats]:
-        """Return p10, p50 and p90 (3, 24) of the 7 days past the newest settled one."""
+        """Return p10, p50 and p90, shape (3, 24), of the 7 days past the newest settled day."""
         days = task.days
         replayed = self._replays.up_to(task.columns, task.era_row, days.newest, _ALL_LEADS)
         p50 = np.concatenate([_p50(replayed, task.columns, lead, days.today) for lead in _ALL_LEADS])
@@ -171,12 +171,12 @@ class TieredForecaster:
         return {days.grid.day(days.newest + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
 
     def _error_days(self, task: _Task) -> int:
-        """Return how many days of errors the interval of the next day rests on."""
+        """Return how many days of errors the interval of the next day comes from."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         return int(np.isfinite(replayed.issued[0, -BANK_DAYS:]).any(axis=1).sum())
 
     def _settled_days(self, task: _Task, first: date) -> dict[date, Floats]:
-        """Return p10, p50 and p90 (3, 24) of settled days from `first` on, as forecast a day ahead without them."""
+        """Return p10, p50 and p90 (3, 24) of settled days from `first` on, forecast a day ahead without own prices."""
         days = task.days
         settled = range(days.grid.index(first), days.newest + 1)
         columns = task.columns if days.lag == 0 or not settled else LeadColumns.of(days, 0, task.era_row)
@@ -193,14 +193,14 @@ class TieredForecaster:
         return LastWeeksMean(self.market)
 
     def _mean_of_last_weeks(self, known: Known) -> Floats:
-        """Return p10, p50 and p90 of the same hours by the mean of the last weeks, (3, hours)."""
+        """Return p10, p50 and p90 of the same hours from the mean of the last weeks, shape (3, hours)."""
         run = self._last_weeks_mean().forecast(known)
         if run is None:
             raise ValueError("the mean of the last weeks needs a price")
         return np.stack([run.p10, run.p50, run.p90])
 
-    def _lengthened(self, known: Known, percentiles: Floats) -> Floats:
-        """Go on by the mean of the last weeks; the interval is at least as wide as on the model's last day."""
+    def _extended(self, known: Known, percentiles: Floats) -> Floats:
+        """Add later hours from the mean of the last weeks; intervals don't narrow after the model's last day."""
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (
             (percentiles[1, -24:] - percentiles[0, -24:]).mean(),
@@ -209,8 +209,8 @@ class TieredForecaster:
         wide = np.stack([np.minimum(rest[0], rest[1] - below), rest[1], np.maximum(rest[2], rest[1] + above)])
         return np.concatenate([percentiles, np.clip(wide, self.market.limits.floor, self.market.limits.cap)], axis=1)
 
-    def _described(self, task: _Task) -> Mapping[str, Any]:
-        """Return what a run rests on, in JSON-ready values."""
+    def _inputs(self, task: _Task) -> Mapping[str, Any]:
+        """Return the inputs of a run, as JSON-ready values."""
         known, days, columns = task.known, task.days, task.columns
         drivers = [*columns.weather, *columns.next_day]
         used = {name for driver in drivers for name in days.drivers.members[driver]}
@@ -239,7 +239,7 @@ class TieredForecaster:
 
 
 def _p50(replayed: Replayed, columns: LeadColumns, lead: int, issue: int) -> Floats:
-    """Return the p50 (1, 24), EUR/MWh, of the day `lead` days past the newest that was replayed."""
+    """Return the p50, (1, 24) in EUR/MWh, of the day `lead` days past the newest replayed day."""
     rows = columns.rows(np.array([replayed.through + lead]), lead, np.array([issue]))
     predicted = replayed.fit.predict(lead, rows)[0]
     return to_eur(predicted + replayed.shift[replayed.leads.index(lead)])

@@ -1,4 +1,4 @@
-"""The identity of a model, so that forecasts of an earlier model are not taken for the present one's."""
+"""The identity of a model, so that forecasts of an earlier model are not taken for forecasts of this one."""
 
 from functools import cache
 from hashlib import blake2b
@@ -12,13 +12,13 @@ import tunnihind.price_series
 from tunnihind.market import Market
 
 _LIBRARIES: Final = ("numpy", "holidays")
-"""Another version may forecast other numbers."""
+"""Another version of these libraries may forecast other numbers."""
 
 
 def model_identity(market: Market) -> str:
-    """Return a word that changes with the code of the models, the libraries that they rest on, zone and price limits.
+    """Return a word that changes with the models' code, their libraries, the zone and the price limits.
 
-    It is the same for all steps: rows of the store have their step in their key.
+    The word is the same for all steps, because rows of the store have their step in their key.
     """
     return f"{_code()}:{market.zone}:{market.limits.floor:g}:{market.limits.cap:g}"
 
@@ -28,7 +28,7 @@ def _code() -> str:
     folder = Path(next(iter(tunnihind.forecast.__path__)))
     digest = blake2b(digest_size=8)
     for name in ("tunnihind", *_LIBRARIES):
-        # The whole text, which says the version: taking it apart takes longer than all of the rest.
+        # The whole METADATA text contains the version. Parsing it would take longer than all the rest.
         digest.update((distribution(name).read_text("METADATA") or "").encode())
     seen = (tunnihind.market, tunnihind.price_series)
     modules = [Path(module.__file__ or "") for module in seen]

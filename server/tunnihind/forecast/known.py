@@ -1,7 +1,7 @@
-"""The data known at an instant: prices with their publication time, covariates as they were issued.
+"""The data known at an instant: prices with their publication time, and covariates as issued.
 
-The store fills these archives, the forecast reads them through `as_of` and can see nothing newer.
-All instants are integer unix seconds UTC, prices EUR/MWh without VAT, unknown values NaN.
+The store fills these archives. The forecast reads them through `as_of`, so it sees nothing newer. All instants are
+integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown values are NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,11 +18,11 @@ type Floats = NDArray[np.float64]
 type Instants = NDArray[np.int64]
 
 _RUNS_THAT_COUNT: Final = 4
-"""A day has so many runs; at least one of them is a long one."""
+"""A day has four weather runs, and at least one of them is long."""
 
 
 class KnownPrice(NamedTuple):
-    """One version of one price, of a period that lasts `step_s` seconds."""
+    """One version of the price of a period that lasts `step_s` seconds."""
 
     zone: Zone
     ts: int
@@ -35,23 +35,24 @@ class KnownPrice(NamedTuple):
 class PriceHistory:
     """Prices as known at an instant, by zone and step.
 
-    An hour is known where it was published as one or all of its shorter periods are; shorter periods only as such.
+    An hour is known if it was published, or if all its shorter periods were. A shorter period is known only if it was
+    published.
     """
 
     as_of: int
     series: Mapping[SeriesKey, PriceSeries]
 
     def of(self, zone: Zone, step_s: int = HOUR_S) -> PriceSeries:
-        """Return one zone's prices of a step, by the hour where none is named; empty where none is known."""
+        """Return one zone's prices of a step, hours by default. The series is empty if no price is known."""
         found = self.series.get(SeriesKey(zone, step_s))
         return PriceSeries(zone, step_s, floor_hour(self.as_of), np.empty(0)) if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
 class PriceArchive:
-    """Every version of every price, in the order in which they became known; all arrays of one length.
+    """Every version of every price, in the order in which they became known. All arrays have the same length.
 
-    `zone` numbers the zones in the order of `ZONES`.
+    `zone` holds each zone's index in `ZONES`.
     """
 
     zone: NDArray[np.int8]
@@ -62,7 +63,7 @@ class PriceArchive:
 
     @classmethod
     def of(cls, prices: Iterable[KnownPrice]) -> Self:
-        """Build the archive; of two versions known at one instant the one given later wins."""
+        """Build the archive. If two versions became known at the same instant, the later one in `prices` wins."""
         rows = sorted(prices, key=lambda price: price.known_ts)
         return cls(
             zone=np.array([ZONES.index(row.zone) for row in rows], np.int8),
@@ -87,11 +88,11 @@ class PriceArchive:
         return PriceHistory(instant, series)
 
     def everything(self) -> PriceHistory:
-        """Return the newest version of every price, whatever the clock says."""
+        """Return the newest version of every price ever known."""
         return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
 
     def _by_zone(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
-        """Lay the versions of one step in a row by zone; later versions overwrite earlier ones."""
+        """Yield each zone's prices of one step; later versions overwrite earlier ones."""
         grid = np.full((len(ZONES), (end_ts - start_ts) // step_s), np.nan)
         rows = np.flatnonzero(self.step_s[:seen] == step_s)
         grid[self.zone[rows], (self.ts[rows] - start_ts) // step_s] = self.eur_mwh[rows]
@@ -99,17 +100,17 @@ class PriceArchive:
 
 
 def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
-    """Return the first series, and the second's price where the first has none; both cover the same periods."""
+    """Return the first series, with the second's prices in its gaps. Both cover the same periods."""
     prices = np.where(np.isnan(first.eur_mwh), second.eur_mwh, first.eur_mwh)
     return PriceSeries(first.zone, first.step_s, first.start_ts, prices)
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedSeries:
-    """A covariate's hourly values as they were forecast, all of them issued at `issued_ts`.
+    """A covariate's hourly forecast, issued at `issued_ts`.
 
-    `values` has shape (hours,), the first for the hour at `start_ts`. `run_ts` is the initialisation of the run of a
-    weather model that they are; None where it is none, or not known which.
+    `values` has shape (hours,); the first is for the hour that begins at `start_ts`. `run_ts` is the initialisation of
+    the weather model's run; None if the run is unknown, or the values are not from a weather model.
     """
 
     issued_ts: int
@@ -125,14 +126,28 @@ class CovariateArchive:
     series: Mapping[str, tuple[IssuedSeries, ...]] = field(default_factory=dict)
 
     def as_of(self, instant: int) -> CovariateArchive:
-        """Return what had been issued at `instant`."""
+        """Return the forecasts that had been issued at `instant`."""
         seen = {name: issued_until(instant, issues) for name, issues in self.series.items()}
         return CovariateArchive({name: issues for name, issues in seen.items() if issues})
 
-    def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Return the initialisations of the weather model's runs that are the newest for their hours, newest first.
+    def newest(self, name: str, start_ts: int, hours: int, issued_since: int, issued_until: int) -> Floats:
+        """Return so many hours' values that were issued last in a span of instants, its ends included.
 
-        A short run leaves its last days to the one before it.
+        Shape (hours,), from `start_ts` on; NaN where none was issued then.
+        """
+        values = np.full(hours, np.nan)
+        for issue in self.series.get(name, ()):
+            offset = (issue.start_ts - start_ts) // HOUR_S
+            low, high = max(0, -offset), min(issue.values.size, hours - offset)
+            if low < high and issued_since <= issue.issued_ts <= issued_until:
+                part = issue.values[low:high]
+                np.copyto(values[offset + low : offset + high], part, where=np.isfinite(part))
+        return values
+
+    def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
+        """Return the initialisations of the weather runs that are the newest for some hours, newest first.
+
+        A short run does not reach the last days, so an older run is the newest for them.
         """
         found: set[int] = set()
         for name in names:
@@ -147,13 +162,13 @@ class CovariateArchive:
 
 
 def issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tuple[IssuedSeries, ...]:
-    """Return the issues that had been made at `instant`."""
+    """Return the forecasts that had been issued at `instant`."""
     return tuple(issue for issue in issues if issue.issued_ts <= instant)
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All that a forecast may look at."""
+    """All the data that a forecast may use."""
 
     as_of: int
     prices: PriceHistory
@@ -162,11 +177,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """All that has ever become known, to be looked at as of any instant."""
+    """All data that ever became known. `as_of` shows them as of any instant."""
 
     prices: PriceArchive
     covariates: CovariateArchive
 
     def as_of(self, instant: int) -> Known:
-        """Return the world as it was known at `instant`."""
+        """Return the data that were known at `instant`."""
         return Known(instant, self.prices.as_of(instant), self.covariates.as_of(instant))

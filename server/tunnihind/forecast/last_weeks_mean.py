@@ -1,4 +1,4 @@
-"""The tier that needs nothing but the zone's own prices: the mean of the last weeks."""
+"""The tier that needs only the zone's own prices: the mean of the last weeks."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -22,34 +22,34 @@ TIER: Final = "last-weeks-mean"
 _MEAN_DAYS: Final = 42
 _HALF_LIFE_DAYS: Final = 7.0
 _ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
-"""How much a day of one class (column) says of a day of another (row), in the order of `DayClass`."""
+"""How much a day of one class (column) counts for a day of another (row), in the order of `DayClass`."""
 _HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
-"""The price to expect where no price may be used: about the median of Estonia's hours of 2024 and 2025."""
+"""The expected price if no price may be used: about the median of Estonia's hours of 2024 and 2025."""
 _PRIOR_WEIGHT: Final = 1e-6
-"""So light that it decides only for hours that no known day has."""
+"""This weight is so small that the prior decides only for hours that no known day has."""
 
 
 @dataclass(frozen=True, slots=True)
 class LastWeeksMean:
-    """Forecasts each clock hour by its mean over the last six weeks, days alike and recent counting more.
+    """Forecasts each clock hour by its mean over the last six weeks. Similar and recent days count more.
 
-    A target day i sees the days up to j = min(newest settled day, i - 1); its lead is i - j. p10 and p90 come
-    from the errors that the same rule would have made for the days up to j, issued at the same lead. With few
-    known days they are drawn to a wide prior.
+    A target day i sees the days up to j = min(newest settled day, i - 1). Its lead is i - j. p10 and p90 come from the
+    errors that the same rule would have made, at the same lead, on the days up to j. With few known days they are drawn
+    to a wide prior.
     """
 
     market: Market
 
     @property
     def history_days(self) -> int:
-        """How many days before the newest one it looks at, at most."""
+        """The largest number of days before the newest one that it looks at."""
         return _HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past the newest settled one, and where that is stale past today.
+        """Forecast up to 7 delivery days past the newest settled day, or past today if no later day is settled.
 
-        None where no price of the market's own zone is known, or none of the last 7 days.
+        Return None if no price of the market's own zone is known for the last 7 days.
         """
         newest = known.prices.of(self.market.zone).newest_day
         start_ts = floor_hour(known.as_of) + HOUR_S
@@ -67,7 +67,7 @@ class LastWeeksMean:
             step_s=HOUR_S,
             start_ts=start_ts,
             percentiles=percentiles[:, (start_ts - day_start(first)) // HOUR_S :],
-            inputs=self._described(known, history),
+            inputs=self._inputs(known, history),
         )
 
     def _percentiles(self, history: DailyPrices, days: list[date]) -> Floats:
@@ -80,11 +80,11 @@ class LastWeeksMean:
         return np.clip(np.stack([p50 + lower, p50, p50 + upper]), limits.floor, limits.cap)
 
     def _history(self, known: Known, oldest_seen: date, newest: date) -> DailyPrices:
-        """Return as many days as the errors of the last 90 days before `oldest_seen` rest on."""
+        """Return the days that are needed for the errors of the last 90 days before `oldest_seen`."""
         return DailyPrices.between(known.prices, self.market, oldest_seen - timedelta(days=_HISTORY_DAYS), newest)
 
-    def _described(self, known: Known, history: DailyPrices) -> dict[str, Any]:
-        """Return what a run rests on, in JSON-ready values."""
+    def _inputs(self, known: Known, history: DailyPrices) -> dict[str, Any]:
+        """Return the inputs of a run, as JSON-ready values."""
         hours_known = (~np.isnan(history.eur_mwh)).sum(axis=1)
         days = np.flatnonzero(hours_known)
         return {
@@ -98,10 +98,10 @@ class LastWeeksMean:
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the mean by clock hour over the days up to row `seen`, and where it rests on any price.
+    """Return the mean by clock hour over the days up to row `seen`, and whether it comes from any price.
 
-    `seen` and the targets' `classes` have one shape (...); the means have shape (..., 24), EUR/MWh. An hour
-    that is not known on any of the days gets the mean of all hours.
+    `seen` and the targets' `classes` have the same shape (...). The means have shape (..., 24), in EUR/MWh. An hour
+    that is unknown on every day gets the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
@@ -119,9 +119,9 @@ def _shrunk(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
 
 
 def _past_errors(history: DailyPrices) -> Floats:
-    """Return price minus p50 as it would have been issued 1 to 7 days before each day, shape (7, days, 24).
+    """Return price minus p50, as p50 would have been issued 1 to 7 days before each day, shape (7, days, 24).
 
-    The first days of the history serve only to be averaged: their errors are unknown.
+    The first days of the history are only averaged, so their errors are unknown.
     """
     errors = np.full((LEADS, *history.eur_mwh.shape), np.nan)
     targets = np.arange(LEADS + _MEAN_DAYS, len(history.classes))
@@ -132,7 +132,7 @@ def _past_errors(history: DailyPrices) -> Floats:
 
 
 def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
-    """Return the offsets of p10 and p90 of target days, shape (2, days, 24), from what each may see."""
+    """Return the offsets of p10 and p90 from p50, shape (2, days, 24), from the errors that each target day may see."""
     offsets = np.empty((2, seen.size, CLOCK_HOURS))
     for row in np.unique(seen):
         rows = np.flatnonzero(seen == row)

@@ -1,4 +1,4 @@
-"""A forecast run, and what makes one."""
+"""A forecast run, and the protocols of forecasters."""
 
 import json
 from collections.abc import Mapping
@@ -13,22 +13,25 @@ from tunnihind.market import HOUR_S, QUARTER_S, Market, Zone, utc_midnight
 
 LEADS: Final = 7
 LEAD_DAYS: Final = range(1, LEADS + 1)
-"""Lead days of a run: 1 to 7 days past the newest delivery day that a forecast may use."""
+"""Lead days of a run: 1 to 7 days past the newest delivery day that the forecast may use."""
 
 LEVELS: Final = (0.1, 0.5, 0.9)
 """Levels of the quantiles p10, p50 and p90."""
 OUTER_LEVELS: Final = (LEVELS[0], LEVELS[-1])
 
 ISSUE_AT: Final = time(9)
-"""UTC; forecasts of past days are made at this time of each day: before the auction, in winter and in summer."""
+"""UTC. Forecasts of past days are made at this time: before the auction, in winter and in summer."""
 ISSUE_CLOCK_S: Final = ISSUE_AT.hour * HOUR_S
-"""The same in seconds after midnight UTC."""
+"""`ISSUE_AT` in seconds after midnight UTC."""
 
 SCENARIOS: Final = 20
-"""How many price paths go with a run; each has a probability of 5%."""
+"""The number of price paths of a run; each has a probability of 5%."""
 
 _SAME_MEAN: Final = 0.0101
-"""The mean of four medians is the hour's within 0.01 EUR/MWh, as each is rounded; the rest is for binary fractions."""
+"""The mean of four medians equals the hour's p50 within 0.01 EUR/MWh, because each is rounded.
+
+The remaining 0.0001 allows for binary rounding.
+"""
 _SAME_PERCENTILE: Final = 0.0101
 
 
@@ -39,11 +42,11 @@ def issue_instant(day: date) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Percentiles of a zone's prices for consecutive periods, EUR/MWh without VAT; always `p10 <= p50 <= p90`.
+    """Percentiles of a zone's prices for consecutive periods, EUR/MWh without VAT. Always `p10 <= p50 <= p90`.
 
-    Each period lasts `step_s` seconds; the first begins at `start_ts`. Arrays have shape (periods,) and are rounded
-    to 2 decimals, so that what is stored, exported and served is one and the same number. `inputs` says in JSON-ready
-    values what the numbers rest on.
+    Each period lasts `step_s` seconds; the first begins at `start_ts`. The arrays have shape (periods,). They are
+    rounded to 2 decimals, so that the stored, exported and served numbers are the same. `inputs` describes the data
+    behind the numbers, as JSON-ready values.
     """
 
     made_at: int
@@ -58,7 +61,7 @@ class Run:
 
     @property
     def end_ts(self) -> int:
-        """The instant at which the last period is over."""
+        """The end of the last period."""
         return self.start_ts + self.p50.size * self.step_s
 
     def starts(self) -> range:
@@ -66,9 +69,9 @@ class Run:
         return range(self.start_ts, self.end_ts, self.step_s)
 
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
-        """Return the run that says the same of the periods from `start_ts` on, made later; None where it reaches none.
+        """Return this run from `start_ts` on, as if made at `made_at`. Return None if it does not reach `start_ts`.
 
-        Its inputs are the same, only older.
+        The inputs are the same, with greater ages.
         """
         skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:
@@ -78,7 +81,7 @@ class Run:
         return Run(made_at, self.tier, self.zone, self.step_s, start_ts, p10, p50, p90, inputs)
 
     def goes_with(self, hours: Run) -> bool:
-        """Tell whether this run was made with a run of hours: of its instant and span, with its medians."""
+        """Return whether this run belongs to a run of hours: same instant, same span, same medians."""
         return (
             (self.made_at, self.zone, self.start_ts, self.end_ts)
             == (hours.made_at, hours.zone, hours.start_ts, hours.end_ts)
@@ -87,12 +90,12 @@ class Run:
         )
 
     def flat(self, step_s: int) -> Run:
-        """Return the run that says of each shorter period what this one says of the period that holds it."""
+        """Return a run of a shorter step, in which every period has the percentiles of the period around it."""
         p10, p50, p90 = (np.repeat(values, self.step_s // step_s) for values in (self.p10, self.p50, self.p90))
         return replace(self, step_s=step_s, p10=p10, p50=p50, p90=p90)
 
-    def says_the_same(self, other: Run) -> bool:
-        """Tell whether two runs are the same to the last bit."""
+    def is_identical_to(self, other: Run) -> bool:
+        """Return whether two runs are the same to the last bit."""
         numbers = zip((self.p10, self.p50, self.p90), (other.p10, other.p50, other.p90), strict=True)
         return (
             (self.made_at, self.tier, self.zone, self.step_s, self.start_ts)
@@ -115,7 +118,7 @@ class Run:
     ) -> Run:
         """Build a run from unrounded percentiles, shape (3, periods): p10, p50, p90.
 
-        Raises ValueError where a value is not finite or percentiles cross: neither is ever to be served.
+        Raises ValueError if a value is not finite or percentiles cross, because such a run must never be served.
         """
         rounded = np.round(percentiles, 2) + 0.0
         if not np.isfinite(rounded).all():
@@ -126,7 +129,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return the same inputs some hours later: covariates are that much older, and reach that much less far ahead."""
+    """Return the same inputs some hours later: covariates are older, and reach less far ahead."""
     if "covariates" not in inputs:
         return inputs
     covariates = [
@@ -140,8 +143,8 @@ def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
 class Scenarios:
     """Equally likely price paths over the hours of a run, EUR/MWh without VAT.
 
-    `eur_mwh` has shape (20, hours), rounded to 2 decimals; the first hour begins at `start_ts`. The 10, 50 and 90%
-    percentiles of each hour's 20 prices are the run's, within 0.01 EUR/MWh.
+    `eur_mwh` has shape (20, hours), rounded to 2 decimals; the first hour begins at `start_ts`. The 10th, 50th and 90th
+    percentiles of each hour's 20 prices are the run's p10, p50 and p90, within 0.01 EUR/MWh.
     """
 
     made_at: int
@@ -150,7 +153,7 @@ class Scenarios:
     eur_mwh: Floats
 
     def goes_with(self, hours: Run) -> bool:
-        """Tell whether these are the paths of a run of hours: of its instant and span, with its percentiles."""
+        """Return whether these paths belong to a run of hours: same instant, same span, same percentiles."""
         if (self.made_at, self.zone, self.start_ts) != (hours.made_at, hours.zone, hours.start_ts):
             return False
         if self.eur_mwh.shape != (SCENARIOS, hours.p50.size) or hours.step_s != HOUR_S:
@@ -158,8 +161,8 @@ class Scenarios:
         percentiles = np.quantile(self.eur_mwh, LEVELS, axis=0)
         return bool((np.abs(percentiles - np.stack([hours.p10, hours.p50, hours.p90])) < _SAME_PERCENTILE).all())
 
-    def says_the_same(self, other: Scenarios) -> bool:
-        """Tell whether two are the same to the last bit."""
+    def is_identical_to(self, other: Scenarios) -> bool:
+        """Return whether two sets of paths are the same to the last bit."""
         return (self.made_at, self.zone, self.start_ts, self.eur_mwh.shape) == (
             other.made_at,
             other.zone,
@@ -169,7 +172,7 @@ class Scenarios:
 
 
 class Forecaster(Protocol):
-    """Makes a market's runs from what is known."""
+    """Makes a market's runs from the known data."""
 
     @property
     def market(self) -> Market:
@@ -177,44 +180,44 @@ class Forecaster(Protocol):
 
     @property
     def history_days(self) -> int:
-        """How many days before the newest one it looks at, at most."""
+        """The largest number of days before the newest one that it looks at."""
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast every hour after `known.as_of` up to 7 delivery days past the newest settled one.
+        """Forecast every hour after `known.as_of`, up to 7 delivery days past the newest settled day.
 
-        The prices of a delivery day never enter the forecast for that day, settled or not. None where
-        no price is known, or where those days are over.
+        The prices of a delivery day never enter the forecast for that day, settled or not. Return None if no price is
+        known, or if those days are over.
         """
 
 
 class FullForecaster(Forecaster, Protocol):
-    """Makes runs of hours, and a run of quarters and scenarios to go with each."""
+    """Makes runs of hours, and for each of them a run of quarters and price paths."""
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
         """Return the quarters of a run that `forecast` made from the same `known`: step 900 s, exactly its span.
 
-        The mean of the four medians of an hour is the hour's p50 within 0.01 EUR/MWh. The prices of a delivery day
-        never enter the forecast for that day. Raises ValueError where `hourly` was made at another instant.
+        The mean of an hour's four medians is the hour's p50, within 0.01 EUR/MWh. The prices of a delivery day never
+        enter the forecast for that day. Raises ValueError if `hourly` was made at another instant.
         """
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
-        """Return 20 equally likely paths over the hours of a run that `forecast` made from the same `known`.
+        """Return 20 equally likely price paths over the hours of a run that `forecast` made from the same `known`.
 
-        Raises ValueError where `hourly` was made at another instant.
+        Raises ValueError if `hourly` was made at another instant.
         """
 
 
 class Runs(NamedTuple):
-    """Forecasts made together: runs of one instant and span by their step, and the scenarios of the hours."""
+    """Forecasts made together: one run for each step, of the same instant and span, and the scenarios of the hours."""
 
     by_step: Mapping[int, Run]
     scenarios: Scenarios | None = None
 
     @classmethod
     def made_by(cls, make: FullForecaster, known: Known) -> Self | None:
-        """Forecast all from what is known; None without prices, or with old ones only.
+        """Make all forecasts from the known data. Return None without prices, or with old prices only.
 
-        Hours come first: the shorter periods are shaped within them.
+        Hours come first, because the shorter periods are shaped within them.
         """
         hours = make.forecast(known)
         if hours is None:
@@ -228,8 +231,8 @@ class Runs(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class OfStep:
-    """A forecaster whose runs are of one step, for all that takes a forecaster."""
+class SingleStepForecaster:
+    """A forecaster of a single step, for code that takes a plain `Forecaster`."""
 
     make: FullForecaster
     step_s: int
@@ -241,11 +244,11 @@ class OfStep:
 
     @property
     def history_days(self) -> int:
-        """How many days before the newest one it looks at, at most."""
+        """The largest number of days before the newest one that it looks at."""
         return self.make.history_days
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast every period of the hours of the hourly run; None where there is none."""
+        """Forecast every period of the hourly run's hours. Return None if there is no hourly run."""
         if self.step_s == HOUR_S:
             return self.make.forecast(known)
         runs = Runs.made_by(self.make, known)

@@ -1,8 +1,8 @@
-"""Back-fill: which years of prices and which months or days of covariates the store has, and which are to be asked for.
+"""Back-fill: the years of prices and the months or days of covariates that the store has, and those still to ask for.
 
-The store's state says, for each calendar year, month or day, when it was last filled. Days are those of a source that
-gives one run of a weather model for each. It counts what it is asked for, so they are asked for at a pace. A run that
-can't be had is asked for again after a day, three and nine days, and then no more.
+The store's state records when each calendar year, month or day was last filled. Days belong to sources that give one
+run of a weather model for each day. Such a source limits its requests, so days are asked for at a pace. A run that
+can't be had is asked for again after one, three and nine days, and then no more.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,10 +27,10 @@ YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
 a longer stop of the server leaves a gap."""
 
 MONTH_LASTS_S: Final = DAY_S
-"""The same for a month of covariates. It is short because an hour's forecast that was missed can't be fetched later."""
+"""A month of covariates is filled again after this time. It is short because a missed hourly forecast is lost."""
 
 _PART_DAYS: Final = 31
-"""For the 12,000 quarters of four zones the server needs 25 MB more for a moment; for a whole year it needs 200 MB."""
+"""For the 12,000 quarters of four zones the server briefly needs 25 MB more; for a whole year it would need 200 MB."""
 
 _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
@@ -38,30 +38,30 @@ _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 _PROGRESS: Final = "days filled in"
 _MOST_ASKS: Final = 4
 _ASKED_AGAIN_S: Final = DAY_S
-"""A run that is not there is asked for so often, again after this pause, which triples each time."""
+"""An unavailable run is asked for this many times. The first pause is this long, and each pause triples."""
 
 
-def parts_filled(source: CovariateSource) -> str:
-    """Return the state's key for the months or days of a source of covariates that are filled."""
+def filled_parts_key(source: CovariateSource) -> str:
+    """Return the state's key for the filled months or days of a covariate source."""
     return f"{source.back_fill.by}s of {source.name} filled"
 
 
-def days_lacking(source: str) -> str:
-    """Return the state's key for the days of a source that can't be had: when and how often each was asked for."""
+def unavailable_days_key(source: str) -> str:
+    """Return the state's key for the unavailable days of a source: when and how often each was asked for."""
     return f"days of {source} that are not there"
 
 
 def first_part(source: CovariateSource, history_start: date) -> date:
-    """Return the first day of the first month or day (UTC) that is wanted and that the source has."""
+    """Return the first day of the first wanted month or day (UTC) that the source has."""
     first = max(source.history_since, history_start)
     return first.replace(day=1) if source.back_fill.by == "month" else first
 
 
 @dataclass(frozen=True, slots=True)
 class DaysFilled:
-    """How far the days of a source are filled in: of `total` days `done` are here, and `lacking` can't be had.
+    """How far the days of a source are filled: of `total` days, `done` are here and `lacking` are unavailable.
 
-    It goes on at `goes_on_at`, 0 where nothing is left.
+    The back-fill continues at `goes_on_at`, which is 0 if nothing is left.
     """
 
     done: int
@@ -71,15 +71,15 @@ class DaysFilled:
 
 
 def days_progress(state: StateBook) -> dict[str, DaysFilled]:
-    """Return how far the back-fill of each source is that gives a run for each day. Raises StoreError."""
+    """Return the progress of each source whose back-fill goes by day. Raises StoreError."""
     found: dict[str, DaysFilled] | None = state.read(_PROGRESS, dict[str, DaysFilled])
     return found or {}
 
 
-def note_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
-    """Note how far the days of a source are filled in, and return it. Raises StoreError."""
-    days = filled(state, parts_filled(source)).keys()
-    done, vain = len(days), len(lacking(state, source.name).keys() - days)
+def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
+    """Record how far the days of a source are filled, and return it. Raises StoreError."""
+    days = filled(state, filled_parts_key(source)).keys()
+    done, vain = len(days), len(unavailable_days(state, source.name).keys() - days)
     total = (
         datetime.fromtimestamp(now - source.back_fill.after_s, UTC).date() - first_part(source, history_start)
     ).days + 1
@@ -94,17 +94,20 @@ def note_progress(state: StateBook, source: CovariateSource, history_start: date
 
 
 def part_end(source: CovariateSource, part: date) -> date:
-    """Return the last day of a month or day of a source."""
+    """Return the last day of a source's month or day."""
     return (part + timedelta(days=31)).replace(day=1) - timedelta(days=1) if source.back_fill.by == "month" else part
 
 
-def note_filled(state: StateBook, key: str, part: str, at: int) -> None:
-    """Note that a year, month or day was filled at an instant. Raises StoreError."""
+def record_filled(state: StateBook, key: str, part: str, at: int) -> None:
+    """Record that a year, month or day was filled at an instant. Raises StoreError."""
     state.write(key, {**filled(state, key), part: at})
 
 
 def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
-    """Forget which years, months or days were filled from an instant on: they are filled again. Raises StoreError."""
+    """Forget all years, months or days that were filled since an instant, so that they are filled again.
+
+    Raises StoreError.
+    """
     state.write(key, {part: at for part, at in filled(state, key).items() if at < since_ts})
 
 
@@ -114,40 +117,43 @@ def filled(state: StateBook, key: str) -> dict[str, int]:
     return found or {}
 
 
-def lacking(state: StateBook, source: str) -> dict[str, tuple[int, int]]:
-    """Return which days of a source were not there, when each was last asked for, and how often."""
-    found: dict[str, tuple[int, int]] | None = state.read(days_lacking(source), dict[str, tuple[Instant, int]])
+def unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]]:
+    """Return the unavailable days of a source: when each was last asked for, and how often."""
+    found: dict[str, tuple[int, int]] | None = state.read(unavailable_days_key(source), dict[str, tuple[Instant, int]])
     return found or {}
 
 
-def note_lacking(state: StateBook, source: str, day: date, at: int) -> None:
-    """Note that a day of a source was asked for in vain. Raises StoreError."""
-    known = lacking(state, source)
+def record_unavailable(state: StateBook, source: str, day: date, at: int) -> None:
+    """Record that a day of a source was unavailable. Raises StoreError."""
+    known = unavailable_days(state, source)
     _, times = known.get(str(day), (0, 0))
-    state.write(days_lacking(source), {**known, str(day): (at, times + 1)})
+    state.write(unavailable_days_key(source), {**known, str(day): (at, times + 1)})
 
 
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the first days of the months, or the days, that are to be asked for now or later, the newest first."""
+    """Return the days, or the first days of months, that must be asked for now or later, newest first."""
     if source.back_fill.by == "month":
         return missing_months(state, source, history_start, now)
     return _missing_days(state, source, history_start, now)
 
 
 def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
-    """Return when the next part of a source's history may be asked for, by its pace."""
+    """Return when the source's pace allows to ask for the next part of its history."""
     if source.back_fill.by == "month":
         return 0
-    asked = [*filled(state, parts_filled(source)).values(), *(at for at, _ in lacking(state, source.name).values())]
-    # An instant in the future was noted before the clock was set back.
+    asked = [
+        *filled(state, filled_parts_key(source)).values(),
+        *(at for at, _ in unavailable_days(state, source.name).values()),
+    ]
+    # An instant in the future was recorded before the clock was set back.
     newest_first = sorted((at for at in asked if at <= now), reverse=True)
     limits = (source.back_fill.an_hour, HOUR_S), (source.back_fill.a_day, DAY_S)
     return max(newest_first[most - 1] + span_s if len(newest_first) >= most else 0 for most, span_s in limits)
 
 
 def _missing_days(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    done = filled(state, parts_filled(source))
-    vain = lacking(state, source.name)
+    done = filled(state, filled_parts_key(source))
+    vain = unavailable_days(state, source.name)
     first = first_part(source, history_start)
     newest = datetime.fromtimestamp(now - source.back_fill.after_s, UTC).date()
     days = (newest - timedelta(days=back) for back in range((newest - first).days + 1))
@@ -155,7 +161,7 @@ def _missing_days(state: StateBook, source: CovariateSource, history_start: date
 
 
 def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
-    """Return whether a day that was last asked for then, so often and in vain, is to be asked for now."""
+    """Return whether to ask now for a day, given when and how often it was asked for before."""
     if asked is None:
         return True
     at, times = asked
@@ -163,7 +169,7 @@ def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
-    """Return the calendar years to be filled, the newest first: the forecast needs these most."""
+    """Return the calendar years to fill, newest first, because the forecast needs these most."""
     filled_at = filled(state, YEARS_FILLED)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
@@ -171,14 +177,14 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Return the first and last days of the parts in which a year is asked for up to `last`, the newest first."""
+    """Return the first and last days of the parts in which a year is asked for up to `last`, newest first."""
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
 
 
 def missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the first days of the calendar months (UTC) to be filled, the newest first."""
-    filled_at = filled(state, parts_filled(source))
+    """Return the first days of the calendar months (UTC) to fill, newest first."""
+    filled_at = filled(state, filled_parts_key(source))
     first = first_part(source, history_start)
     missing = []
     end = (datetime.fromtimestamp(now, UTC).date().replace(day=1) + timedelta(days=31)).replace(day=1)
@@ -192,25 +198,25 @@ def missing_months(state: StateBook, source: CovariateSource, history_start: dat
 
 
 def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
-    """Delete damaged prices and covariates, and forget that their years and months were filled.
+    """Delete damaged prices and covariates, so that their years and months are filled again.
 
-    Damaged rows that no source can give again, such as past runs, stay in the database. They are named in the log and
-    left out. Raises StoreError.
+    Damaged rows that no source can give again, such as past runs, stay in the database. They are logged and skipped.
+    Raises StoreError.
     """
     _forget_damaged(store, YEARS_FILLED, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()
     for source in covariate_sources:
         if source.back_fill.by == "month":
-            _forget_damaged(store, parts_filled(source), series, _month, column="start_ts")
+            _forget_damaged(store, filled_parts_key(source), series, _month, column="start_ts")
         else:
-            _forget_damaged(store, parts_filled(source), _of(series, source), _day, column="run_ts")
-    store.name_damaged()
+            _forget_damaged(store, filled_parts_key(source), _of(series, source), _day, column="run_ts")
+    store.log_damaged()
 
 
 def _forget_damaged(
     store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
 ) -> None:
-    """Forget that the years or months of removed rows were filled; all of them where the row's instant is damaged."""
+    """Forget that the years or months of removed rows were filled, or all of them if a row's instant is damaged."""
     instants = [cells[column] for cells in removed]
     if not instants:
         return
@@ -222,7 +228,10 @@ def _forget_damaged(
 
 
 def _of(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return the rows of a source whose run can still be told: the others are no reason to ask for all runs again."""
+    """Return the removed rows of a source whose run is still readable.
+
+    The others don't justify asking for all runs again.
+    """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 
 

@@ -1,4 +1,4 @@
-"""Takes covariates from their sources into the store, as they were issued."""
+"""Stores covariates from their sources, as they were issued."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ from tunnihind.clock import Clock
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.forecast.known_days.quantities import KNOWN_NAMES, unknown_names
 from tunnihind.market import DAY_S, Market
-from tunnihind.pipeline.back_fill import note_filled, part_end, parts_filled
+from tunnihind.pipeline.back_fill import filled_parts_key, part_end, record_filled
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.retention import superfluous_issues
 from tunnihind.pipeline.source_calls import SourceCaller
@@ -22,7 +22,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class CovariateIngest:
-    """Takes in the covariates of one source at a time. Logs once each name that the forecast does not use."""
+    """Stores the covariates of one source at a time. Logs once each name that the forecast does not use."""
 
     def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
@@ -31,7 +31,7 @@ class CovariateIngest:
         self._warned_of: set[str] = set()
 
     async def ingest(self, source: CovariateSource) -> None:
-        """Store the source's newest forecast, if there can be another one. Raises SourceError, StoreError."""
+        """Store the source's newest forecast, if there may be a new one. Raises SourceError, StoreError."""
         now = int(self._clock.now())
         if not source.has_news(now):
             return
@@ -39,12 +39,12 @@ class CovariateIngest:
         self._warn_of_unknown(source, newest)
         await asyncio.to_thread(self._store.covariates.add, {name: (issue,) for name, issue in newest.items()})
         if source.back_fill.by == "day":
-            await asyncio.to_thread(self._note_runs, source, newest.values(), now)
+            await asyncio.to_thread(self._record_runs, source, newest.values(), now)
 
     async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
-        """Store what the source had forecast for the days of a month, up to `today`, or for one day.
+        """Store the source's archived forecasts for the days of a month, up to `today`, or for one day.
 
-        Return whether there was anything. Raises SourceError, StoreError.
+        Return whether there were any. Raises SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))
@@ -53,12 +53,12 @@ class CovariateIngest:
         await asyncio.to_thread(self._store.covariates.refill, archived, superfluous)
         return bool(archived)
 
-    def _note_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
-        """Note that a day's first run has come live: it need not be asked for again."""
+    def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
+        """Record that a day's first run has come live, so that it need not be asked for again."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()
-                note_filled(self._store.state, parts_filled(source), str(day), now)
+                record_filled(self._store.state, filled_parts_key(source), str(day), now)
 
     def _warn_of_unknown(self, source: CovariateSource, names: Iterable[str]) -> None:
         unknown = [name for name in unknown_names(names) if name not in self._warned_of]

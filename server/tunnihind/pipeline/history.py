@@ -11,19 +11,19 @@ from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
 
 _SPARE_S: Final = 14 * DAY_S
-"""A forecast gets so much more history than its forecaster looks at."""
+"""A forecast gets this much more history than its forecaster uses."""
 _SURPLUS_S: Final = 120 * DAY_S
-"""A kept archive may reach so much further back than what is asked for: it serves all past days of the scores."""
+"""A kept archive may reach this much further back than asked, because it serves all past days of the scores."""
 
 
 def needed_since(forecaster: Forecaster, as_of: int) -> int:
-    """Return from when on a forecast at an instant needs what the store holds."""
+    """Return the start of the stored history that a forecast at an instant needs."""
     return as_of - forecaster.history_days * DAY_S - _SPARE_S
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Differs whenever the content of a store differs: prices are added or withdrawn, covariates merged."""
+    """The state of a store. It changes whenever prices are added or withdrawn, or covariates are merged."""
 
     instance: str
     address: str
@@ -38,19 +38,19 @@ class _State:
 
 
 class KeptArchive:
-    """Reads archives from a store and keeps the last one: reading years takes longer than a forecast."""
+    """Reads archives from a store and keeps the last one, because reading years takes longer than a forecast."""
 
     def __init__(self) -> None:
         self._kept: tuple[_State, int, Archive] | None = None
 
     def archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
-        """Return at least all history that a forecaster may look at for an instant. Raises StoreError."""
+        """Return at least the history that a forecaster may use at an instant. Raises StoreError."""
         since_ts, state = needed_since(forecaster, as_of), _State.of(store)
         if self._kept is not None:
             kept_state, kept_since_ts, archive = self._kept
             if kept_state == state and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:
                 return archive
-        # The old one goes first: two of them take too much memory.
+        # The old archive goes first, because two take too much memory.
         self._kept = None
         archive = store.archive(since_ts, passing=partial(passing_runs, as_of=as_of))
         self._kept = state, since_ts, archive

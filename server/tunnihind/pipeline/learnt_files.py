@@ -1,6 +1,6 @@
 """Keeps a model's learning in files, so that a new process need not replay the past.
 
-Each file holds what was learnt from one past. Its name is a digest of that past, of the model and of the machine. So a
+Each file holds the learning from one past. Its name is a digest of that past, of the model and of the machine. So a
 file may be useless but never wrong, and two servers that write the same file write the same bytes. Any file may be
 deleted at any time.
 """
@@ -26,13 +26,13 @@ from tunnihind.forecast.replay.learnt import Learnt
 _LOG: Final = logging.getLogger(__name__)
 
 FORMAT: Final = 1
-"""Goes up with every change in how the files are written, or in what they hold."""
+"""Increases with every change of the files' format or content."""
 MOST_FILES: Final = 12
-"""Files beyond this number are deleted, those unused for longest first. Learners at two refits, what was issued up to
-yesterday and up to today, and the season of all days are in use, both before the auction and after it. The rest leaves
-room for a second server."""
+"""Files beyond this number are deleted, the longest unused first. The files in use are learners at two refits, the
+forecasts issued up to yesterday and up to today, and the season of all days, each before the auction and after it. The
+rest is room for a second server."""
 LEFT_FREE: Final = 64 * 1024 * 1024
-"""Free bytes of the disk that are left to the database: its data can't be made again."""
+"""Free bytes of the disk that are left to the database, whose data can't be made again."""
 
 _ENDING: Final = ".learnt"
 _UNFINISHED: Final = ".part"
@@ -42,30 +42,30 @@ _OWNER_ONLY: Final = 0o600
 
 
 class LearntFiles:
-    """A folder of files, one for each thing learnt: a digest, then arrays as numpy writes them; the first is JSON.
+    """A folder with a file for each piece of learning: a digest, then arrays in numpy's format; the first is JSON.
 
-    A file that can't be read is skipped, and one that can't be written is left out: either costs only time. On a disk
-    that is nearly full all of them are deleted, so that they take no room from the database.
+    An unreadable file is skipped, and an unwritable one left out: both cost only time. On a nearly full disk all files
+    are deleted, so that they take no room from the database.
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
-        """Keep what `model` learns in a folder, which is made when it is needed; `mode` is that of its files."""
+        """Keep the learning of `model` in a folder, which is made when needed. Its files have the given `mode`."""
         self._folder = folder
         self._of = f"{FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return what is kept under a name, whole or not at all."""
+        """Return the complete value kept under a name, or None."""
         path = self._path(name)
         try:
             content = path.read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
-            _LOG.warning("can't read %s: %s; what it holds is learnt again", path, error.strerror)
+            _LOG.warning("can't read %s: %s; its content is learnt again", path, error.strerror)
             return None
         if blake2b(content[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != content[:_DIGEST_BYTES]:
-            _LOG.warning("%s is damaged: what it held is learnt again", path)
+            _LOG.warning("%s is damaged: its content is learnt again", path)
             with suppress(OSError):
                 path.unlink()
             return None
@@ -77,7 +77,7 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Keep something under a name, if that can be; delete what has been of no use for longest."""
+        """Keep a value under a name, and delete the longest unused files. Do nothing if the disk refuses."""
         path = self._path(name)
         unfinished = path.with_suffix(f".{os.getpid()}{_UNFINISHED}")
         try:
@@ -85,12 +85,12 @@ class LearntFiles:
             self._require_room()
             with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, self._mode), "wb") as file:
                 _write(file, _bytes(self._label(name)), _bytes(learnt.document), *learnt.arrays)
-            # Not forced onto the disk: a file that a power cut has torn is known by its digest.
+            # It need not be forced onto the disk: the digest reveals a file that a power cut has torn.
             unfinished.replace(path)
             self._delete_unused()
         except OSError as error:
             _LOG.warning(
-                "can't keep what the forecast has learnt in %s: %s; it is learnt again whenever it is needed",
+                "can't keep the forecast's learning in %s: %s; it is learnt again whenever it is needed",
                 self._folder,
                 error.strerror,
             )
@@ -113,12 +113,12 @@ class LearntFiles:
                 folder.mkdir(mode=self._mode | may_read >> 2, parents=True, exist_ok=True)
 
     def _require_room(self) -> None:
-        """Raise OSError where the disk is nearly full."""
+        """Raise OSError if the disk is nearly full."""
         if shutil.disk_usage(self._folder).free < LEFT_FREE:
             raise OSError(errno.ENOSPC, f"less than {LEFT_FREE // 1024**2} MB are free")
 
     def _delete_unused(self) -> None:
-        """Delete all but the files last used, and what a process that was killed has left unfinished."""
+        """Delete all but the last used files, and unfinished files of a killed process."""
         used = sorted(_times(self._folder, _ENDING), reverse=True)
         left = sorted(_times(self._folder, _UNFINISHED), reverse=True)
         self._delete(path for _, path in [*used[MOST_FILES:], *left[1:]])
@@ -137,7 +137,7 @@ def _times(folder: Path, ending: str) -> Iterator[tuple[int, Path]]:
 
 
 def _write(file: BinaryIO, *arrays: NDArray[Any]) -> None:
-    """Write arrays after a digest of all of their bytes."""
+    """Write arrays after a digest of all their bytes."""
     digest = blake2b(digest_size=_DIGEST_BYTES)
     file.write(bytes(_DIGEST_BYTES))
     for array in arrays:

@@ -1,4 +1,4 @@
-"""Makes forecast runs and scores from the store, in a process of its own so that serving does not wait."""
+"""Makes forecast runs and scores from the store, in a separate process so that requests do not wait."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -28,22 +28,22 @@ from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.store import Store
 
 SLICE_S: Final = 1.0
-"""The time for which forecasts of past days are made before they are stored."""
+"""Forecasts of past days are made for this long before they are stored."""
 _RECENT_S: Final = 2 * DAY_S
-"""The forecaster of the hourly runs also forecasts the days of this last while."""
+"""The forecaster of the hourly runs also makes the forecasts for the scores of this most recent time."""
 _LOWEST_PRIORITY: Final = 19
 """The niceness of the process that forecasts older days."""
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
-"""The scores by step, in seconds; None where there is too little."""
+"""The scores by step, in seconds; None without enough scored hours."""
 
 
 class Modeller(Protocol):
-    """Makes runs and scores from what was known at an instant."""
+    """Makes runs and scores from the data known at an instant."""
 
     async def runs(self, market: Market, as_of: int) -> Runs:
-        """Return what is forecast at an instant. Raises NothingToForecast, StoreError, WorkerError."""
+        """Return the forecasts made at an instant. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
         """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError."""
@@ -52,37 +52,37 @@ class Modeller(Protocol):
         """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
-        """Return how the runs did, as issued. Raises StoreError, WorkerError."""
+        """Return the scores of the runs as issued. Raises StoreError, WorkerError."""
 
 
 def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:
-    """Return the served model of a market; the keeper has what it learns."""
+    """Return the served model of a market. The keeper holds its learning."""
     return TieredForecaster(market, keeper=keeper)
 
 
 class _StoreForecaster:
-    """A forecaster and the history it reads. It reuses what it has learnt; its forecasts are the same without."""
+    """A forecaster and the history it reads. It reuses its learning, which does not change its forecasts."""
 
     def __init__(self, market: Market, history: KeptArchive, keeper: LearntKeeper | None = None) -> None:
         self.forecaster = forecaster(market, keeper)
         self._history = history
 
     def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
-        """Return what was known at an instant, from a history that reaches to `as_of`. Raises StoreError."""
+        """Return the data known at an instant, from a history that reaches to `as_of`. Raises StoreError."""
         return self._history.archive(store, self.forecaster, instant if as_of is None else as_of).as_of(instant)
 
 
 _HISTORY: Final = KeptArchive()
-"""The history that this process has read: the same for all markets."""
+"""The history that this process has read, shared by all markets."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {}
-"""The forecaster of this process's newest hourly run; what it has learnt is in files too, for the next process."""
+"""The forecaster of this process's newest hourly run. Its learning is also in files, for the next process."""
 
 
 def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
     folder = learnt_folder(store, market.zone)
     if (market, folder) not in _KEPT_FORECASTERS:
-        # One at a time: each takes as much memory as the history.
+        # Only one is kept, because each takes as much memory as the history.
         _KEPT_FORECASTERS.clear()
         keeper = None if folder is None else LearntFiles(folder, model_identity(market), mode=store.database.file_mode)
         _KEPT_FORECASTERS[market, folder] = _StoreForecaster(market, _HISTORY, keeper)
@@ -90,9 +90,9 @@ def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
 
 
 def learnt_folder(store: Store, zone: Zone) -> Path | None:
-    """Return where what was learnt of a zone is kept: beside an SQLite file, or in the user's data folder.
+    """Return the folder of a zone's learning: beside an SQLite file, or in the user's data folder.
 
-    None for a database in memory, which no other process sees.
+    Return None for a database in memory, because no other process sees it.
     """
     if store.database.system.path is not None:
         return Path(f"{store.database.system.path}-learnt") / zone
@@ -100,7 +100,7 @@ def learnt_folder(store: Store, zone: Zone) -> Path | None:
 
 
 def make_runs(store: Store, as_of: int, market: Market) -> Runs:
-    """Forecast a market's prices from what `store` knew at an instant.
+    """Forecast a market's prices from the data in `store` known at an instant.
 
     Raises NothingToForecast, StoreError.
     """
@@ -119,9 +119,9 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
 
 @dataclass(frozen=True, slots=True)
 class ScoreSlice:
-    """Some of the forecasts of past days that the scores need; of `lacking` days they are still to be made.
+    """Some of the forecasts of past days that the scores need. Those of `lacking` days are still to be made.
 
-    `past` is what `BacktestBook.state_of_past` returned before they were made.
+    `past` is the value of `BacktestBook.state_of_past` before they were made.
     """
 
     forecasts: tuple[NextDay, ...]
@@ -130,7 +130,7 @@ class ScoreSlice:
 
 
 _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
-"""The forecasters of past days: kept from slice to slice until all forecasts are made."""
+"""The forecasters of past days, kept from slice to slice until all forecasts are made."""
 
 
 def score_slice(
@@ -138,9 +138,9 @@ def score_slice(
 ) -> ScoreSlice:
     """Make some of the forecasts that the scores of an instant need: the `recent` ones, or the older ones.
 
-    The oldest come first. Those of one day at least are made if any is missing, and none is begun after `slice_s`
-    seconds. `model` is the name under which the server keeps them: after an upgrade in place, the code of a new process
-    has another one than the server that runs. Raises StoreError.
+    The oldest come first. At least one missing day is made, and none is begun after `slice_s` seconds. `model` is the
+    name under which the server keeps them. It is passed in because after an upgrade in place a new process has other
+    code than the running server. Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -161,9 +161,9 @@ def score_slice(
 
 
 def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[NextDay, ...]:
-    """Forecast an instant's next day, by each step.
+    """Forecast an instant's next day, for each step.
 
-    The forecaster of the hourly run at `run_at` does so where that is given.
+    If `run_at` is given, the forecaster of that hourly run does it.
     """
     if run_at is not None:
         # The forecaster of the hourly runs has already learnt nearly all that is needed here.
@@ -195,12 +195,12 @@ def _recent_prices(store: Store, as_of: int, zone: Zone) -> PriceHistory:
 
 
 def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
-    """Return the prices to score by, as known at an instant."""
+    """Return the prices for scoring, as known at an instant."""
     return store.prices.archive(since, zones=(zone,)).as_of(as_of)
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score runs exactly as issued: those of the last weeks, and all of them the first time. Raises StoreError."""
+    """Score runs exactly as issued: those of the last weeks, or all of them the first time. Raises StoreError."""
     newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
@@ -217,7 +217,7 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
 
 
 class ProcessModeller:
-    """Makes runs and scores in processes of their own, one at a time, which end when they have no work.
+    """Makes runs and scores in separate processes, one at a time. They end when they have no work.
 
     So between two hourly runs only the server takes memory.
     """
@@ -230,14 +230,14 @@ class ProcessModeller:
         self._recent_are_made = set[Zone]()
 
     async def runs(self, market: Market, as_of: int) -> Runs:
-        """Return what is forecast at an instant. Raises NothingToForecast, StoreError, WorkerError."""
+        """Return the forecasts made at an instant. Raises NothingToForecast, StoreError, WorkerError."""
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
         """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError.
 
-        The process of the hourly runs makes the recent ones, for which it has learnt enough. Older ones are made by
-        another process, which ends with the last of them: it has to learn for long, and is the last to get a processor.
+        The process of the hourly runs makes the recent ones, because it has learnt enough for them. A second process
+        makes the older ones, and ends with the last of them. It has to learn for long, so it gets a processor last.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -259,13 +259,16 @@ class ProcessModeller:
         return await self._work(partial(scores, market=market, model=model_identity(market)), as_of)
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
-        """Return how the runs did, as issued. Raises StoreError, WorkerError."""
+        """Return the scores of the runs as issued. Raises StoreError, WorkerError."""
         return await self._work(partial(accuracy, market=market, model=model_identity(market)), as_of)
 
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """Do work in a process, by default that of the hourly runs; the other one ends before, with its memory."""
+        """Do work in a process, by default that of the hourly runs.
+
+        The other process ends first and frees its memory.
+        """
         chosen = self._worker if worker is None else worker
         async with self._turn:
             for other in {self._worker, self._past_worker} - {chosen}:
@@ -273,14 +276,14 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """Stop the processes at once: they only read, and the server's end must not wait for a backtest."""
+        """Stop the processes at once. They only read, and the server's end must not wait for a backtest."""
         self._worker.close()
         self._past_worker.close()
 
 
 @asynccontextmanager
 async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
-    """Make runs in a process of its own within this context."""
+    """Provide a modeller with its processes, and stop them at the end."""
     modeller = ProcessModeller(database_url)
     try:
         yield modeller
@@ -289,7 +292,7 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
 
 
 _DAMAGE: Final = DamageLog()
-"""The damaged rows that this process has named: every piece of work opens the store again."""
+"""The damaged rows that this process has logged. It is shared, because every piece of work opens the store again."""
 
 
 def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:

@@ -1,4 +1,4 @@
-"""The pipeline: does what is due by the schedule, and goes on when a task fails."""
+"""The pipeline: it does the scheduled tasks, and continues if one fails."""
 
 import asyncio
 import logging
@@ -26,12 +26,12 @@ from tunnihind.market import DAY_S, Market, SeriesKey, Zone, delivery_day, iso_u
 from tunnihind.pipeline.back_fill import (
     FILLED_UP,
     YEARS_FILLED,
+    filled_parts_key,
     first_part,
-    note_filled,
-    note_lacking,
-    note_progress,
-    parts_filled,
     parts_of_year,
+    record_filled,
+    record_progress,
+    record_unavailable,
     refill_damaged,
 )
 from tunnihind.pipeline.covariates import CovariateIngest
@@ -59,7 +59,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 WAIT_FOR_MODEL_S: Final = 1.0
-"""Other tasks wait this long for a forecast, or for a part of the scores: most are made by then."""
+"""Other tasks wait this long for a forecast, or for a part of the scores. Most are made by then."""
 
 LONGEST_NAP_S: Final = 10.0
 """The schedule is read again at least this often: the clock may jump, and `import` may bring prices."""
@@ -102,18 +102,18 @@ class Pipeline:
         self._covariates = CovariateIngest(store, markets[0], clock, self._observer)
         self._tries: dict[Task, Tries] = {}
         self._put_off: dict[tuple[str, date], Tries] = {}
-        self._beside: dict[Task, asyncio.Task[None]] = {}
+        self._running: dict[Task, asyncio.Task[None]] = {}
         self._cannot_read_store = False
         self._copies = 0
         self._no_forecast: dict[Zone, str] = {}
         self._on_change: Callable[[], None] = lambda: None
         self.steps = 0
-        """Rises as long as the pipeline goes on, be there work or not."""
+        """Increases while the pipeline runs, with or without work."""
 
     async def run(self, on_change: Callable[[], None]) -> None:
-        """Work until cancelled. Calls `on_change` after every task: the store may have changed."""
+        """Work until cancelled. Calls `on_change` after every task, because the store may have changed."""
         self._on_change = on_change
-        # Another server with other settings may have had the pipeline meanwhile.
+        # Another server with other settings may have run the pipeline meanwhile.
         self._has_forgotten_others = False
         try:
             while True:
@@ -122,31 +122,31 @@ class Pipeline:
                 else:
                     await self._nap()
         finally:
-            await self._end_what_goes_on()
+            await self._cancel_running()
             await self._prices.close()
 
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
-        """Do all that is due once, `without` some jobs. Return whether all of it went well, and made a forecast."""
+        """Do all due tasks once, except those of some jobs. Return whether all succeeded and made a forecast."""
         self._on_change = on_change
         try:
-            while await self._goes_on(without):
+            while await self._advance(without):
                 on_change()
             await self._prices.finish()
         finally:
-            await self._end_what_goes_on()
+            await self._cancel_running()
         has_failed = self._cannot_read_store or any(tries.failures for tries in self._tries.values())
         return not has_failed and not self._no_forecast
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
-        """Do the first task that is due, `without` some jobs. Return whether there was one."""
+        """Do the first due task, except those of some jobs. Return whether there was one."""
         self.steps += 1
         now = self._now()
         try:
             situation = await self._situation(now)
             if self._copies != self._store.database.system.copies:
-                self._ask_anew()
+                self._forget_tries()
                 situation = await self._situation(now)
         except TunnihindError as error:
             if not self._cannot_read_store and not isinstance(error, StoreLost):
@@ -160,56 +160,56 @@ class Pipeline:
             await self._begin(due[0], situation, now)
         return bool(due)
 
-    def _ask_anew(self) -> None:
-        """Forget what has been asked for once a copy is in the database's place: it may be older than the answers."""
+    def _forget_tries(self) -> None:
+        """Forget all tries when a copy replaces the database, because the copy may be older than the answers."""
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()
         _LOG.info("asking the sources again for what the copy of the database may lack")
 
     async def _forget_other_sources(self) -> None:
-        """Forget, once a start, what was with the sources that have been removed from the settings."""
+        """Forget, once a start, the state of sources that have been removed from the settings."""
         if not self._has_forgotten_others:
-            # Where nothing can be written, what is due says so; this is tried again before the next task.
+            # If nothing can be written, the due tasks report it. This is tried again before the next task.
             with suppress(StoreError):
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
                 await asyncio.to_thread(self._store.witnesses.keep_only, self._price_names)
-                await asyncio.to_thread(self._store.state.has_price_sources, self._price_names)
+                await asyncio.to_thread(self._store.state.record_price_sources, self._price_names)
                 self._has_forgotten_others = True
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
-        """Do a task. One that asks a slow covariate source or the model goes on beside the next tasks."""
+        """Do a task. A task that asks a slow covariate source or the model continues beside the next tasks."""
         if not task.source and task.job not in OF_ZONE:
             await self._try(task, situation, now)
             return
         doing = asyncio.create_task(self._try(task, situation, now))
-        self._beside[task] = doing
-        doing.add_done_callback(lambda _: self._beside.pop(task))
+        self._running[task] = doing
+        doing.add_done_callback(lambda _: self._running.pop(task))
         patience_s = WAIT_FOR_COVARIATES_S if task.source else WAIT_FOR_MODEL_S
         _, pending = await asyncio.wait([doing], timeout=patience_s)
         if pending:
             doing.add_done_callback(lambda _: self._on_change())
 
-    async def _goes_on(self, without: Collection[Job]) -> bool:
-        """Do a task that is due, or wait for one that goes on beside. Return False where there is neither."""
-        beside = tuple(self._beside.values())
+    async def _advance(self, without: Collection[Job]) -> bool:
+        """Do a due task, or wait for a running one. Return False if there is neither."""
+        running = tuple(self._running.values())
         if await self.step(without):
             return True
-        if beside:
-            await asyncio.wait(beside, return_when=asyncio.FIRST_COMPLETED)
-        return bool(beside)
+        if running:
+            await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        return bool(running)
 
-    async def _end_what_goes_on(self) -> None:
-        beside = tuple(self._beside.values())
-        for doing in beside:
+    async def _cancel_running(self) -> None:
+        running = tuple(self._running.values())
+        for doing in running:
             doing.cancel()
-        await asyncio.gather(*beside, return_exceptions=True)
+        await asyncio.gather(*running, return_exceptions=True)
 
     async def _nap(self) -> None:
-        """Sleep until a task is due or one that goes on beside others has ended, but never for long."""
-        # Before the situation is read: one that ends meanwhile is not to be slept over.
-        beside = tuple(self._beside.values())
+        """Sleep until a task is due or a running one has ended, but never for long."""
+        # This comes before the situation is read, so that a task that ends meanwhile wakes the sleeper.
+        running = tuple(self._running.values())
         now = self._now()
         try:
             wait = next_due(await self._situation(now), now) - now
@@ -217,7 +217,7 @@ class Pipeline:
             wait = LONGEST_NAP_S
         sleep = asyncio.create_task(self._clock.sleep(max(1.0, min(wait, LONGEST_NAP_S))))
         try:
-            await asyncio.wait([sleep, *beside], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([sleep, *running], return_when=asyncio.FIRST_COMPLETED)
             if sleep.done():
                 sleep.result()
         finally:
@@ -238,15 +238,15 @@ class Pipeline:
         )
 
     def _under_way(self) -> set[Task]:
-        """Return the tasks that are not to be begun now.
+        """Return the tasks that must not begin now.
 
-        A covariate source is asked one question at a time. One zone is scored at a time: each needs a model of its own,
-        which has to learn anew once that of another zone has taken its place.
+        A covariate source is asked one question at a time. One zone is scored at a time, because each needs its own
+        model, which must learn again once another zone's model has replaced it.
         """
-        asked = {Task(job, task.source) for task in self._beside if task.source for job in Job}
-        is_scoring = any(task.job is Job.SCORES for task in self._beside)
+        asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
+        is_scoring = any(task.job is Job.SCORES for task in self._running)
         scored = {Task(Job.SCORES, zone=zone) for zone in self._markets} if is_scoring else set[Task]()
-        return asked | scored | self._beside.keys()
+        return asked | scored | self._running.keys()
 
     async def _try(self, task: Task, situation: Situation, now: int) -> None:
         before = self._tries.get(task, Tries())
@@ -254,7 +254,7 @@ class Pipeline:
             await self._do(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
-                # The model's process has found it, maybe between a file and the copy in its place.
+                # The model's process has found damage, maybe while a copy was replacing the file.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
@@ -269,7 +269,7 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # Failures of a source or of the database are in the log already. The runner itself notices a lost lease.
+        # Failures of a source or of the database are already in the log. The runner itself notices a lost lease.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s: %s; it will be tried again", task, error)
@@ -282,11 +282,11 @@ class Pipeline:
                 source = self._covariate_sources[task.source]
                 await self._covariates.ingest(source)
                 if source.back_fill.by == "day":
-                    await asyncio.to_thread(note_progress, self._store.state, source, self._history_start, now)
+                    await asyncio.to_thread(record_progress, self._store.state, source, self._history_start, now)
             case Job.FORECAST:
                 await self._forecast(self._of(task), now)
             case Job.HELD_DAYS:
-                # One question for all of them, at most a month: day by day, a slow source would delay urgent tasks.
+                # One question covers all of them, at most a month. Day by day, a slow source would delay urgent tasks.
                 await self._fetch((situation.held_days[0], situation.held_days[-1]))
             case Job.PRICE_HISTORY:
                 await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
@@ -299,7 +299,7 @@ class Pipeline:
                 await asyncio.to_thread(thin, self._store, now)
 
     async def _fetch(self, *windows: tuple[date, date]) -> None:
-        """Ask for the delivery days of windows, each from its first to its last, one window after another."""
+        """Ask for the delivery days of each window, from its first day to its last, one window after another."""
         added = Added()
         for first, last in windows:
             self.steps += 1
@@ -309,14 +309,14 @@ class Pipeline:
             _LOG.info("prices of %s to %s: %d new, %d corrected", first, last, added.new, added.corrected)
 
     def _of(self, task: Task) -> Market:
-        """Return the market that a task is done for."""
+        """Return the market of a task."""
         return next(market for zone, market in self._markets.items() if zone == task.zone)
 
     async def _forecast(self, market: Market, now: int) -> None:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # This counts as done: the next prices bring the next try.
+            # This counts as done. The next prices bring the next try.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)
@@ -326,9 +326,9 @@ class Pipeline:
         _LOG.info("made a forecast of %d hours of %s from tier %s", runs.hours.p50.size, market.code, runs.hours.tier)
 
     async def _score_part(self, market: Market, now: int) -> None:
-        """Make and store some of the forecasts that the scores need; once none is lacking, make the scores.
+        """Make and store some of the forecasts that the scores need. Once all are there, make the scores.
 
-        The next part goes on from what is stored, also after a restart. The last one notes that all is done.
+        The next part continues from the stored forecasts, also after a restart. The last part records that all is done.
         """
         zone, model = market.zone, self._models[market.zone]
         part = await self._modeller.score_slice(market, now)
@@ -338,11 +338,11 @@ class Pipeline:
         for step_s, score in (await self._modeller.scores(market, now)).items():
             await asyncio.to_thread(self._store.runs.keep_score, SeriesKey(zone, step_s), score)
         await asyncio.to_thread(self._store.scores.keep, zone, await self._modeller.accuracy(market, now))
-        await asyncio.to_thread(self._store.backtests.note_scored, model, zone, now)
+        await asyncio.to_thread(self._store.backtests.record_scored, model, zone, now)
 
     async def _fill_year(self, year: int, situation: Situation, now: int) -> None:
         await self._fetch(*parts_of_year(year, next_day(now)))
-        await asyncio.to_thread(note_filled, self._store.state, YEARS_FILLED, str(year), now)
+        await asyncio.to_thread(record_filled, self._store.state, YEARS_FILLED, str(year), now)
         total = delivery_day(now).year - self._history_start.year + 1
         self._observer.history_filled("prices", total - len(situation.missing_years) + 1, total)
 
@@ -359,46 +359,46 @@ class Pipeline:
             raise
         self._put_off.pop((source.name, part), None)
         if source.back_fill.by == "day":
-            await asyncio.to_thread(self._note_day, source, part, now, there=there)
+            await asyncio.to_thread(self._record_day, source, part, now, there=there)
             total = (today - first_part(source, self._history_start)).days + 1
         else:
-            await asyncio.to_thread(note_filled, self._store.state, parts_filled(source), str(part), now)
+            await asyncio.to_thread(record_filled, self._store.state, filled_parts_key(source), str(part), now)
             first = first_part(source, self._history_start)
             total = (today.year - first.year) * 12 + today.month - first.month + 1
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
-    def _note_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Note that a day was asked for, and whether enough has come for another forecast."""
+    def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
+        """Record that a day was asked for, and whether enough has come for another forecast."""
         state = self._store.state
         if there:
-            note_filled(state, parts_filled(source), str(day), now)
+            record_filled(state, filled_parts_key(source), str(day), now)
         else:
-            note_lacking(state, source.name, day, now)
-        progress = note_progress(state, source, self._history_start, now)
+            record_unavailable(state, source.name, day, now)
+        progress = record_progress(state, source, self._history_start, now)
         pauses = progress.goes_on_at > now
         if pauses:
             _LOG.info(
-                "%s: %d of %d days of weather are here, back to %s; to keep within its limits, the rest goes on at %s",
+                "%s: %d of %d days of weather are here, back to %s; to keep its limits, the rest continues at %s",
                 *(source.name, progress.done, progress.total, day, iso_utc(progress.goes_on_at)),
             )
         if pauses or not progress.goes_on_at or progress.done == MIN_ISSUE_DAYS:
             state.write(FILLED_UP, now)
 
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
-        """Leave a day alone for a while that could not be had, longer each time, so that the others have their turn.
+        """Put off a day that could not be fetched, longer each time, so that the other days have their turn.
 
-        One whose answer makes no sense time and again is left out like one that is not there.
+        A day whose answer is invalid again and again is recorded as unavailable.
         """
         failures = self._put_off.get((source, day), Tries()).failures + 1
         wait_s = min(_FIRST_PUT_OFF_S * 4 ** (failures - 1), DAY_S)
         self._put_off[source, day] = Tries(failures=failures, not_before_ts=self._now() + wait_s)
         if isinstance(error, BadAnswer) and failures >= _MOST_BAD_ANSWERS:
-            note_lacking(self._store.state, source, day, self._now())
+            record_unavailable(self._store.state, source, day, self._now())
 
     def _now(self) -> int:
         return int(self._clock.now())
 
 
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
-    """Return the part of the history to fill: the first, or a later one after failures, so that it blocks no others."""
+    """Return the part of the history to fill: the first, or a later one after failures so that none blocks the rest."""
     return missing[tries.failures % len(missing)]

@@ -1,4 +1,4 @@
-"""Asks the price sources side by side, and settles what they answer."""
+"""Asks the price sources in parallel, and settles their answers."""
 
 import asyncio
 import logging
@@ -14,6 +14,7 @@ from tunnihind.market import Market
 from tunnihind.pipeline.back_fill import YEARS_FILLED, forget_filled
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.source_calls import SourceCaller
+from tunnihind.settings import COMMAND
 from tunnihind.settling.settling import PriceAnswer, Settling
 from tunnihind.sources.base import DaySheet, PriceSource
 from tunnihind.store.prices import Added
@@ -22,10 +23,10 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 SECOND_SOURCE_S: Final = 30.0
-"""So long the other sources are waited for after the first answer."""
+"""The other sources are waited for this long after the first answer."""
 
 _NOTHING_YET: Final = (
-    ". Until then there are no prices to serve; `tunnihind serve --demo` serves a simulated market without a network"
+    f". Until then there are no prices to serve; `{COMMAND} serve --demo` serves a simulated market without a network"
 )
 
 type _Question = asyncio.Task[SourceError | None]
@@ -33,7 +34,7 @@ type _Question = asyncio.Task[SourceError | None]
 
 @dataclass(slots=True)
 class _Round:
-    """One question to all sources and the answers so far. `is_over` once the caller no longer waits for the rest."""
+    """One question to all sources, and the answers so far. `is_over` once the caller no longer waits for the rest."""
 
     first: date
     last: date
@@ -45,9 +46,9 @@ class _Round:
 
 
 class PriceIngest:
-    """Takes prices in. `sources` are in the order of trust.
+    """Fetches and settles prices. `sources` are in the order of trust.
 
-    The answers of a round are judged together. A slow source may still be answering when the next round begins: its
+    The answers of a round are judged together. A slow source may still be answering when the next round begins. Its
     answer is judged when it comes, and it is not asked again before.
     """
 
@@ -72,11 +73,11 @@ class PriceIngest:
         self._one_at_a_time = asyncio.Lock()
 
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
-        """Ask all sources for the delivery days from `first` to `last`, and settle what they answer.
+        """Ask all sources for the delivery days from `first` to `last`, and settle their answers.
 
         Calls `on_change` after something was stored. Returns how many prices came in before the round was over. Raises
-        StoreError. Raises SourceError where no source gave a usable answer: of several errors the one that asks for the
-        shortest pause. Each source's own pause is kept to anyway.
+        StoreError. If no source gave a usable answer, raises the SourceError that asks for the shortest pause. Each
+        source's own pause holds anyway.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
@@ -111,13 +112,13 @@ class PriceIngest:
         def ended(_: _Question) -> None:
             del self._asking[source.name]
             if round_.is_over and not question.cancelled() and (error := question.exception()) is not None:
-                _LOG.error("what %s answered late could not be kept: %s", source.name, error)
+                _LOG.error("%s's late answer could not be kept: %s", source.name, error)
 
         question.add_done_callback(ended)
         return question
 
     async def _wait(self, questions: Collection[_Question], round_: _Round) -> list[SourceError]:
-        """Wait for the answers, but not long after the first one; return the failures in the order of trust."""
+        """Wait for the answers, but not long after the first one. Return the failures in the order of trust."""
         pending = set(questions)
         deadline: float | None = None
         while pending:
@@ -128,7 +129,7 @@ class PriceIngest:
             for question in done:
                 question.result()
             if deadline is None and round_.has_usable:
-                # Real time, not our clock's: this waits for the network.
+                # This is real time, not our clock's, because it waits for the network.
                 deadline = asyncio.get_running_loop().time() + self._patience_s
         async with self._one_at_a_time:
             round_.is_over = True
@@ -145,7 +146,7 @@ class PriceIngest:
         return None
 
     async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
-        """Get an answer. It is judged at the end of the round, or now if that is over.
+        """Get an answer. It is judged at the end of the round, or now if the round is over.
 
         Raises SourceError, StoreError.
         """

@@ -2,15 +2,15 @@
 
 Recent runs and covariate issues are all kept. Older days keep two: the last one before gate closure, which a forecast
 of the next day could have used, and the last one of the day. Covariates also keep the last one before the model's issue
-time: the model is trained on weather that is as fresh as what it forecasts from. For the weather these are the runs of
-00 and 12 UTC. Each day's 00 UTC run is kept in any case. A source's archive is filtered by the same rule before it is
-stored. Otherwise back-fill would add each day the rows that thinning deletes. The scores of runs are kept for ever:
-they take .3 MB a year.
+time, so that the model trains on weather that is as fresh as in a live forecast. For the weather these are the runs of
+00 and 12 UTC. Each day's 00 UTC run is always kept. The same rule filters a source's archive before it is stored.
+Otherwise back-fill would add each day the rows that thinning deletes. The scores of runs are kept for ever: they take
+.3 MB a year.
 
 In SQLite a year takes 32 MB: 7 of prices (140,000 quarters of four zones), 9 of runs (3 of hours, 6 of quarters), 11 of
-weather (42 series) and 5 of ENTSO-E's forecasts (21 series). What is kept in full takes some 5 MB more. Each past year
-that is filled in takes 6 MB, once: 5 of weather and 1 of ENTSO-E's archive. The sources' answers
-for the last days take .5 MB. In PostgreSQL each row and its entry in the index take more: a year of prices 23 MB.
+weather (42 series) and 5 of ENTSO-E's forecasts (21 series). The rows that are kept in full take some 5 MB more. Each
+past year that is filled in takes 6 MB, once: 5 of weather and 1 of ENTSO-E's archive. The sources' answers for the last
+days take .5 MB. In PostgreSQL each row and its entry in the index take more: a year of prices 23 MB.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -34,7 +34,7 @@ type Looks = Callable[[date], tuple[int, ...]]
 
 
 def thin(store: Store, now: int) -> int:
-    """Delete rows that have outlived their use; return how many. Raises StoreError."""
+    """Delete rows that are no longer needed, and return how many. Raises StoreError."""
     removed = store.runs.thin(partial(superfluous_runs, now))
     removed += store.covariates.thin(partial(superfluous_issues, now))
     oldest = delivery_day(now) - timedelta(days=WITNESS_DAYS)
@@ -42,36 +42,36 @@ def thin(store: Store, now: int) -> int:
 
 
 def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
-    """Return which of the instants at which forecasts were made need not be kept."""
+    """Return the runs that need not be kept, by the instants at which they were made."""
     return superfluous((made for made in made_at if made < now - RUN_DAYS * DAY_S), looks_at_runs)
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
-    """Return which issues of a covariate need not be kept, given by their instant, with the start of their run.
+    """Return the issues of a covariate that need not be kept. `issues` maps their instants to the start of their run.
 
-    The first run of each day is always kept: the model is trained on these.
+    The first run of each day is always kept, because the model is trained on these.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
     return {issued for issued in superfluous(old, looks_at_covariates) if not is_first_of_day(issues[issued])}
 
 
 def looks_at_runs(day: date) -> tuple[int, ...]:
-    """Return the close of the next day's auction."""
+    """Return the gate closure of the next day's auction."""
     return (gate_closure(day + timedelta(days=1)),)
 
 
 def looks_at_covariates(day: date) -> tuple[int, ...]:
-    """Return the model's clock for past days, and the close of the next day's auction."""
+    """Return the model's issue time for past days, and the gate closure of the next day's auction."""
     return (issue_instant(day), *looks_at_runs(day))
 
 
 def is_first_of_day(run_ts: int | None) -> bool:
-    """Return whether a run is a day's 00 UTC one."""
+    """Return whether a run is a day's 00 UTC run."""
     return run_ts is not None and run_ts % DAY_S == 0
 
 
 def superfluous(issued: Iterable[int], looks: Looks) -> set[int]:
-    """Return the instants that were the newest at no look of their day, nor at its end."""
+    """Return the instants that were not the newest at any look of their day, nor at its end."""
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):

@@ -1,8 +1,8 @@
-"""When to do what: a pure function of the situation and the clock.
+"""When to do which task: a pure function of the situation and the clock.
 
 Prices are asked for every minute during the publication watch until tomorrow is complete, and less often at other
-times. Each source of covariates is asked at its own cadence. A failed task is tried again after a growing pause.
-The clock may be set back: an instant that lies in the future counts as never.
+times. Each covariate source is asked at its own cadence. A failed task is tried again after a growing pause. The clock
+may be set back: an instant that lies in the future counts as never.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,12 +18,12 @@ from tunnihind.sources.base import Cadence
 WATCH_INTERVAL_S: Final = 60
 MISSING_INTERVAL_S: Final = 15 * 60
 COMPLETE_INTERVAL_S: Final = HOUR_S
-"""How often prices are asked for: during the watch, with a day missing at other times, and with all days settled."""
+"""Prices are asked for this often: during the watch, at other times with a day missing, and with all days settled."""
 
 HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
 SCORES_AT: Final = time(16)
-"""By the market's clock, the time from which the scores of a day are made: the next day's prices have come by then."""
+"""The local time from which a day's scores are made. The next day's prices have come by then."""
 
 FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
@@ -41,7 +41,7 @@ CATCH_UP_DAYS: Final = 14
 
 
 class Job(StrEnum):
-    """A kind of thing to do, in the order in which due tasks are done."""
+    """A kind of task. Due tasks are done in this order."""
 
     PRICES = "prices"
     COVARIATES = "covariates"
@@ -54,18 +54,18 @@ class Job(StrEnum):
 
 
 OF_ZONE: Final = frozenset({Job.FORECAST, Job.SCORES})
-"""Jobs that are done for each zone by itself."""
+"""Jobs that are done for each zone separately."""
 
 
 class Task(NamedTuple):
-    """A job to do, with the name of the covariate source that it asks, or the zone that it is done for, if any."""
+    """A job to do, with the name of its covariate source or with its zone, if any."""
 
     job: Job
     source: str = ""
     zone: Zone | None = None
 
     def __str__(self) -> str:
-        """Return what a log calls it, `covariates of open-meteo`."""
+        """Return the name of the task in logs, such as `covariates of open-meteo`."""
         of = self.source or self.zone
         return f"{self.job} of {of}" if of else str(self.job)
 
@@ -82,7 +82,7 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateNeeds:
-    """A covariate source's cadence, its months or days that are to be back-filled, and when the next one may be.
+    """A covariate source's cadence, the months or days to back-fill, and when the next one may begin.
 
     A month is given by its first day (UTC). The first in the list is filled next.
     """
@@ -94,7 +94,7 @@ class CovariateNeeds:
 
 @dataclass(frozen=True, slots=True)
 class ZoneSituation:
-    """How far a zone that is served has come.
+    """How far a served zone has come.
 
     - `settled_through`: the delivery day up to which the last weeks of its prices have no gap;
     - `run_made_at`: the instant of the newest forecast;
@@ -110,16 +110,16 @@ class ZoneSituation:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """All that decides what is due.
+    """The state that decides which tasks are due.
 
-    - `market`: the first that is served; all markets have its clock and its publication watch;
-    - `zones`: the zones that are served, in their order;
+    - `market`: the first served market; all markets have its clock and its publication watch;
+    - `zones`: the served zones, in their order;
     - `stored_ts`: when prices were last stored;
-    - `filled_up_ts`: when the back-fill last brought covariates that a new forecast is worth making for;
+    - `filled_up_ts`: when the back-fill last brought enough covariates for a new forecast;
     - `held_days`: delivery days that are held back and asked for again;
-    - `missing_years`: years of prices to be back-filled, the next one first;
+    - `missing_years`: years of prices to back-fill, the next one first;
     - `covariates`: the needs of each covariate source, by name;
-    - `under_way`: tasks that have been begun and go on beside the others.
+    - `under_way`: tasks that are already running.
     """
 
     market: Market
@@ -140,7 +140,7 @@ class Situation:
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether the prices of any zone are."""
+        """Whether any zone's prices are in doubt."""
         return any(zone.is_in_doubt for zone in self.zones.values())
 
     def of(self, task: Task) -> Tries:
@@ -170,7 +170,7 @@ def next_due(situation: Situation, now: int) -> float:
 
 
 def due_at(task: Task, situation: Situation, now: int) -> float:
-    """Return the instant at which a task is due: in the past if it is due now, infinite if there is nothing to do."""
+    """Return the instant at which a task is due: in the past if it is due now, infinite if it has no work."""
     tries = situation.of(task)
     wanted = _wanted_at(task, situation, now)
     if tries.tried_ts is None or tries.tried_ts > now:
@@ -181,16 +181,16 @@ def due_at(task: Task, situation: Situation, now: int) -> float:
 
 
 def pause(failures: int, market: Market, now: int) -> int:
-    """Return the pause in seconds after so many failures in a row."""
+    """Return the pause in seconds after this many failures in a row."""
     longest = LONGEST_PAUSE_IN_WATCH_S if market.is_publication_watch(now) else LONGEST_PAUSE_S
     return _doubled(FIRST_PAUSE_S, failures, longest)
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
-    """Return when to ask a source again that asks, at `now`, for a pause of `asked_s` seconds.
+    """Return when to ask a source again that asked, at `now`, for a pause of `asked_s` seconds.
 
-    The pause is two hours at most. It ends with the start of the publication watch, but may always last a quarter of
-    an hour.
+    The pause lasts two hours at most. It ends when the publication watch starts, but may always last a quarter of an
+    hour.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -202,8 +202,8 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and last delivery day to ask for.
 
-    During the watch the window is tomorrow with today and yesterday: a wrong answer shows by these two. At other times
-    it also has the last two days, and the days that the server has missed while it was stopped.
+    During the watch these are yesterday, today and tomorrow: the first two show whether the answer is wrong. At other
+    times the window also has the last two days, and the days missed while the server was stopped.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:
@@ -221,7 +221,7 @@ def next_day(now: float) -> date:
 
 
 def _pause(task: Task, situation: Situation, now: int) -> int:
-    """Return the pause in seconds after a task's failures; a covariate source has a cadence of its own."""
+    """Return the pause in seconds after a task's failures. A covariate source has its own cadence."""
     failures = situation.of(task).failures
     if task.source not in situation.covariates:
         return pause(failures, situation.market, now)
@@ -261,7 +261,7 @@ def _has_work(task: Task, situation: Situation) -> bool:
 
 
 def _interval(task: Task, situation: Situation, now: int) -> float:
-    """Return how many seconds after a success the task is due again."""
+    """Return the seconds from a task's success until it is due again."""
     match task.job:
         case Job.PRICES:
             return _price_interval(situation, now)
@@ -282,7 +282,7 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # A forecaster that knew too little made no run; it is asked again as late as after a run.
+    # A forecaster that knew too little made no run. It is tried again at the same time as after a run.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:
@@ -291,7 +291,7 @@ def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries,
 
 
 def _scores_wanted_at(situation: Situation, zone: ZoneSituation, _tries: Tries, now: int) -> float:
-    """Return when scores are due. They stay due, slice after slice, until the last slice notes that they are done."""
+    """Return when scores are due. They stay due, slice after slice, until the last slice records that they are done."""
     if situation.stored_ts is None:
         return inf
     if zone.scored_ts is None or zone.scored_ts > now:

@@ -1,4 +1,4 @@
-"""Reads from the store what decides which tasks are due."""
+"""Reads from the store the state that decides which tasks are due."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
@@ -35,8 +35,8 @@ def read_situation(
 ) -> Situation:
     """Return the situation at `now`, for a history from `history_start` on and the scores of the `models`, by zone.
 
-    Parts of a source's history that are `put_off` are not to be filled now. Tasks that are `under_way` are not due.
-    Raises StoreError.
+    Parts of a source's history that are `put_off` are not filled now. Tasks that are `under_way` are not due. Raises
+    StoreError.
     """
     today = delivery_day(now)
     held = store.witnesses.held()
@@ -81,7 +81,7 @@ def read_situation(
 
 
 def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
-    """Return the last day of the first stretch of whole days; `excused` days within it need not be whole."""
+    """Return the last day of the first stretch of complete days. The `excused` days within it may be incomplete."""
     through: date | None = None
     for offset in range((last - first).days + 1):
         day = first + timedelta(days=offset)
@@ -93,6 +93,6 @@ def settled_through(settled: PriceSeries, first: date, last: date, excused: Iter
 
 
 def _to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
-    """Return the held days that the ordinary questions leave out and that are not too old."""
+    """Return the held-back days that are not too old, and that the ordinary questions leave out."""
     oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

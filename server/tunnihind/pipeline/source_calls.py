@@ -16,7 +16,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class SourceCaller:
-    """Asks sources for the pipeline. A source that asks for a pause gets it."""
+    """Asks sources for the pipeline. If a source asks for a pause, it gets one."""
 
     def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
@@ -30,7 +30,7 @@ class SourceCaller:
         """Return the source's answer. Raises SourceError, StoreError.
 
         The first failure in a row is logged, followed by `advice`. A source that asked for a pause is not asked before
-        the pause is over; the schedule says how long it may be. Until then the call fails with the same error.
+        the pause is over; the schedule limits the pause. Until then the call fails with the same error.
         """
         self._raise_if_paused(source)
         try:
@@ -40,7 +40,7 @@ class SourceCaller:
             raise
         self._failing.discard(source)
         self._observer.source_asked(source, answered=True)
-        if await asyncio.to_thread(self._store.health.succeeded, source, self._now()):
+        if await asyncio.to_thread(self._store.health.record_success, source, self._now()):
             _LOG.info("%s answers again", source)
         return answer
 
@@ -49,7 +49,7 @@ class SourceCaller:
             return
         since, until, error = self._paused[source]
         now = self._now()
-        # A pause that began in the future was noted before the clock was set back, and is over.
+        # A pause that began in the future was recorded before the clock was set back, and is over.
         if since <= now < until:
             raise RateLimited(source, error.problem, status=error.status, retry_after_s=until - now)
 
@@ -58,8 +58,8 @@ class SourceCaller:
         if isinstance(error, RateLimited):
             now = self._now()
             self._paused[source] = now, asked_pause_end(self._market, now, error.retry_after_s), error
-        await asyncio.to_thread(self._store.health.failed, source, self._now(), error)
-        # At least once after each start of the server, so that the newest log says what is wrong.
+        await asyncio.to_thread(self._store.health.record_failure, source, self._now(), error)
+        # A failure is logged at least once after each start of the server, so that the newest log has the cause.
         level = logging.DEBUG if source in self._failing else logging.WARNING
         self._failing.add(source)
         _LOG.log(level, "%s; it will be asked again%s", error, advice)

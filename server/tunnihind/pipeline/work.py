@@ -1,8 +1,9 @@
-"""The process in which a `Worker` has its work done: `python -m tunnihind.pipeline.work <niceness>`.
+"""The process that does a `Worker`'s work: `python -m tunnihind.pipeline.work <niceness>`.
 
-First the server's environment comes through stdin, then work; the outcome of each piece, and what it logs, go through
-stdout. Messages are pickles, each after its length.
-Only the server, which starts this process, is at the other end. Once it is gone, this process ends too.
+Stdin brings first the server's environment, then work. The result of each piece and the log records go to stdout.
+Messages are pickles, each after its length.
+
+Only the server, which starts this process, is at the other end. Once the server is gone, this process ends too.
 """
 
 import ctypes
@@ -28,14 +29,14 @@ type Outcome = tuple[Any, Exception | None]
 
 
 def send(stream: BinaryIO, message: object) -> None:
-    """Write a message. Raises OSError where nobody is at the other end."""
+    """Write a message. Raises OSError if nobody is at the other end."""
     content = pickle.dumps(message)
     stream.write(len(content).to_bytes(_LENGTH_BYTES) + content)
     stream.flush()
 
 
 def receive(stream: BinaryIO) -> bytes:
-    """Return the next message, still pickled. Raises EOFError where none comes any more."""
+    """Return the next message, still pickled. Raises EOFError if there won't be any more."""
     length = int.from_bytes(_exactly(stream, _LENGTH_BYTES))
     return _exactly(stream, length)
 
@@ -47,8 +48,8 @@ def _exactly(stream: BinaryIO, size: int) -> bytes:
     return content
 
 
-class _ToServer(logging.Handler):
-    """Sends what the process logs to the server, which knows how to write it."""
+class _ServerLogHandler(logging.Handler):
+    """Sends the process's log records to the server, which knows how to write them."""
 
     def __init__(self, server: BinaryIO) -> None:
         super().__init__()
@@ -57,63 +58,63 @@ class _ToServer(logging.Handler):
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
-        # As text, because arguments and tracebacks may not be picklable.
+        # Records go as text, because arguments and tracebacks may not be picklable.
         record.msg, record.args, record.exc_info, record.exc_text = self.format(record), None, None, None
         with suppress(OSError):
             send(self._server, record)
 
 
 def main() -> None:
-    """Do the work that comes until the server ends."""
+    """Do the incoming work until the server ends."""
     server = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever is printed goes to the log, not among the messages
-    _settle_in(int(sys.argv[1]))
-    logging.basicConfig(level=logging.WARNING, handlers=[_ToServer(server)])
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text goes to the log, not among the messages
+    _prepare_process(int(sys.argv[1]))
+    logging.basicConfig(level=logging.WARNING, handlers=[_ServerLogHandler(server)])
     with suppress(EOFError):
         os.environ.update(pickle.loads(receive(sys.stdin.buffer)))  # noqa: S301  from the server that has started this
     work: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(work,), daemon=True).start()
     while True:
-        send(server, _done(work.get()))
+        send(server, _outcome_of(work.get()))
         _give_back_memory()
 
 
 def _listen(work: queue.SimpleQueue[bytes]) -> None:
-    """Take work in until the server ends; then end this process, whatever it is doing."""
+    """Queue incoming work until the server ends. Then end this process, even in the middle of work."""
     with suppress(EOFError, OSError):
         while True:
             work.put(receive(sys.stdin.buffer))
     os._exit(0)
 
 
-def _done(pickled: bytes) -> Outcome:
+def _outcome_of(pickled: bytes) -> Outcome:
     try:
         work: Callable[[], object] = pickle.loads(pickled)  # noqa: S301  from the server that has started this process
         return work(), None
     except TunnihindError as error:
         return None, error
-    except Exception as error:  # noqa: BLE001  a bug in the work is the server's to log, and ends no process
+    except Exception as error:  # noqa: BLE001  the server logs a bug in the work, and this process goes on
         failure = RuntimeError(f"{type(error).__name__}: {error}")
         failure.add_note(traceback.format_exc())
         return None, failure
 
 
 def _give_back_memory() -> None:
-    """Free the memory that the work has left, and return it to the system where the C library can do so (glibc).
+    """Free the memory that the work has left, and return it to the system if the C library can do so (glibc).
 
-    The library keeps freed memory that lies between used memory. Over the forecasts of 90 past days that grows to a
-    third of all.
+    The library keeps freed memory that lies between used memory. Over the forecasts of 90 past days this grows to a
+    third of all memory.
     """
     gc.collect()
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _settle_in(niceness: int) -> None:
+def _prepare_process(niceness: int) -> None:
     """Lower the priority, leave Ctrl-C to the server, and switch the garbage collector off.
 
-    A forecast makes no cycles, and the collector would take a quarter of the time in which many thousands of rows are
-    read.
+    A forecast makes no reference cycles. While many thousands of rows are read, the collector would take a quarter of
+    the time.
     """
     gc.disable()
     if hasattr(os, "nice"):

@@ -1,7 +1,7 @@
-"""A process that does one piece of work after another, and is there only while there is work.
+"""A process that does one piece of work after another, and runs only while there is work.
 
-It is started as a program of its own (see `work`), not by `multiprocessing` or an executor. These would import the
-server's main module into it, and start one more process for good, Python's resource tracker. An executor would also
+It is started as a separate program (see `work`), not by `multiprocessing` or an executor. These would import the
+server's main module into it, and start one more permanent process, Python's resource tracker. An executor would also
 notice a death only at the next piece of work.
 """
 
@@ -26,18 +26,18 @@ _LOG: Final = logging.getLogger(__name__)
 
 _PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
-"""Forecasts give way to the serving."""
+"""Forecasts have a lower priority than serving."""
 _IDLE_S: Final = 5.0
 """The pipeline's next work comes within this time, or only in an hour."""
 _LIMIT_S: Final = 15 * 60.0
-"""A piece of work takes seconds. At the first start on a small computer, or beside a busy one, it may take minutes."""
+"""A piece of work takes seconds. At the first start on a small or busy computer it may take minutes."""
 _PART_OF_LIMIT_S: Final = 10.0
-"""The limit is waited for in such parts. A container that was frozen for long has then lost one part only."""
-_MOST_SAID: Final = 1000
+"""The limit is counted in such parts. A container that was frozen for long then loses only one part."""
+_MOST_LOGGED: Final = 1000
 _KILL_S: Final = 5.0
 """A killed process is gone within milliseconds, unless a disk does not answer it."""
 _NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
-_GIVES_BACK: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
+_RETURNS_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
 """The GNU C library takes pieces of this size and more from the system one by one, and returns them once freed.
 
 By default it learns to keep such pieces. That is faster but leaves gaps: a third of all memory over many forecasts.
@@ -45,9 +45,9 @@ By default it learns to keep such pieces. That is faster but leaves gaps: a thir
 
 
 class Worker:
-    """Does work in a process of its own, which starts with a piece of work and ends when it has had none for a while.
+    """Does work in a separate process, which starts with a piece of work and ends after some idle time.
 
-    Work during which it dies, or with which it does not get done in time, is begun again in another process.
+    If the process dies during work, or takes too long, the work is begun again in another process.
     """
 
     def __init__(
@@ -65,23 +65,23 @@ class Worker:
         self._clock = clock or SystemClock()
         self._process: _Process | None = None
         self._turn = asyncio.Lock()
-        self._end_of_rest: asyncio.TimerHandle | None = None
-        self._said: set[str] = set()
+        self._idle_end: asyncio.TimerHandle | None = None
+        self._logged: set[str] = set()
 
     @property
     def pid(self) -> int | None:
-        """The id of the process, None where there is none."""
+        """The id of the process, None if there is none."""
         return None if self._process is None else self._process.pid
 
     async def do[Result](self, work: Callable[[], Result]) -> Result:
-        """Return what `work` returns in the process. `work` has to be picklable.
+        """Return the result of `work` in the process. `work` must be picklable.
 
-        Raises the TunnihindError that the work raises, and RuntimeError with the traceback in its notes for any other
-        error. Raises WorkerError where the process can't be started, or dies or hangs twice at the work. Cancelling
+        Raises the TunnihindError that the work raises. Any other error becomes a RuntimeError with the traceback in its
+        notes. Raises WorkerError if the process can't be started, or dies or hangs twice during the work. Cancelling
         ends the process.
         """
         async with self._turn:
-            self._cancel_rest()
+            self._cancel_idle_end()
             try:
                 return await self._do(work)
             except _DiedError as error:
@@ -93,18 +93,18 @@ class Worker:
 
     def close(self) -> None:
         """End the process at once."""
-        self._cancel_rest()
+        self._cancel_idle_end()
         process, self._process = self._process, None
         if process is not None:
             process.kill()
 
-    def _rest(self) -> None:
-        """End the process once it has had no work for long enough."""
-        self._end_of_rest = asyncio.get_running_loop().call_later(self._idle_s, self.close)
+    def _schedule_idle_end(self) -> None:
+        """End the process once it has been idle for long enough."""
+        self._idle_end = asyncio.get_running_loop().call_later(self._idle_s, self.close)
 
-    def _cancel_rest(self) -> None:
-        if self._end_of_rest is not None:
-            self._end_of_rest.cancel()
+    def _cancel_idle_end(self) -> None:
+        if self._idle_end is not None:
+            self._idle_end.cancel()
 
     async def _do[Result](self, work: Callable[[], Result]) -> Result:
         if self._process is None:
@@ -116,22 +116,22 @@ class Worker:
             self._process = None
             raise
         except asyncio.CancelledError:
-            # Its answer would be taken for that of the next piece of work.
+            # Its answer would be mistaken for that of the next piece of work.
             self.close()
             raise
         finally:
             limit.cancel()
-        self._rest()
+        self._schedule_idle_end()
         if error is not None:
             raise error
         done: Result = result
         return done
 
     async def _end_late(self, process: _Process) -> None:
-        """End a process that does not get done in time. So it has died at its work, which is begun again."""
+        """End a process that exceeds the time limit. It then counts as dead, so its work is begun again."""
         for _ in range(round(_LIMIT_S / _PART_OF_LIMIT_S)):
             await self._clock.sleep(_PART_OF_LIMIT_S)
-        _LOG.warning("the process that makes forecasts has not got done within %g minutes: it is ended", _LIMIT_S / 60)
+        _LOG.warning("the process that makes forecasts has taken longer than %g minutes: it is ended", _LIMIT_S / 60)
         process.end()
 
     def _started(self) -> _Process:
@@ -144,25 +144,25 @@ class Worker:
         if process is not self._process:
             return
         self._process = None
-        # A process that got SIGTERM got it together with the server, most likely.
+        # A process that got SIGTERM most likely got it together with the server.
         level = logging.INFO if error.was_asked_to_end else logging.WARNING
         _LOG.log(level, "%s; another one is started when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log in the server, in its format and at its level, what a process has logged.
+        """Log a process's record in the server, in its format and at its level.
 
-        A message that an earlier process has logged is dropped: each new process says it again.
+        A message that an earlier process has logged is dropped, because each new process repeats it.
         """
-        said = f"{record.name} {record.levelno} {record.msg}"
+        key = f"{record.name} {record.levelno} {record.msg}"
         logger = logging.getLogger(record.name)
-        if said not in self._said and logger.isEnabledFor(record.levelno):
+        if key not in self._logged and logger.isEnabledFor(record.levelno):
             logger.handle(record)
-        if len(self._said) < _MOST_SAID:
-            self._said.add(said)
+        if len(self._logged) < _MOST_LOGGED:
+            self._logged.add(key)
 
 
 class _DiedError(Exception):
-    """The process has ended without being told to."""
+    """The process has ended by itself."""
 
     def __init__(self, exit_code: int) -> None:
         how = f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
@@ -171,7 +171,7 @@ class _DiedError(Exception):
 
 
 class _Process:
-    """One running process. A thread waits for its answers, for what it logs, and for its end."""
+    """One running process. A thread waits for its answers, its log records and its end."""
 
     def __init__(
         self,
@@ -185,13 +185,13 @@ class _Process:
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._outcome: asyncio.Future[Outcome] | None = None
-        # -P: it finds its modules where the server does, and not in the folder where that was started.
+        # -P: it finds its modules where the server does, and not in the folder where the server was started.
         command = [sys.executable, "-P", "-m", _PROGRAM, str(niceness)]
         self._process = subprocess.Popen(  # noqa: S603  our own program
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=_environment() | (_GIVES_BACK if is_thrifty else {}),
+            env=_environment() | (_RETURNS_MEMORY if is_thrifty else {}),
         )
         self._stdin, self._stdout = cast("BinaryIO", self._process.stdin), cast("BinaryIO", self._process.stdout)
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -204,7 +204,10 @@ class _Process:
         return self._process.pid
 
     async def do(self, work: Callable[[], object]) -> Outcome:
-        """Return the outcome of a piece of work. Raises _DiedError where the process dies at it, or has died before."""
+        """Return the outcome of a piece of work.
+
+        Raises _DiedError if the process dies during it, or was already dead.
+        """
         self._outcome = self._loop.create_future()
         try:
             self._send(work)
@@ -221,11 +224,14 @@ class _Process:
         self._listener.join(_KILL_S)
 
     def end(self) -> None:
-        """End the process, even one that was stopped or hangs."""
+        """End the process, even if it is stopped or hangs."""
         self._process.kill()
 
     def _send(self, message: object) -> None:
-        """Write a message. A process that can't be written to is dead, and the listener is about to say how it died."""
+        """Write a message.
+
+        If the process is dead the write fails silently, because the listener is about to report it.
+        """
         with suppress(OSError, ValueError):
             send(self._stdin, message)
 
@@ -237,15 +243,15 @@ class _Process:
                     case logging.LogRecord() as record:
                         self._log(record)
                     case outcome:
-                        self._tell(self._answered, outcome)
+                        self._post(self._answered, outcome)
         exit_code = self._process.wait()
         for stream in (self._stdin, self._stdout):
             with suppress(OSError):
                 stream.close()
-        self._tell(self._ended, _DiedError(exit_code))
+        self._post(self._ended, _DiedError(exit_code))
 
-    def _tell[Message](self, take: Callable[[Message], None], message: Message) -> None:
-        """Give the event loop a message, unless the loop is closed: then nobody waits for one."""
+    def _post[Message](self, take: Callable[[Message], None], message: Message) -> None:
+        """Give the event loop a message, unless the loop is closed and nobody waits for one."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, message)
 
@@ -261,9 +267,9 @@ class _Process:
 
 
 def _environment() -> dict[str, str]:
-    """Return what the program needs to start; the rest of the environment, which may hold secrets, comes as a message.
+    """Return the environment that the program needs to start. The rest may hold secrets, so it comes as a message.
 
-    Others on the machine may see the environment with which a process was started (`/proc/PID/environ`).
+    Others on the machine may see a process's first environment (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

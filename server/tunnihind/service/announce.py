@@ -1,8 +1,8 @@
-"""The server's announcement on the local network by multicast DNS (RFC 6762, 6763), for clients to find it by.
+"""Announces the server on the local network by multicast DNS (RFC 6762, 6763), so that clients find it.
 
-Home Assistant looks for the service type `_tunnihind._tcp`. A server that listens on all addresses announces the one
-its machine has in the local network, as Home Assistant does of itself: the others, of tunnels and of bridges to
-containers, are not reachable for clients.
+Home Assistant looks for the service type `_tunnihind._tcp`. A server that listens on all addresses announces its
+machine's address in the local network, as Home Assistant itself does. Clients can't reach the other addresses, those of
+tunnels and of bridges to containers.
 """
 
 import logging
@@ -23,10 +23,10 @@ SERVICE_TYPE: Final = "_tunnihind._tcp.local."
 API: Final = "v1"
 
 LOOK_AGAIN_S: Final = 60.0
-"""How soon a network that has come up, or another address, is noticed."""
+"""A new network, or another address, is noticed within this time."""
 
 _GROUPS: Final = {socket.AF_INET: "224.0.0.251", socket.AF_INET6: "ff05::fb"}
-"""Multicast DNS's group, and its site-wide one where the link-local one would want an interface named."""
+"""The group of multicast DNS. For IPv6 it is the site-wide group, because the link-local one needs an interface."""
 
 _MDNS_PORT: Final = 5353
 
@@ -37,7 +37,7 @@ class Announcer:
     """Announces the server when there is a network, and again whenever the machine's address changes."""
 
     def __init__(self, name: str, instance_id: str, port: int, find_addresses: AddressFinder, clock: Clock) -> None:
-        """Announce whose API is there, by which name, and on which port."""
+        """Announce the API of an installation under a name and on a port."""
         self._name = name
         self._instance_id = instance_id
         self._port = port
@@ -45,10 +45,10 @@ class Announcer:
         self._clock = clock
         self._addresses: Sequence[str] = ()
         self._zeroconf: AsyncZeroconf | None = None
-        self._was_told: str | None = None
+        self._last_reason: str | None = None
 
     async def run(self) -> None:
-        """Follow the machine's addresses until cancelled; then withdraw the announcement."""
+        """Follow the machine's addresses until cancelled, then withdraw the announcement."""
         try:
             while True:
                 await self._follow(self._find_addresses())
@@ -57,18 +57,18 @@ class Announcer:
             await self._withdraw()
 
     async def _follow(self, addresses: Sequence[str]) -> None:
-        """Announce these addresses, and these only."""
+        """Announce these addresses, and no others."""
         if addresses == self._addresses and self._zeroconf is not None:
             return
         await self._withdraw()
         if not addresses:
-            self._tell(logging.INFO, "this machine is in no network now")
+            self._log_once(logging.INFO, "this machine has no network now")
             return
         try:
             await self._announce(addresses)
         except (OSError, RuntimeError, ZeroconfError) as error:
             await self._withdraw()
-            self._tell(logging.WARNING, str(error) or type(error).__name__)
+            self._log_once(logging.WARNING, str(error) or type(error).__name__)
 
     async def _announce(self, addresses: Sequence[str]) -> None:
         """Announce the service on the interfaces that have these addresses."""
@@ -84,7 +84,7 @@ class Announcer:
         self._zeroconf = AsyncZeroconf(interfaces=list(addresses))
         await (await self._zeroconf.async_register_service(info, allow_name_change=True))
         self._addresses = addresses
-        self._was_told = None
+        self._last_reason = None
         _LOG.info(
             "announced on the local network as %r at %s, port %d",
             info.get_name(),
@@ -98,19 +98,19 @@ class Announcer:
         if opened is not None:
             await opened.async_close()
 
-    def _tell(self, level: int, reason: str) -> None:
+    def _log_once(self, level: int, reason: str) -> None:
         """Log once why clients can't find the server by themselves."""
-        if reason != self._was_told:
-            _LOG.log(level, "not announced on the local network (%s): clients have to be told the address", reason)
-        self._was_told = reason
+        if reason != self._last_reason:
+            _LOG.log(level, "not announced on the local network (%s): clients need its address", reason)
+        self._last_reason = reason
 
 
 async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]], clock: Clock) -> None:
-    """Keep a server announced under a name until cancelled; do nothing where only its own machine can reach it.
+    """Keep a server announced under a name until cancelled. Do nothing if only its own machine can reach it.
 
-    `bound` are the addresses and ports it listens on, as the sockets tell them.
+    `bound` has the addresses and ports it listens on, as the sockets report them.
     """
-    # Where each family of addresses was given a free port of its own, the first one's is announced.
+    # If each family of addresses got a free port of its own, the first port is announced.
     port = bound[0][1]
     hosts = [host for host, its_port, *_ in bound if its_port == port and not ip_address(host).is_loopback]
     if hosts:
@@ -118,13 +118,13 @@ async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]]
 
 
 def reachable_addresses(hosts: Iterable[str]) -> list[str]:
-    """Return the addresses by which other machines reach one that listens on these; none while it has no network."""
+    """Return the addresses at which other machines reach a server on these hosts. There are none without a network."""
     found = (_own_address(host) if ip_address(host).is_unspecified else host for host in hosts)
     return [address for address in found if address is not None]
 
 
 def _own_address(wildcard: str) -> str | None:
-    """Return the machine's address in the local network, by asking how it would send to all there."""
+    """Return the machine's address in the local network, by asking how it would send to the multicast group."""
     family = socket.AF_INET if ip_address(wildcard).version == 4 else socket.AF_INET6  # noqa: PLR2004
     try:
         # Nothing is sent: a datagram socket's `connect` only chooses the route.

@@ -1,4 +1,4 @@
-"""The application: what there is, and at which path."""
+"""The application: all resources and their paths."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -45,10 +45,10 @@ NAME: Final = "Tunnihind"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedZone:
-    """All that the answers of one zone come from.
+    """The sources of one zone's answers.
 
-    The history is answered from what `read_prices` gives, the table of scores from what `read_scores` gives. Months are
-    kept for good by whoever has them only while `are_confirmed` says so. Pages show the `surroundings`, too.
+    `read_prices` serves the history and `read_scores` the table of scores. Clients may cache a month for ever only if
+    `are_confirmed` returns true. Pages also show the `surroundings`.
     """
 
     snapshot: Snapshot
@@ -71,11 +71,10 @@ def create_app(
 ) -> web.Application:
     """Build the application that answers for `zones`, the first one at the root and each further one under its name.
 
-    `/api/about` is there only with an `instance_id`.
-
-    Run it with `tunnihind.api.server.Runner`, which turns errors into problem answers and counts requests.
-    `pipeline_expected` says whether `/readyz` holds a missing refresh of the data against the server. `mode` is in
-    `/api/about`, and marked on the pages. Once `stopping` is set, `/readyz` says no, and answers end their connections.
+    `/api/about` exists only with an `instance_id`. Run the application with `tunnihind.api.server.Runner`, which turns
+    errors into problem answers and counts requests. With `pipeline_expected`, a missing refresh of the data makes
+    `/readyz` fail. `mode` appears in `/api/about` and on the pages. Once `stopping` is set, `/readyz` fails and answers
+    end their connections.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))
@@ -106,7 +105,7 @@ def create_app(
 def _resources(
     zone: ServedZone, site: Site, clock: Clock, *, pipeline_expected: bool, mode: Mode, stopping: asyncio.Event
 ) -> Mapping[str, Handler]:
-    """Return the handlers of what changes with the data of a zone."""
+    """Return the handlers of resources that change with a zone's data."""
     snapshot, settings = zone.snapshot, zone.snapshot.settings
     problems = Problems(settings.base_url)
     months = MonthReader(snapshot.market, zone.read_prices, zone.are_confirmed, clock, is_lasting=mode == "live")
@@ -132,7 +131,7 @@ def _resources(
             site.zone,
             problems,
         ),
-        "/accuracy": page_handler(accuracy_page(site, snapshot, mode), site.zone),
+        "/accuracy": page_handler(accuracy_page(site, snapshot, zone.surroundings, mode), site.zone),
         "/static/{digest}/{name:.+}": page_assets().handle,
     }
 
@@ -140,7 +139,7 @@ def _resources(
 def _documents(
     server: Settings, site: Site, snapshot: Snapshot, instance_id: str | None, mode: Mode, now: int
 ) -> Mapping[str, Handler]:
-    """Return the handlers of what hardly changes while the server runs, of the zone of a site."""
+    """Return the handlers of a zone's resources that hardly change while the server runs."""
     settings = site.settings
     document = openapi_document(settings)
     about = None if instance_id is None else _about(server, settings, instance_id, mode, now)
@@ -152,7 +151,7 @@ def _documents(
 
 
 def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Representation]:
-    """Return the representations of what a server says of itself, with the scale of colours of its newest prices."""
+    """Return the representations of the server's description, with the colour scale of its newest prices."""
 
     @lru_cache(maxsize=1)
     def made(scale: tuple[float, ...]) -> Callable[[Coding], Representation]:
@@ -167,7 +166,7 @@ def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Represen
 def identity(instance_id: str, market: Market) -> str:
     """Return the identity of an installation's zone.
 
-    It goes by the zone, not by its place among the zones: so it stays when the operator serves others beside it.
+    It depends on the zone, not on its place among the zones, so it stays when the operator serves more zones.
     """
     return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
 

@@ -1,4 +1,4 @@
-"""Work that goes on beside the serving."""
+"""Background work of the server."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run work within this context; an error that ends it is logged, and serving goes on."""
+    """Run work within this context. An error that ends it is logged, and serving continues."""
     task = asyncio.create_task(work)
     task.add_done_callback(report)
     try:

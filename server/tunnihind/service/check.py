@@ -1,6 +1,6 @@
-"""One small question to each configured source, by the pipeline's own clients, and what is wrong with the answer.
+"""Asks each configured source one small question, with the pipeline's own clients, and examines the answer.
 
-Nothing is kept, and no database is needed.
+Nothing is stored, and no database is needed.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ _HISTORY_DAYS_AGO: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One source's answer to one question: how far its data reach, and what is not as expected.
+    """One source's answer to one question: how far its data reach, and what is wrong with it.
 
-    `has_answered` is False where the source can't be reached or says that it can't serve now.
+    `has_answered` is false if the source can't be reached or says that it can't serve now.
     """
 
     question: str
@@ -46,7 +46,7 @@ class Checked:
 
 
 class _UnpacedClock(SystemClock):
-    """Real time without pauses: a single question needs none after it."""
+    """Real time without pauses, because a single question needs none."""
 
     @override
     async def sleep(self, seconds: float) -> None:
@@ -56,7 +56,7 @@ class _UnpacedClock(SystemClock):
 async def check_sources(
     settings: Settings, record: Callable[[RecordedAnswer], None] | None = None, *, clock: Clock | None = None
 ) -> list[Checked]:
-    """Ask all sources side by side; `record` is called with every answer. The results name the sources' faults."""
+    """Ask all sources in parallel. `record` is called with every answer. The results contain the sources' faults."""
     clock = clock or _UnpacedClock()
     now = int(clock.now())
     async with open_session(settings.contact) as session:
@@ -82,7 +82,7 @@ async def _prices(source: PriceSource, now: int, markets: Sequence[Market]) -> C
 
 
 def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iterator[str]:
-    """Yield the last day of which there are prices, with the served zones that have it."""
+    """Yield the last day with prices, and the served zones that have it."""
     newest = {market: max((one.day for one in sheets if one.zone == market.zone), default=None) for market in markets}
     for last in dict.fromkeys(newest.values()):
         codes = ", ".join(market.code for market, day in newest.items() if day == last)
@@ -90,7 +90,7 @@ def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iter
 
 
 def _faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iterator[str]:
-    """Yield what is wrong with a delivery day that has to be published."""
+    """Yield the faults of a delivery day that should be published."""
     by_zone = {sheet.zone: sheet for sheet in sheets if sheet.day == day}
     if missing := [zone.upper() for zone in market.zones if zone not in by_zone]:
         yield f"there are no prices of {', '.join(missing)} for {day}"
@@ -112,7 +112,7 @@ async def _forecast(source: CovariateSource, now: int, market: Market) -> Checke
         return reach, (
             *faults,
             *([f"there is nothing for {', '.join(missing)}"] if missing else []),
-            *([] if by_name else ["no run can be had by its name; the forecast API serves instead"]),
+            *([] if by_name else ["no run is available by its name; the forecast API is used instead"]),
         )
 
     return await _ask(f"{source.name} (forecast)", partial(source.current, now), examine)
@@ -128,7 +128,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Tell how far the known values of all series reach, and whether that is too little."""
+    """Return how far the known values of all series reach, and the faults: none if that is far enough."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

@@ -1,4 +1,4 @@
-"""The server on real time that runs the pipeline, or stands by to run it; a demo; and one pass of the pipeline."""
+"""The real-time server that runs the pipeline, or stands by to run it; the demo; and one pass of the pipeline."""
 
 import asyncio
 import logging
@@ -38,7 +38,7 @@ _LOG: Final = logging.getLogger(__name__)
 def make_pipeline(
     settings: Settings, store: Store, sources: Sources, modeller: Modeller, clock: Clock, observer: Observer
 ) -> Pipeline:
-    """Put a pipeline together as the settings say."""
+    """Build a pipeline from the settings."""
     return Pipeline(
         store,
         settings.markets,
@@ -75,7 +75,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
 async def serve_demo(settings: Settings, progress: Progress) -> None:
     """Serve a simulated market until the process is asked to end. Raises SettingsError, StoreError.
 
-    Its store is always one that is thrown away at the end: made-up prices never get among real ones.
+    Its store is deleted at the end, so that simulated prices never mix with real ones.
     """
     clock = SystemClock()
     with tempfile.TemporaryDirectory(prefix="tunnihind-demo-") as folder:
@@ -95,12 +95,12 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
 
 
 async def ingest_once(settings: Settings, progress: Progress) -> bool:
-    """Do one pass of the pipeline; return whether all went well. Raises SettingsError, StoreError."""
+    """Run the pipeline once, and return whether all went well. Raises SettingsError, StoreError."""
     clock = SystemClock()
     with Store(settings.store_url) as store:
         lease = store.writing_lease()
         if not await _claimed(lease, clock):
-            raise StoreError("a running server keeps this database up to date already")
+            raise StoreError("a running server already keeps this database up to date")
         try:
             observer = ServerObserver(Metrics(), progress)
             async with (
@@ -115,7 +115,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
 
 
 async def _claimed(lease: Lease, clock: Clock) -> bool:
-    """Claim the lease; where its holder doesn't beat, wait until it is certain that it is dead. Raises StoreError."""
+    """Claim the lease. If its holder doesn't beat, wait until it is certainly dead. Raises StoreError."""
     first = last = lease.holder()
     ends = clock.now() + EXPIRES_AFTER_S + LOOK_EVERY_S
     while not (is_ours := lease.claim()) and last == first and clock.now() < ends:
@@ -129,20 +129,20 @@ async def _keep(lease: Lease, clock: Clock) -> None:
     is_ours = True
     while is_ours:
         await clock.sleep(BEAT_EVERY_S)
-        with suppress(StoreError):  # whatever wants to store something says so
+        with suppress(StoreError):  # the next write to the store reports the error
             is_ours = await asyncio.to_thread(lease.claim)
 
 
 async def _simulate(
     settings: Settings, store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, updater: SnapshotUpdater
 ) -> None:
-    """Fill the store, add the forecasts that a server would have made these two weeks, and go on."""
-    # A demo should show its past within seconds; the scores can wait.
+    """Fill the store, add the forecasts that a server would have made in the last two weeks, and continue."""
+    # A demo should show its past within seconds. The scores can wait.
     await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
     for market in settings.markets:
         for instant in backcast_instants(int(clock.now())):
             runs = await modeller.runs(market, instant)
-            # Without their scenarios: those of the newest run are served.
+            # Scenarios are left out, because only those of the newest run are served.
             await asyncio.to_thread(store.runs.add, *runs.by_step.values())
         updater.store_changed()
     await pipeline.run(updater.store_changed)

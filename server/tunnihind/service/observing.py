@@ -10,23 +10,23 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class Progress(Protocol):
-    """Shows how far long work has come."""
+    """Shows the progress of long work."""
 
     def show(self, what: str, done: int, total: int) -> None:
         """Show that `done` of `total` parts are done."""
 
 
 class LoggedProgress:
-    """Writes a line for every tenth of the work, for a server without a terminal."""
+    """Logs a line for every tenth of the work, for a server without a terminal."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Log how many parts are done, at every tenth."""
+        """Log the number of finished parts, at every tenth."""
         if done * 10 // total > (done - 1) * 10 // total:
             _LOG.info("%s: %d of %d done", what, done, total)
 
 
 class ServerObserver(Observer):
-    """Counts into the server's metrics and shows the back-fill's progress."""
+    """Counts events in the server's metrics, and shows the back-fill's progress."""
 
     def __init__(self, metrics: Metrics, progress: Progress) -> None:
         self._metrics = metrics

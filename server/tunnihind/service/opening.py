@@ -1,4 +1,4 @@
-"""Opens the store when a server starts. Where that can't be done yet, the server waits, and says so on its port."""
+"""Opens the store when a server starts. If that is not possible yet, the server waits, and says so on its port."""
 
 import asyncio
 import logging
@@ -21,16 +21,16 @@ _LOG: Final = logging.getLogger(__name__)
 
 _TRY_AGAIN_S: Final = 2.0
 _SOON_S: Final = 2.0
-"""A store that takes longer to open is not waited for before the server answers."""
+"""If the store takes longer to open, the server answers requests meanwhile."""
 
 type OpenStore = Callable[[Settings], Store]
-"""Opens the store; raises SettingsError, StoreError."""
+"""Opens the store. Raises SettingsError, StoreError."""
 
 
 def open_to_write(settings: Settings) -> Store:
-    """Open the store for writing, and where that can't be for reading only.
+    """Open the store for writing, or for reading only if writing is not possible.
 
-    Raises SettingsError, and StoreError, that of writing where neither can be.
+    Raises SettingsError. If neither is possible, raises the StoreError of writing.
     """
     try:
         return Store(settings.store_url)
@@ -41,14 +41,14 @@ def open_to_write(settings: Settings) -> Store:
             store = Store(settings.store_url, read_only=True)
         except StoreError:
             raise error from None
-        _LOG.warning("%s; it is opened for reading only, and nothing new is fetched while that lasts", error)
+        _LOG.warning("%s; it is opened for reading only, and nothing new is fetched meanwhile", error)
         return store
 
 
 def open_replica(settings: Settings) -> Store:
-    """Open the store for a server that only passes on what others bring into it. Raises SettingsError, StoreError.
+    """Open the store for a server that only serves data that others store. Raises SettingsError, StoreError.
 
-    On a database server, an account that may only read will do, and a standby that only repeats another server.
+    On a database server, a read-only account is enough, and so is a standby that only repeats another server.
     """
     if is_file(settings.store_url):
         return open_to_write(settings)
@@ -56,10 +56,10 @@ def open_replica(settings: Settings) -> Store:
 
 
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
-    """Return the store once it can be opened, or None if the process is asked to end first.
+    """Return the store once it is open, or None if the process is asked to end first.
 
-    Where that takes long, `/healthz` says that the server is alive, `/readyz` what it waits for, and all that rests on
-    data is 503. Raises SettingsError, and StoreError where waiting would be of no use.
+    If that takes long, `/healthz` says that the server is alive, `/readyz` says what it waits for, and all resources
+    with data answer 503. Raises SettingsError, and StoreError if waiting would not help.
     """
     troubles = Troubles()
     opening = asyncio.create_task(_opened(settings, open_store, clock, troubles))
@@ -92,21 +92,21 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
 
 
 async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
-    """Try until the store can be opened. Raises SettingsError, and StoreError where waiting would be of no use."""
-    told = ""
-    troubles.tell("store", "the database is being opened")
+    """Try until the store is open. Raises SettingsError, and StoreError if waiting would not help."""
+    last_error = ""
+    troubles.report("store", "the database is being opened")
     while True:
         try:
             store = await asyncio.to_thread(open_store, settings)
         except StoreError as error:
             if not error.may_pass:
                 raise
-            troubles.tell("store", error.reason)
-            if str(error) != told:
-                told = str(error)
-                _LOG.warning("%s; waiting until it can be used", told)
+            troubles.report("store", error.reason)
+            if str(error) != last_error:
+                last_error = str(error)
+                _LOG.warning("%s; waiting until it can be used", last_error)
         else:
-            if told:
+            if last_error:
                 _LOG.info("the database %s can be used now", store.database)
             return store
         await clock.sleep(_TRY_AGAIN_S)

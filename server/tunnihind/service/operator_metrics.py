@@ -1,4 +1,4 @@
-"""Metrics of a server among several: who runs the pipeline, how far it is behind the database, and its connections."""
+"""Metrics for one of several servers: the lease of the pipeline, the lag behind the database, and connections."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -12,7 +12,7 @@ from tunnihind.store.database import Database
 
 
 class RunsPipeline(Protocol):
-    """Runs the pipeline while this server holds the lease. A replica, which never does, loads nothing of that."""
+    """Runs the pipeline while this server holds the lease. A replica loads no such class."""
 
     @property
     def is_running(self) -> bool:
@@ -24,17 +24,17 @@ class RunsPipeline(Protocol):
 
     @property
     def holder_silent_s(self) -> float | None:
-        """Seconds since whoever holds the lease was last seen alive; None where nobody holds it."""
+        """Seconds since the holder of the lease was last seen alive, None if nobody holds it."""
 
 
 class Lag(Collector):
-    """How far a server is behind the database."""
+    """The lag of a server behind the database."""
 
     def __init__(self, updater: SnapshotUpdater) -> None:
         self._updater = updater
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Return the lag, nothing before the first data."""
+        """Return the lag, or nothing before the first data."""
         meaning = "Time since what is served was last seen to be the newest in the database."
         lag_s = self._updater.lag_s
         if lag_s is not None:
@@ -42,10 +42,10 @@ class Lag(Collector):
 
 
 class PipelineLease(Collector):
-    """Whether this server runs the pipeline, and how alive the holder of the lease is."""
+    """Whether this server runs the pipeline, and how long the lease's holder has been silent."""
 
     def __init__(self, runner: RunsPipeline | None) -> None:
-        """Tell of a runner; without one, of a server that never runs the pipeline."""
+        """Report on a runner. Without one, the server never runs the pipeline."""
         self._runner = runner
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
@@ -70,7 +70,7 @@ class Connections(Collector):
         self._database = database
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Count the connections in the pool; nothing for a database in memory, which has none."""
+        """Count the connections in the pool. A database in memory has none."""
         pool = self._database.system.engine.pool
         if not isinstance(pool, QueuePool):
             return

@@ -1,4 +1,4 @@
-"""Runs the pipeline in one server only: of several on the same database, the one that holds the lease."""
+"""Runs the pipeline in only one of several servers on a database: the one that holds the lease."""
 
 import asyncio
 import logging
@@ -18,16 +18,17 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 STUCK_AFTER_S: Final = 900.0
-"""A pipeline without a step for this long is stuck: even the slowest source is given up within minutes."""
+"""A pipeline without a step for this long is stuck: the pipeline gives up even the slowest source within minutes."""
 
 _PATIENCE_S: Final = 2.0
-"""A database that gives no answer for this long may be out of reach, and the pipeline must not go on unwatched."""
+"""A database without an answer for this long may be out of reach, and the pipeline must not continue unwatched."""
 
 
 class PipelineRunner:
-    """Starts the pipeline while this process holds the lease, and stops it when it doesn't.
+    """Starts the pipeline when this process gets the lease, and stops it when the process loses it.
 
-    The others stand by: they look every second whether the holder is alive, and one of them takes over when it isn't.
+    The other servers stand by: they check every second whether the holder is alive. If it isn't, one of them takes
+    over.
     """
 
     def __init__(
@@ -46,13 +47,13 @@ class PipelineRunner:
         self._last_warning: str | None = None
         self._last_beat: tuple[Holder | None, float] | None = None
         self._steps_seen = 0
-        self._looks_without_step = 0
+        self._checks_without_step = 0
         self.takeovers = 0
         """How often this server has begun to run the pipeline."""
 
     @property
     def holder_silent_s(self) -> float | None:
-        """Seconds since the holder of the lease, this server or another, was last seen to beat; None without one."""
+        """Seconds since the last seen beat of the lease's holder, this server or another; None without a holder."""
         return None if self._last_beat is None else monotonic() - self._last_beat[1]
 
     @property
@@ -64,7 +65,7 @@ class PipelineRunner:
         """Claim the lease regularly until cancelled, then release it."""
         try:
             while True:
-                await self.look_after()
+                await self.check()
                 await self._clock.sleep(BEAT_EVERY_S if self.is_running else LOOK_EVERY_S)
         except Exception:
             self._troubles.stuck = "the pipeline has ended"
@@ -74,40 +75,40 @@ class PipelineRunner:
             with suppress(StoreError):
                 await asyncio.to_thread(self._lease.release)
 
-    async def look_after(self) -> None:
-        """Start the pipeline if the lease is ours, stop it if not, or if another server may have it by now.
+    async def check(self) -> None:
+        """Start the pipeline if the lease is ours. Stop it if it isn't, or if another server may have it by now.
 
         A store that was opened for reading only, as on a full disk, is opened for writing as soon as that works.
         """
-        self._note_steps()
+        self._record_steps()
         try:
             is_ours = await self._ask()
         except StoreError as error:
-            self._troubles.tell("pipeline", error.reason)
-            # That the database is lost, or open for reading only, is in the log already.
+            self._troubles.report("pipeline", error.reason)
+            # The log already says that the database is lost, or open for reading only.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
-                self._warn_once(str(error), f"{error}; serving goes on from what is known")
+                self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None
         if is_ours is None:
             if not self._lease.is_safe:
                 await self._stop()
             return
-        self._troubles.tell("pipeline", None)
-        self._note_beat(is_ours=is_ours)
+        self._troubles.report("pipeline", None)
+        self._record_beat(is_ours=is_ours)
         if is_ours:
             self._start()
         else:
             await self._stand_by()
 
     async def _ask(self) -> bool | None:
-        """Claim the lease; return whether it is ours, None where the database gives no answer. Raises StoreError."""
+        """Claim the lease and return whether it is ours, None if the database does not answer. Raises StoreError."""
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
-            self._claim.add_done_callback(_take_note)
-        # A thread that waits for the network can't be cancelled: its answer is taken whenever it comes.
+            self._claim.add_done_callback(_mark_retrieved)
+        # A thread that waits for the network can't be cancelled. Its answer is taken whenever it comes.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
-            self._troubles.tell("pipeline", "the database does not answer")
+            self._troubles.report("pipeline", "the database does not answer")
             return None
         answered, self._claim = self._claim, None
         return answered.result()
@@ -115,7 +116,7 @@ class PipelineRunner:
     def _claimed(self) -> bool:
         if self._store.database.read_only:
             self._store.begin_writing()
-            _LOG.warning("the database can be written to now")
+            _LOG.warning("the database is writable now")
         self._store.require_readable()
         if self._lease.claim():
             self._holder = None
@@ -123,29 +124,29 @@ class PipelineRunner:
         self._holder = self._lease.holder()
         return False
 
-    def _note_beat(self, *, is_ours: bool) -> None:
-        """Note when the holder was last seen to beat: now, if the lease is ours or its row is another than before."""
+    def _record_beat(self, *, is_ours: bool) -> None:
+        """Record when the holder was last seen to beat: now, if the lease is ours or its row has changed."""
         holder = self._holder
         if is_ours or (holder is not None and (self._last_beat is None or self._last_beat[0] != holder)):
             self._last_beat = holder, monotonic()
         elif holder is None:
             self._last_beat = None
 
-    def _note_steps(self) -> None:
-        """Note whether the pipeline goes on.
+    def _record_steps(self) -> None:
+        """Record whether the pipeline makes progress.
 
-        Looks are counted, not seconds: a machine that was suspended, or a container that was frozen, makes none.
+        Checks are counted, not seconds, because a suspended machine or a frozen container makes no checks.
         """
         if not self.is_running or self._pipeline.steps != self._steps_seen:
-            self._steps_seen, self._looks_without_step = self._pipeline.steps, 0
+            self._steps_seen, self._checks_without_step = self._pipeline.steps, 0
         else:
-            self._looks_without_step += 1
-        is_stuck = self._looks_without_step * BEAT_EVERY_S >= STUCK_AFTER_S
-        reason = f"the pipeline has not gone on for {STUCK_AFTER_S / 60:g} minutes" if is_stuck else None
+            self._checks_without_step += 1
+        is_stuck = self._checks_without_step * BEAT_EVERY_S >= STUCK_AFTER_S
+        reason = f"the pipeline has made no progress for {STUCK_AFTER_S / 60:g} minutes" if is_stuck else None
         if reason and not self._troubles.stuck:
-            _LOG.error("%s: the server has to be restarted", reason)
+            _LOG.error("%s: the server must be restarted", reason)
         self._troubles.stuck = reason
-        self._troubles.tell("steps", reason)
+        self._troubles.report("steps", reason)
 
     def _start(self) -> None:
         self._troubles.another_keeps_data_fresh = False
@@ -168,7 +169,7 @@ class PipelineRunner:
             return
         who = f"process {holder.pid} on {holder.host}"
         if was_ours:
-            self._warn_once(who, f"{who} has taken the pipeline over; this server goes on serving, and stands by")
+            self._warn_once(who, f"{who} has taken over the pipeline; this server still serves, and stands by")
         else:
             self._warn_once(who, f"{who} runs the pipeline on this database; serving without one, and standing by")
 
@@ -185,7 +186,7 @@ class PipelineRunner:
         self._last_warning = about
 
 
-def _take_note(claim: asyncio.Task[bool]) -> None:
-    """Mark the error as seen, so that asyncio does not log it: at the end of the server nobody asks for it."""
+def _mark_retrieved(claim: asyncio.Task[bool]) -> None:
+    """Mark the error as retrieved, so that asyncio does not log it: at the server's end nobody asks for it."""
     if not claim.cancelled():
         claim.exception()

@@ -1,4 +1,4 @@
-"""The world as it was known on a past day, for `--as-of`: no network, nothing written to the store."""
+"""The data known on a past day, for `--as-of`. It uses no network and writes nothing to the store."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ BACKCAST_DAYS: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """Shows what was known at `instant` and at the instants that follow it, as far as the archive knows."""
+    """Shows the data known at `instant` and at later instants, as far as the archive reaches."""
 
     instant: int
     archive: Archive
@@ -30,9 +30,9 @@ class Rehearsal:
     def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
         """Prepare a rehearsal of a market from the instant on. Raises StoreError.
 
-        The `archive` of another market's rehearsal of the same instant does for this one too.
+        Rehearsals of several markets at the same instant can share one `archive`.
         """
-        model = forecaster(market)  # the back-casts teach it what the first run needs
+        model = forecaster(market)  # it learns from the back-casts, which the first run needs
         archive = archive or store.archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
@@ -49,7 +49,7 @@ class Rehearsal:
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
-        """Return the newest forecast of wind and sun at an instant; None where none is fresh."""
+        """Return the newest forecast of wind and sun at an instant, None if none is fresh."""
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
@@ -58,7 +58,7 @@ class Rehearsal:
         return int(seen[-1]) if seen.size else None
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
-        """Return what was known at an instant; `runs` are those made in this rehearsal."""
+        """Return the data known at an instant. `runs` are those made in this rehearsal."""
         market, known_since, prices = self.forecaster.market, self.known_since(at), self.prices(at)
         newest = runs[-1] if runs else None
         by_step = {
@@ -81,7 +81,7 @@ class Rehearsal:
 
 
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Yield what is made once a day for the days that have no run in the store, enough for 14 days of past hours."""
+    """Yield daily runs for the days without one in the store, enough for 14 days of past hours."""
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))
@@ -90,7 +90,7 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Ful
 
 
 def backcast_instants(instant: int) -> Iterator[int]:
-    """Yield when a server would have made a run on each of the days before an instant, oldest first."""
+    """Yield the instants at which a server would have made a run on each day before an instant, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))

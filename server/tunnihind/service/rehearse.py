@@ -1,4 +1,4 @@
-"""The server on a past day: its clock starts at the given instant and runs on."""
+"""The server on a past day. Its clock starts at the given instant and runs on."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ LOOK_AGAIN_S: Final = 10.0
 
 
 class Player:
-    """Makes, in memory, the runs that a server would have made as the rehearsed day goes on."""
+    """Makes, in memory, the runs that a server would have made while the rehearsed day goes on."""
 
     def __init__(self, rehearsal: Rehearsal, snapshot: Snapshot) -> None:
         self._rehearsal = rehearsal
@@ -47,7 +47,7 @@ class Player:
 
 
 async def serve_rehearsal(settings: Settings, instant: int) -> None:
-    """Serve what was known at the instant until the process is asked to end. Raises SettingsError, StoreError."""
+    """Serve the data known at the instant until the process is asked to end. Raises SettingsError, StoreError."""
     with Store(settings.store_url, read_only=True) as store:
         clock = RehearsalClock(instant)
         players: list[Player] = []
@@ -58,7 +58,8 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
             players.append(Player(rehearsal, Snapshot(settings.at(market.zone), clock)))
             await players[-1].play(instant)
         _LOG.info("rehearsing %s: no network, nothing is written", iso_utc(instant))
-        # It has the identity of today's server: if announced, that server's clients would connect to a past day.
+        # It has the identity of today's server. If it were announced, that server's clients would connect to a past
+        # day.
         site = open_site(
             replace(settings, announce=False),
             [_served(store, player, clock) for player in players],
@@ -73,7 +74,7 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
 
 
 def _served(store: Store, player: Player, clock: Clock) -> ServedZone:
-    """Return what answers of a zone come from."""
+    """Return the sources of a zone's answers."""
     zone = player.snapshot.market.zone
     return ServedZone(
         snapshot=player.snapshot,

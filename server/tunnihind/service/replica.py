@@ -1,6 +1,6 @@
-"""The server on real time that answers from a store, whoever keeps that fresh.
+"""The real-time server that answers from a store, whoever keeps the store fresh.
 
-It is all that a replica is (`serve --no-pipeline`). So nothing is loaded here that only forecasts need.
+A replica (`serve --no-pipeline`) consists of this alone. So nothing is loaded here that only forecasts need.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 async def serve_replica(settings: Settings) -> None:
-    """Serve what others bring into the store until the process is asked to end. Raises SettingsError, StoreError."""
+    """Serve data that others store until the process is asked to end. Raises SettingsError, StoreError."""
     clock = SystemClock()
     store = await opened(settings, open_replica, clock)
     if store is None:
@@ -35,18 +35,18 @@ async def serve_replica(settings: Settings) -> None:
     with store:
         async with answering(settings, store, clock, with_pipeline=False) as (_updater, metrics, stopping):
             metrics.show(PipelineLease(None))
-            _LOG.info("serving what is known, without a pipeline")
+            _LOG.info("serving the known data, without a pipeline")
             await until_stopped(stopping)
 
 
 def _readable(store: Store) -> Store:
-    """Return the store, unless a newer version has upgraded it past this one's reach. Raises SchemaError."""
+    """Return the store, unless a newer version has upgraded it beyond this one's reach. Raises SchemaError."""
     store.require_readable()
     return store
 
 
 def _served(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> ServedZone:
-    """Return what answers of a zone come from."""
+    """Return the sources of a zone's answers."""
     zone = snapshot.market.zone
     return ServedZone(
         snapshot=snapshot,

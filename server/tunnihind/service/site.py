@@ -1,4 +1,4 @@
-"""The API on its port: how many connections it may have, where it listens, and when it stops."""
+"""Serves the API on its port: the limit of connections, the address, and the shutdown."""
 
 import asyncio
 import errno
@@ -19,17 +19,17 @@ from tunnihind.errors import SettingsError
 from tunnihind.service.announce import announce
 from tunnihind.service.application import NAME, ServedZone, create_app, identity
 from tunnihind.service.background import background
-from tunnihind.service.systemd import READY, STOPPING, keep_watchdog_calm, notify
+from tunnihind.service.systemd import READY, STOPPING, feed_watchdog, notify
 from tunnihind.settings import Settings
 
 _LOG: Final = logging.getLogger(__name__)
 
 SHUTDOWN_S: Final = 10.0
-_WISHES: Final = (signal.SIGINT, signal.SIGTERM)
+_STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 MOST_DESCRIPTORS: Final = 65_536
 _KEPT_FREE: Final = 256
-"""Open files and connections besides those of clients: the database, the sources, the process of the model."""
+"""Open files and connections besides those of clients: the database, the sources, the model's process."""
 
 
 @asynccontextmanager
@@ -45,12 +45,11 @@ async def open_site(
 ) -> AsyncIterator[asyncio.Event]:
     """Answer for `zones` on the settings' host and port within this context, announced on the local network.
 
-    Once the event that it yields is set, `/readyz` says no. Other requests are still answered for a moment, each as the
-    last one of its connection, so that a balancer has time to turn to another server.
-
-    The announced name says what is served. Without a network to announce it on, the server answers all the same.
-    Without an `instance_id`, which is in the store, nothing is announced.
-    Raises SettingsError where the port can't be had.
+    Once the yielded event is set, `/readyz` fails. Other requests are still answered for a moment, each as the last one
+    of its connection, so that a load balancer has time to switch to another server.
+    The announced name contains the mode. Without a network for the announcement, the server answers all the same.
+    Without an `instance_id`, which is in the store, nothing is announced. Raises SettingsError if the port is not
+    available.
     """
     stopping = asyncio.Event()
     app = create_app(
@@ -72,8 +71,8 @@ async def open_site(
         _LOG.info("answering at %s", settings.base_url)
         if settings.full_horizon and not settings.is_private:
             _LOG.warning(
-                "--full-horizon is for a private server, and %s looks public: whoever reaches it gets the forecast "
-                "past freeUntil too",
+                "--full-horizon is for a private server, and %s looks public: everybody who reaches it also gets the "
+                "forecast past freeUntil",
                 settings.base_url,
             )
         announcing = (
@@ -81,11 +80,11 @@ async def open_site(
             if settings.announce and instance_id is not None
             else nullcontext()
         )
-        async with background(keep_watchdog_calm(zones[0].snapshot.troubles, clock)):
+        async with background(feed_watchdog(zones[0].snapshot.troubles, clock)):
             notify(READY)
             async with announcing:
                 yield stopping
-            # A server that only waited for its database goes on as another site.
+            # A server that only waited for its database continues as another site.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:
@@ -95,7 +94,7 @@ async def open_site(
 
 
 def raise_limit() -> int:
-    """Raise the limit of open descriptors as far as is allowed; return how many clients that leaves room for."""
+    """Raise the limit of open descriptors as far as allowed, and return how many clients that leaves room for."""
     if sys.platform == "win32":
         return MOST_CONNECTIONS
     import resource  # noqa: PLC0415  not on every platform
@@ -109,27 +108,27 @@ def raise_limit() -> int:
 
 
 def connections_within(descriptors: int) -> int:
-    """Return how many of the descriptors clients may take: all but some, or half where there are few."""
+    """Return how many of the descriptors clients may take: all but some, or half if there are few."""
     return min(max(descriptors - _KEPT_FREE, descriptors // 2), MOST_CONNECTIONS)
 
 
 async def until_stopped(stopping: asyncio.Event) -> None:
-    """Set an event when the process is asked to end, and return then."""
+    """Set an event when the process is asked to end, and then return."""
     loop = asyncio.get_running_loop()
-    for wish in _WISHES:
-        loop.add_signal_handler(wish, stopping.set)
+    for number in _STOP_SIGNALS:
+        loop.add_signal_handler(number, stopping.set)
     try:
         await stopping.wait()
     except asyncio.CancelledError:
-        for wish in _WISHES:
-            loop.remove_signal_handler(wish)
+        for number in _STOP_SIGNALS:
+            loop.remove_signal_handler(number)
         raise
     _LOG.info("stopping")
 
 
 async def _drain(seconds: float) -> None:
-    """Go on answering for a while, unless the process is asked to end again."""
-    _LOG.info("answering for another %g s, so that a balancer can turn to other servers", seconds)
+    """Continue to answer for a while, unless the process is asked to end again."""
+    _LOG.info("answering for another %g s, so that a balancer can switch to other servers", seconds)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await until_stopped(asyncio.Event())

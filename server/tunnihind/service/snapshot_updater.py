@@ -1,9 +1,10 @@
-"""Keeps the served data, and the data of the pages alone, up to date with the store."""
+"""Keeps the served data, and the data only for pages, up to date with the store."""
 
 import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from random import uniform
 from time import monotonic
 from typing import Final, NamedTuple, cast, get_args
@@ -13,6 +14,7 @@ from tunnihind.api.served_data import CLOCKS_DIFFER_S, ServedData, read_served_d
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.clock import Clock
 from tunnihind.errors import SourceFault, StoreError, StoreLost
+from tunnihind.forecast.scoring.weather_scores import MEMORY_S, VariableScores, scored_names, weather_scores
 from tunnihind.market import Market, Zone, floor_hour
 from tunnihind.service.background import background
 from tunnihind.store.health import SourceHealth
@@ -24,25 +26,25 @@ from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 _LOG: Final = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 5.0
-"""How often to look for what another process wrote: an import, or the server that runs the pipeline."""
+"""The store is checked this often for writes of other processes: an import, or the server with the pipeline."""
 
 LOOK_OFTEN_S: Final = 1.0
-"""How often where a database server could tell of changes and doesn't: a standby, or behind a pool of connections."""
+"""It is checked this often if a database server should announce changes but doesn't: a standby, or behind a pool."""
 
 _RETRIES_S: Final = 0.5, 1.5
-"""Not all servers come back to a database at the same moment."""
+"""The pause is random, so that not all servers come back to a database at the same moment."""
 
 _LISTEN_AGAIN_S: Final = 2.0, 6.0
 
 OLD_COPY_S: Final = 15 * 60
-"""While prices that an old copy lacks are fetched again, memory is served for this long at most."""
-_OLD_COPY: Final = "an older copy is in the database's place: what was known before is served until prices are fetched"
+"""While prices that an old copy lacks are fetched again, the data in memory are served for this long at most."""
+_OLD_COPY: Final = "an older copy has replaced the database: the newer known data are served until prices are fetched"
 
 _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
 class _StoreState(NamedTuple):
-    """The state of a store at an hour: all data are read again where it differs, the weather where that alone does."""
+    """The state of a store at an hour. If only the covariates differ, only the weather is read again."""
 
     version: int
     change_id: str
@@ -52,7 +54,7 @@ class _StoreState(NamedTuple):
     covariates: int
 
     def has_data_of(self, other: _StoreState) -> bool:
-        """Return whether nothing differs but the weather."""
+        """Return whether only the weather differs."""
         return self[:-1] == other[:-1]
 
 
@@ -66,15 +68,15 @@ class SnapshotUpdater:
         self._changed = asyncio.Event()
         self._shown: _StoreState | None = None
         self.surroundings = {snapshot.market.zone: Surroundings() for snapshot in snapshots}
-        """The dashboards' content beside the snapshots, by zone."""
+        """The dashboards' content besides the snapshots, by zone."""
         self._is_failing = False
-        self._is_told = False
+        self._is_notified = False
         self._caught_up_at: float | None = None
         self._old_copy_since: int | None = None
 
     @property
     def lag_s(self) -> float | None:
-        """Seconds since what is served was last seen to be the newest there is; None where nothing has been read."""
+        """Seconds since the served data were last seen to be the newest, None if nothing has been read."""
         return None if self._caught_up_at is None else monotonic() - self._caught_up_at
 
     @property
@@ -83,28 +85,28 @@ class SnapshotUpdater:
         return self._snapshots[0].troubles
 
     def store_changed(self) -> None:
-        """Look at the store soon: it may have changed."""
+        """Check the store soon, because it may have changed."""
         self._changed.set()
 
     async def refresh(self) -> None:
-        """Read the store if it has changed; on an error go on serving the data read before."""
+        """Read the store if it has changed. On an error, keep serving the data read before."""
         now, started = int(self._clock.now()), monotonic()
         try:
             seen, data, surroundings = await asyncio.to_thread(self._read, now)
         except StoreError as error:
             if not self._is_failing and not isinstance(error, StoreLost):
-                _LOG.error("%s; answers go on from what was read before", error)
+                _LOG.error("%s; the data read before are still served", error)
             self._is_failing = True
-            self.troubles.tell("store", error.reason)
+            self.troubles.report("store", error.reason)
             return
-        except Exception:  # noqa: BLE001  a bug must not leave clients with old prices for good
+        except Exception:  # noqa: BLE001  a bug must not leave clients with old prices for ever
             if not self._is_failing:
-                _LOG.exception("what is in the database can't be shown; answers go on from what was read before")
+                _LOG.exception("the data in the database can't be shown; the data read before are still served")
             self._is_failing = True
-            self.troubles.tell("store", "what is in the database can't be shown")
+            self.troubles.report("store", "the data in the database can't be shown")
             return
         self._is_failing = False
-        self.troubles.tell("store", None)
+        self.troubles.report("store", None)
         self._warn("damage", self._store.database.system.damage)
         self._warn("old copy", _OLD_COPY if self._old_copy_since is not None else "")
         self._shown, self.surroundings = seen, surroundings
@@ -119,57 +121,67 @@ class SnapshotUpdater:
             while True:
                 self._changed.clear()
                 await self.refresh()
-                # Real time, not the clock's: this only waits until this process or another one has changed the store.
+                # This is real time, not the clock's, because it only waits until a process has changed the store.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause_s()):
                         await self._changed.wait()
 
     def _pause_s(self) -> float:
-        """Return how long to wait before looking again, unless a change is announced."""
-        if not self._store.database.system.tells_of_changes:
+        """Return the time until the next check, unless a change is announced."""
+        if not self._store.database.system.announces_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
-            return uniform(*_RETRIES_S)  # noqa: S311  to spread, not to hide
-        return LOOK_AGAIN_S if self._is_told else LOOK_OFTEN_S
+            return uniform(*_RETRIES_S)  # noqa: S311  to spread servers, not for secrecy
+        return LOOK_AGAIN_S if self._is_notified else LOOK_OFTEN_S
 
     async def _listen(self) -> None:
-        """Look at the store whenever the database announces a change."""
-        while self._store.database.system.tells_of_changes:
+        """Check the store whenever the database announces a change."""
+        while self._store.database.system.announces_changes:
             try:
                 async with aclosing(self._store.database.system.changes()) as changes:
                     is_listening = False
                     async for _ in changes:
                         # The first announcement says that we listen. A later one proves that changes reach us.
-                        self._is_told, is_listening = is_listening, True
+                        self._is_notified, is_listening = is_listening, True
                         self._changed.set()
             except StoreError as error:
-                _LOG.debug("%s; it is looked at every second", error)
-            self._is_told = False
+                _LOG.debug("%s; it is checked every second", error)
+            self._is_notified = False
             self._changed.set()
-            await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread, not to hide
+            await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread servers, not for secrecy
 
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
         """Return the state of the store, and by zone the data to serve and the pages' surroundings.
 
-        The data are None where they are served already: sources are asked far more often than their answers change.
+        The data are None if they are already served: sources are asked far more often than their answers change.
         """
-        # In one view: wherever the version is the same, the data are.
+        # All is read in one view, so that the same version always means the same data.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._look(now)
             if self._shown is not None and self._is_of_old_copy(seen, self._shown, now):
                 return self._shown, None, self.surroundings
             markets = {snapshot.market.zone: snapshot.market for snapshot in self._snapshots}
-            weather, sources = {zone: one.weather for zone, one in self.surroundings.items()}, read_sources(self._store)
             data = None
             if self._shown is None or not seen.has_data_of(self._shown):
                 data = {zone: read_served_data(self._store, market, now) for zone, market in markets.items()}
-            if seen != self._shown:
-                weather = {zone: read_weather(self._store, market, now) for zone, market in markets.items()}
-            return seen, data, {zone: Surroundings(weather[zone], sources) for zone in markets}
+            return seen, data, {zone: self._read_surroundings(market, seen, now) for zone, market in markets.items()}
+
+    def _read_surroundings(self, market: Market, seen: _StoreState, now: int) -> Surroundings:
+        """Return the surroundings of a market's pages, read again as far as they may have changed.
+
+        The scores of the weather change by the day and take a tenth of a second: they are read once an hour.
+        """
+        around = replace(self.surroundings[market.zone], sources=read_sources(self._store))
+        if seen == self._shown:
+            return around
+        around = replace(around, weather=read_weather(self._store, market, now))
+        if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
+            around = replace(around, weather_scores=read_weather_scores(self._store, market, now))
+        return around
 
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
-        """Return whether a copy that lacks what is served is in the store's place, and may still get it."""
+        """Return whether a copy that lacks served data has replaced the store, and may still get them."""
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None
             return False
@@ -186,7 +198,7 @@ class SnapshotUpdater:
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
     def _warn(self, about: str, warning: str) -> None:
-        """Have `/readyz` warn of something, or no longer where there is nothing to say."""
+        """Set a warning for `/readyz`, or remove it if the text is empty."""
         if warning:
             self.troubles.warnings[about] = warning
         else:
@@ -194,19 +206,24 @@ class SnapshotUpdater:
 
 
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
-    """Read the newest forecast of wind and sun for a market; None where none is fresh. Raises StoreError."""
+    """Read the newest forecast of wind and sun for a market, None if none is fresh. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))
     return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)
 
 
+def read_weather_scores(store: Store, market: Market, now: int) -> tuple[VariableScores, ...]:
+    """Read how good the forecasts of the weather turned out to be for a market. Raises StoreError."""
+    return weather_scores(store.covariates.newest(scored_names(market), now - MEMORY_S, now), market, now)
+
+
 def read_sources(store: Store) -> tuple[SourceState, ...]:
-    """Read how each source last answered. Raises StoreError."""
+    """Read the last answers of each source. Raises StoreError."""
     return tuple(source_state(health) for health in store.health.all().values())
 
 
 def source_state(health: SourceHealth) -> SourceState:
-    """Return what everybody may know of a source's health."""
+    """Return the public part of a source's health."""
     if not health.failures:
         return SourceState(health.source, health.ok_ts, None, None)
     fault = cast("SourceFault", health.fault) if health.fault in _FAULTS else "unknown"

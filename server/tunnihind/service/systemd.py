@@ -1,4 +1,4 @@
-"""Tells systemd, or another service manager that speaks `sd_notify`, that the server is there, lives on, or stops."""
+"""Reports to systemd, or another service manager with `sd_notify`, that the server is ready, alive, or stopping."""
 
 import os
 import socket
@@ -14,18 +14,18 @@ ALIVE: Final = "WATCHDOG=1"
 
 
 def notify(state: str) -> None:
-    """Tell the service manager, if there is one that wants to know (`NOTIFY_SOCKET`)."""
+    """Send a state to the service manager, if there is one (`NOTIFY_SOCKET`)."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
-    # Whoever does not listen has nothing to know.
+    # If nobody listens, nothing is lost.
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as to_manager:
         # A name that begins with @ is in the abstract namespace of Linux.
         to_manager.sendto(state.encode(), f"\0{address[1:]}" if address.startswith("@") else address)
 
 
-async def keep_watchdog_calm(troubles: Troubles, clock: Clock) -> None:
-    """Say that the server lives, twice in the time that the watchdog waits, unless only a restart can help."""
+async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
+    """Report that the server is alive, twice in each of the watchdog's periods, unless only a restart can help."""
     wait_us = os.environ.get("WATCHDOG_USEC")
     if not wait_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return

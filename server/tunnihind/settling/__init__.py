@@ -1,7 +1,9 @@
-"""From a source's answer to a settled price, in the order in which it happens.
+"""Settles prices: from a source's answer to a settled price.
 
-- `sheet` checks one sheet by itself: is it a whole and possible day?
-- `day_prices` compares two days' prices;
-- `rule` decides by zone and delivery day, from the sources' answers and the settled prices: pure functions;
+The modules in the order of their work:
+
+- `sheet` checks whether one sheet is a complete and possible day.
+- `day_prices` compares two days' prices.
+- `rule` decides by zone and delivery day, from the sources' answers and the settled prices. It has only pure functions.
 - `settling` applies the rule to the store.
 """

@@ -1,4 +1,4 @@
-"""A delivery day's prices, by the quarter or by the hour, and how two of them differ. All of it is pure."""
+"""A delivery day's prices, by the quarter or by the hour, and their differences. All functions are pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ from typing import Final, NamedTuple, Self
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, floor_hour, hourly_prices
 
 TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
-"""Prices that differ by no more are equal: a cent of rounding, and the error of floating point."""
+"""Prices with a smaller difference are equal: a cent of rounding, and the error of floating point."""
 
 _LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
 _FEW: Final = 4
-"""Fewer periods than this may be alike by chance."""
+"""Fewer equal periods than this may be a coincidence."""
 _EXPLAINED: Final = 0.9
-"""The share of the differing periods that a shift has to explain."""
+"""A shift must explain this share of the differing periods."""
 _SMALL_EUR_MWH: Final = 5.0
 """Prices nearer to zero say little about a factor."""
 
@@ -29,31 +29,31 @@ class Pair(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether they differ by more than rounding."""
+        """Whether the two prices differ by more than rounding."""
         return abs(self.ours - self.theirs) > TOLERANCE_EUR_MWH
 
 
 @dataclass(frozen=True)
 class DayPrices:
-    """Prices by the start of their period, EUR/MWh: quarters, and hours that are known as hours only."""
+    """Prices by the start of their period, EUR/MWh: quarters, and hours that are known only as hours."""
 
     quarters: dict[int, float] = field(default_factory=dict)
     whole_hours: dict[int, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, day: date, prices: Sequence[float]) -> Self:
-        """Return a whole day's prices that are given in order of time."""
+        """Return the prices of a complete day, given in order of time."""
         step_s = (day_end(day) - day_start(day)) // len(prices)
         by_ts = dict(zip(range(day_start(day), day_end(day), step_s), prices, strict=True))
         return cls(quarters=by_ts) if step_s == QUARTER_S else cls(whole_hours=by_ts)
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """Every hour that has a price, by the mean of its quarters where it has them."""
+        """Every hour that has a price. An hour with quarters has their mean."""
         return self.whole_hours | hourly_prices(self.quarters)
 
-    def beside(self, other: DayPrices) -> list[Pair]:
-        """Return the prices that both have, in order of time: by the hour where one side has only hours."""
+    def paired_with(self, other: DayPrices) -> list[Pair]:
+        """Return the prices that both have, in order of time. Where one side has only hours, compare hours."""
         pairs = [Pair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters]
         by_quarter = {floor_hour(pair.ts) for pair in pairs}
         pairs += [
@@ -64,22 +64,22 @@ class DayPrices:
         return sorted(pairs)
 
     def first_difference(self, other: DayPrices) -> Pair | None:
-        """Return the first prices that differ, None where all that both have is equal."""
-        return next((pair for pair in self.beside(other) if pair.differs), None)
+        """Return the first prices that differ, None if all common prices are equal."""
+        return next((pair for pair in self.paired_with(other) if pair.differs), None)
 
-    def is_as(self, other: DayPrices) -> bool:
-        """Return whether the two have something in common, and no difference."""
+    def agrees_with(self, other: DayPrices) -> bool:
+        """Return whether the two days have common prices, and no difference."""
         return bool(self.hours.keys() & other.hours.keys()) and self.first_difference(other) is None
 
     def adds_to(self, other: DayPrices) -> bool:
-        """Return whether this has hours that the other lacks, or the quarters of its hours."""
+        """Return whether this day has hours, or quarters of hours, that the other lacks."""
         return bool(self.hours.keys() - other.hours.keys() or self.quarters.keys() - other.quarters.keys())
 
-    def over(self, settled: DayPrices) -> list[tuple[int, int, float]]:
-        """Return what to store as (start, step, price) so that this stands in place of what is settled.
+    def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
+        """Return the rows to store, as (start, step, price), so that this day replaces the settled prices.
 
-        A settled price that is equal stays as it is. Hours add nothing to settled quarters: where they differ, the
-        quarters get the hour's price. Hours that were settled before their quarters follow these.
+        An equal price keeps its settled value. Hours add nothing to settled quarters; if they differ, the quarters get
+        the hour's price. Hours that were settled before their quarters get the mean of the quarters.
         """
         rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:
@@ -98,12 +98,12 @@ class DayPrices:
         return rows
 
 
-def looks_like(prices: DayPrices, known: DayPrices) -> str:
-    """Say in words how a day seems to have come from a known one by mistake: moved in time, or times a factor.
+def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
+    """Say how a day seems to have come from a known day by mistake: moved in time, or multiplied by a factor.
 
-    It is empty where neither explains it.
+    Return an empty text if neither explains the day.
     """
-    pairs = prices.beside(known)
+    pairs = prices.paired_with(known)
     differing = [pair for pair in pairs if pair.differs]
     by_ts = {pair.ts: pair.theirs for pair in pairs}
     step_s = QUARTER_S if len(pairs) > len(prices.hours) else HOUR_S
@@ -129,7 +129,7 @@ def _factor(differing: Iterable[Pair]) -> float | None:
 
 
 def _shift_in_words(shift_s: int) -> str:
-    """Say how far prices stand from where they belong: `an hour too late`, `15 minutes too early`."""
+    """Say how far prices are shifted: `an hour too late`, `15 minutes too early`."""
     hours, rest_s = divmod(abs(shift_s), HOUR_S)
     whole = "an hour" if hours == 1 else f"{hours} hours"
     length = f"{abs(shift_s) // 60} minutes" if rest_s else whole

@@ -1,9 +1,9 @@
-"""The rule by which prices are settled, for one zone. All of it is pure.
+"""The rule by which the prices of one zone are settled. All functions are pure.
 
-A witness is the newest answer of a source for a whole delivery day. Settled prices are agreed (two sources said so, or
-the operator) or unconfirmed (one source said so). `docs/data.md` has the rule in plain words.
+A witness is the newest answer of a source for a complete delivery day. Settled prices are agreed (two sources gave
+them, or the operator) or unconfirmed (one source gave them). `docs/data.md` has the rule in plain words.
 
-Time counts from first to last hearing: a witness that was heard with the same prices for two hours has stood for two.
+A witness has stood for the time from its first to its last hearing with the same prices.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,25 +14,25 @@ from itertools import combinations
 from typing import Final
 
 from tunnihind.market import HOUR_S, QUARTER_S, iso_utc, market_time_unit
-from tunnihind.settling.day_prices import DayPrices, looks_like
+from tunnihind.settling.day_prices import DayPrices, mistake_in_words
 from tunnihind.settling.sheet import Held, Reason, doubt
 from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
-"""Two hourly questions may be closer than an hour by this much."""
+"""Two hourly questions may be less than an hour apart, by up to this time."""
 CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
-"""A source's correction of its own unconfirmed prices has to stand for this long."""
+"""A source's correction of its own unconfirmed prices must stand for this long."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
-"""When two sources differ, one has to say the same for this long. One not heard for this long is silent."""
+"""When two sources differ, one must repeat its prices for this long. A source not heard for this long is silent."""
 SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
-"""A source that contradicts all settled days waits this long, and so do two whose change looks like a mistake."""
+"""A source that contradicts all settled days waits this long. So do two sources whose change looks like a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The settled prices of a delivery day, since when, and the sources that they rest on while unconfirmed.
+    """The settled prices of a delivery day, when they were settled, and the sources behind unconfirmed ones.
 
-    `imported_ts` is when the operator last gave a price of it, 0 for never.
+    `imported_ts` is when the operator last gave a price of the day, 0 for never.
     """
 
     prices: DayPrices
@@ -42,7 +42,7 @@ class Settled:
 
     @property
     def is_agreed(self) -> bool:
-        """Whether two sources, or the operator, have said so."""
+        """Whether two sources, or the operator, confirmed the prices."""
         return not self.unconfirmed_from
 
 
@@ -50,8 +50,8 @@ class Settled:
 class Ruling:
     """The decision on a delivery day.
 
-    `settles` are the prices to settle, `is_agreed` if two sources say them; None leaves the day as it is, and
-    `withdraws` takes back what is unconfirmed. `held` says by source what is held back, and why.
+    `settles` has the prices to settle, and `is_agreed` is true if two sources gave them. None leaves the day as it is.
+    `withdraws` removes unconfirmed prices. `held` has the reason for each source whose prices are held back.
     """
 
     settles: Witness | None = None
@@ -61,8 +61,8 @@ class Ruling:
 
 
 @dataclass(frozen=True)
-class Said:
-    """A witness beside what is settled. `answer` is how its source's newest answer compares with all that is."""
+class Claim:
+    """A witness, with the comparison of its source's newest answer to all settled prices."""
 
     witness: Witness
     answer: Comparison
@@ -75,20 +75,20 @@ class Said:
 
     @property
     def source(self) -> str:
-        """Who says so."""
+        """The source of the claim."""
         return self.witness.source
 
-    def is_as(self, other: Settled | Said) -> bool:
+    def agrees_with(self, other: Settled | Claim) -> bool:
         """Return whether the prices are the same."""
-        return self.prices.is_as(other.prices)
+        return self.prices.agrees_with(other.prices)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How a source's newest answer compares with what is settled.
+    """The comparison of a source's newest answer to the settled prices.
 
-    It `is_off` where it contradicts every settled day that it covers, and has not stood for six hours. `contradicts`
-    says that one of the days that it contradicts is agreed. `detail` names the first difference.
+    The answer `is_off` if it contradicts every settled day that it covers, and has not stood for six hours.
+    `contradicts` is true if one of those days is agreed. `detail` describes the first difference.
     """
 
     is_off: bool = False
@@ -101,27 +101,27 @@ def rule(
 ) -> dict[date, Ruling]:
     """Return the ruling on each day that a source has answered for.
 
-    `witnesses` are by source, in the order of trust, and by day. Days before `waits_from` are not asked for again soon,
-    so that two sources that differ on one are not waited for.
+    `witnesses` are by source, in the order of trust, and by day. Days before `waits_from` won't be asked for again
+    soon, so the rule does not wait until differing sources agree on them.
     """
-    said: dict[date, list[Said]] = {}
+    claims: dict[date, list[Claim]] = {}
     for days in witnesses:
         answer = _answer(days, settled)
         for day, witness in days.items():
             others = [row for other, one in settled.items() if other != day for row in _rows(one.prices)]
-            said.setdefault(day, []).append(Said(witness, answer, doubt(witness.prices, others)))
-    return {day: _rule_on(said[day], settled.get(day), may_wait=day >= waits_from) for day in said}
+            claims.setdefault(day, []).append(Claim(witness, answer, doubt(witness.prices, others)))
+    return {day: _rule_on(claims[day], settled.get(day), may_wait=day >= waits_from) for day in claims}
 
 
 def _answer(days: Mapping[date, Witness], settled: Mapping[date, Settled]) -> Comparison:
-    """Hold a source's newest answer against all that is settled."""
+    """Compare a source's newest answer to all settled prices."""
     heard_ts = max((witness.heard_ts for witness in days.values()), default=0)
     wrong, right, detail = [], 0, ""
     for day in sorted(settled.keys() & days.keys()):
         prices, known = DayPrices.of(day, days[day].prices), settled[day].prices
-        if days[day].heard_ts < heard_ts or not prices.beside(known):
+        if days[day].heard_ts < heard_ts or not prices.paired_with(known):
             continue
-        if prices.is_as(known):
+        if prices.agrees_with(known):
             right += 1
         else:
             wrong.append(day)
@@ -131,118 +131,118 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, Settled]) -> Co
     return Comparison(bool(wrong) and not right and stands_s < SUSPECT_S, contradicts, detail)
 
 
-def _rule_on(said: Sequence[Said], settled: Settled | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day from the sources' answers, which come in the order of trust."""
-    for pair in combinations(said, 2):
-        if pair[0].is_as(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
-            return _agreed(pair, said, settled)
+def _rule_on(claims: Sequence[Claim], settled: Settled | None, *, may_wait: bool) -> Ruling:
+    """Return the ruling on a day. The claims come in the order of trust."""
+    for pair in combinations(claims, 2):
+        if pair[0].agrees_with(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
+            return _agreed(pair, claims, settled)
     if settled is None or not settled.is_agreed:
-        return _unconfirmed(said, settled, may_wait=may_wait)
-    same = next((one for one in said if one.is_as(settled) and one.prices.adds_to(settled.prices)), None)
-    # The quarters of agreed hours are agreed; hours that nobody had before are not.
+        return _unconfirmed(claims, settled, may_wait=may_wait)
+    same = next((one for one in claims if one.agrees_with(settled) and one.prices.adds_to(settled.prices)), None)
+    # The quarters of agreed hours are agreed. Hours that nobody gave before are not.
     return _ruling(
-        said, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
+        claims, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
     )
 
 
-def _agreed(pair: tuple[Said, Said], said: Sequence[Said], settled: Settled | None) -> Ruling:
-    """Settle what two sources say, at once unless it changes what is agreed by what looks like a mistake."""
+def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled | None) -> Ruling:
+    """Settle the prices of two agreeing sources, at once unless they change agreed prices in a way that looks wrong."""
     best = max(pair, key=lambda one: len(one.witness.prices))
-    changes = settled is not None and not best.is_as(settled)
+    changes = settled is not None and not best.agrees_with(settled)
     if settled is not None and changes and max(one.witness.since_ts for one in pair) <= settled.imported_ts:
-        # The operator knew what they say, and knows better: only something new counts.
-        return _ruling(said, settled, None)
+        # The operator knew these prices and gave others, so only new prices count.
+        return _ruling(claims, settled, None)
     if settled is not None and changes and settled.is_agreed:
-        looks = best.doubt.detail if best.doubt else looks_like(best.prices, settled.prices)
+        looks = best.doubt.detail if best.doubt else mistake_in_words(best.prices, settled.prices)
         stands_s = min(one.witness.heard_ts for one in pair) - max(one.witness.since_ts for one in pair)
         if looks and stands_s < SUSPECT_S:
             how = f"two sources say {_difference(best.prices, settled.prices, 'settled')}; they have to for six hours"
             waiting = {one.source: Held(Reason.CORRECTION, how) for one in pair}
-            return Ruling(held={**_ruling(said, settled, None).held, **waiting})
-    return _ruling(said, settled, best, is_agreed=True)
+            return Ruling(held={**_ruling(claims, settled, None).held, **waiting})
+    return _ruling(claims, settled, best, is_agreed=True)
 
 
-def _unconfirmed(said: Sequence[Said], settled: Settled | None, *, may_wait: bool) -> Ruling:
-    """Settle a day on which no two sources agree, and that is not agreed."""
+def _unconfirmed(claims: Sequence[Claim], settled: Settled | None, *, may_wait: bool) -> Ruling:
+    """Rule on a day that is not agreed, and on which no two sources agree."""
     if settled is not None:
-        for one in said:
+        for one in claims:
             is_second = one.source not in settled.unconfirmed_from
-            if is_second and one.is_as(settled) and one.prices.hours.keys() <= settled.prices.hours.keys():
-                return _ruling(said, settled, one, is_agreed=True)
-    speaking = list(_speaking(said))
-    if len(speaking) < 2:  # noqa: PLR2004
-        return _ruling(said, settled, _alone(speaking, settled))
-    ready = [one for one in speaking if one.witness.stands_s >= DISPUTED_S or not may_wait]
+            if is_second and one.agrees_with(settled) and one.prices.hours.keys() <= settled.prices.hours.keys():
+                return _ruling(claims, settled, one, is_agreed=True)
+    credible = list(_credible(claims))
+    if len(credible) < 2:  # noqa: PLR2004
+        return _ruling(claims, settled, _only_claim(credible, settled))
+    ready = [one for one in credible if one.witness.stands_s >= DISPUTED_S or not may_wait]
     if settled is not None:
-        kept = [one for one in ready if one.source in settled.unconfirmed_from and one.is_as(settled)]
+        kept = [one for one in ready if one.source in settled.unconfirmed_from and one.agrees_with(settled)]
         if kept or not may_wait:
-            return _ruling(said, settled, kept[0] if kept else None)
+            return _ruling(claims, settled, kept[0] if kept else None)
     if not ready:
-        return _ruling(said, None, None, withdraws=settled is not None)
-    return _ruling(said, settled, min(ready, key=_distrust))
+        return _ruling(claims, None, None, withdraws=settled is not None)
+    return _ruling(claims, settled, min(ready, key=_distrust))
 
 
-def _speaking(said: Sequence[Said]) -> Iterator[Said]:
-    """Yield those that count alone: neither off nor doubtful, and not silent while another was heard."""
-    able = [one for one in said if not one.answer.is_off and one.doubt is None]
+def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Yield the claims that count alone: neither off nor doubtful, and not silent while another source was heard."""
+    able = [one for one in claims if not one.answer.is_off and one.doubt is None]
     heard_ts = max((one.witness.heard_ts for one in able), default=0)
     return (one for one in able if heard_ts - one.witness.heard_ts < DISPUTED_S)
 
 
-def _alone(speaking: Sequence[Said], settled: Settled | None) -> Said | None:
-    """Return the only one that speaks, if that is enough to settle or to change an unconfirmed day."""
-    if not speaking or settled is None or speaking[0].is_as(settled):
-        return next(iter(speaking), None)
-    is_own = speaking[0].source in settled.unconfirmed_from
-    return speaking[0] if speaking[0].witness.stands_s >= (CORRECTED_AFTER_S if is_own else DISPUTED_S) else None
+def _only_claim(credible: Sequence[Claim], settled: Settled | None) -> Claim | None:
+    """Return the only claim that counts, if it may settle the day or change its unconfirmed prices."""
+    if not credible or settled is None or credible[0].agrees_with(settled):
+        return next(iter(credible), None)
+    is_own = credible[0].source in settled.unconfirmed_from
+    return credible[0] if credible[0].witness.stands_s >= (CORRECTED_AFTER_S if is_own else DISPUTED_S) else None
 
 
-def _distrust(one: Said) -> tuple[bool, bool]:
-    """Rank those that differ: by whether they contradict an agreed day, then whether they lack the traded quarters."""
+def _distrust(one: Claim) -> tuple[bool, bool]:
+    """Rank differing claims: first by contradicting an agreed day, then by lacking the traded quarters."""
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
 
 
 def _ruling(
-    said: Sequence[Said],
+    claims: Sequence[Claim],
     settled: Settled | None,
-    settles: Said | None,
+    settles: Claim | None,
     *,
     is_agreed: bool = False,
     withdraws: bool = False,
 ) -> Ruling:
-    """Hold back all that differs from what is settled in the end."""
+    """Return a ruling that holds back all claims that differ from the final prices."""
     final = settles or settled
-    held = {one.source: _held(one, said, final) for one in said if final is None or not one.is_as(final)}
+    held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}
     return Ruling(settles.witness if settles else None, is_agreed, withdraws, held)
 
 
-def _held(one: Said, said: Sequence[Said], final: Said | Settled | None) -> Held:
-    """Return why a source's prices are not those that are settled in the end, if any are."""
+def _held(one: Claim, claims: Sequence[Claim], final: Claim | Settled | None) -> Held:
+    """Return why a source's prices are held back."""
     if one.answer.is_off:
-        return Held(Reason.OFF, f"all that it says contradicts what is settled, first {one.answer.detail}")
+        return Held(Reason.OFF, f"its whole answer contradicts the settled prices, first {one.answer.detail}")
     if one.doubt is not None:
         return one.doubt
-    against = final or next(other for other in said if other is not one)
-    whose = against.source if isinstance(against, Said) else "settled"
+    against = final or next(other for other in claims if other is not one)
+    whose = against.source if isinstance(against, Claim) else "settled"
     difference = _difference(one.prices, against.prices, whose)
     is_own = isinstance(against, Settled) and one.source in against.unconfirmed_from
     if is_own:
-        taken = "it is taken when it stands for an hour, unless another source contradicts it"
+        taken = "it is accepted after an hour, unless another source contradicts it"
         return Held(Reason.CORRECTION, f"{difference}; {taken}")
-    return Held(Reason.DISAGREEMENT, difference if final else f"{difference}; neither is believed for two hours")
+    return Held(Reason.DISAGREEMENT, difference if final else f"{difference}; neither is accepted for two hours")
 
 
 def _difference(ours: DayPrices, theirs: DayPrices, whose: str) -> str:
-    """Name the first prices that differ, and what the difference looks like."""
+    """Describe the first prices that differ, and the mistake behind the difference if there seems to be one."""
     pair = ours.first_difference(theirs)
     if pair is None:
         return "no price that differs"
-    looks = looks_like(ours, theirs)
+    looks = mistake_in_words(ours, theirs)
     than = f"{whose} {'is' if whose == 'settled' else 'says'} {pair.theirs:.2f}"
     return f"{pair.ours:.2f} EUR/MWh at {iso_utc(pair.ts)} where {than}" + (f" ({looks})" if looks else "")
 
 
 def _rows(prices: DayPrices) -> Iterator[tuple[float, ...]]:
-    """Yield a day's prices by the quarter and by the hour, as far as they are known."""
+    """Yield a day's known prices by the quarter and by the hour."""
     return (tuple(rows.values()) for rows in (prices.quarters, prices.hours) if rows)

@@ -1,4 +1,4 @@
-"""Settles prices: applies the rule to what sources answer, stores what it settles, and says what it holds back."""
+"""Settles prices: applies the rule to the sources' answers, stores settled prices, and logs held-back days."""
 
 import logging
 from collections import defaultdict
@@ -19,7 +19,7 @@ from tunnihind.store.witnesses import Witness, days_in_words, held_in_words
 _LOG: Final = logging.getLogger(__name__)
 
 HELD_DAYS: Final = 30
-"""A delivery day that is held back is asked for again for so many days."""
+"""A held-back delivery day is asked for again for this many days."""
 
 _DAY: Final = timedelta(days=1)
 _UNSETTLED: Final = Settled(DayPrices(), 0, frozenset())
@@ -36,14 +36,14 @@ class PriceAnswer:
     sheets: Sequence[DaySheet]
 
     def fault_of(self, zone: Zone) -> str:
-        """Return why no day of a zone can be read; empty where one can be read, or where there is none."""
+        """Return why no day of a zone can be read, an empty text if one can be read or there is none."""
         faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
         return faults[0] if faults and all(faults) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of answers. `wrong_since` is the first instant of settled prices that all turned out to be wrong."""
+    """The result of answers. `wrong_since` is when prices were first settled that have all turned out to be wrong."""
 
     added: Added = field(default_factory=Added)
     wrong_since: int | None = None
@@ -56,7 +56,7 @@ class Outcome:
 class Settling:
     """Settles prices. `sources` are names in the order of trust; `on_held` is called with a source and a reason.
 
-    All of it works on the store and asks no source. It is meant for a thread.
+    It works on the store, asks no source, and is meant for a thread.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class Settling:
         self._on_held = on_held
 
     def window(self, first: date, last: date) -> tuple[date, date]:
-        """Return the days to ask for, with a settled one beside them where fewer than two of them are settled.
+        """Return the days to ask for. If fewer than two of them are settled, add a settled day beside them.
 
-        Several days show whether the whole answer is off or one day is corrected. Raises StoreError.
+        Several settled days show whether the whole answer is wrong or one day was corrected. Raises StoreError.
         """
         zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()
@@ -81,10 +81,10 @@ class Settling:
         return first, last + _DAY if last + _DAY in known else last
 
     def keep(self, answers: Sequence[PriceAnswer], now: int) -> Outcome:
-        """Settle what the rule settles, and note what it holds back. Raises StoreError."""
+        """Settle the prices that the rule accepts, and record the held-back days. Raises StoreError."""
         sheets = [sheet for answer in answers for sheet in answer.sheets]
         if not sheets:
-            self._store.state.refreshed(now)
+            self._store.state.record_refresh(now)
             return Outcome()
         first, last = min(sheet.day for sheet in sheets), max(sheet.day for sheet in sheets)
         known = {_key(one): one for one in self._store.witnesses.between(first, last) if one.source in self._sources}
@@ -98,18 +98,20 @@ class Settling:
         waits_from = delivery_day(now) - timedelta(days=HELD_DAYS)
         settled, outcome = self._settled(first, last), Outcome()
         for zone in settled:
-            rulings = rule([_of(heard, source, zone) for source in self._sources], settled[zone], waits_from)
+            rulings = rule([_whole_days(heard, source, zone) for source in self._sources], settled[zone], waits_from)
             outcome += self._store_ruled(zone, rulings, settled[zone], now)
-            heard |= {key: _ruled(one, rulings[key[2]]) for key, one in heard.items() if key[1] == zone and one.prices}
-        for key, fault in self._that_matter(faults, first, last):
+            heard |= {
+                key: _with_ruling(one, rulings[key[2]]) for key, one in heard.items() if key[1] == zone and one.prices
+            }
+        for key, fault in self._relevant(faults, first, last):
             heard[key] = replace(heard[key], reason=fault.reason, detail=fault.detail)
-        self._note(known, heard, waits_from)
+        self._keep_witnesses(known, heard, waits_from)
         if any(heard[sheet.source, sheet.zone, sheet.day].reason != Reason.OFF for sheet in sheets):
-            self._store.state.refreshed(now)
+            self._store.state.record_refresh(now)
         return outcome
 
     def _settled(self, first: date, last: date) -> _Settled:
-        """Return what is settled of some delivery days."""
+        """Return the settled prices of some delivery days."""
         found: _Settled = {zone: {} for zone in self._market.zones}
         rows = defaultdict(list)
         for (zone, ts, step_s), version in sorted(
@@ -129,7 +131,7 @@ class Settling:
     def _store_ruled(
         self, zone: Zone, rulings: Mapping[date, Ruling], settled: Mapping[date, Settled], now: int
     ) -> Outcome:
-        """Store what is settled. Unconfirmed prices that were wrong on all days are withdrawn, with all since them."""
+        """Store settled prices. If unconfirmed prices were wrong on all days, withdraw all prices since then."""
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
             book.withdraw(
@@ -140,35 +142,35 @@ class Settling:
         for day, ruling in rulings.items():
             if ruling.settles is not None:
                 given, there = DayPrices.of(day, ruling.settles.prices), settled.get(day, _UNSETTLED)
-                is_same = given.is_as(there.prices) and not given.adds_to(there.prices)
+                is_same = given.agrees_with(there.prices) and not given.adds_to(there.prices)
                 if not is_same or (ruling.is_agreed and not there.is_agreed):
-                    rows = [Price(zone, *row) for row in given.over(there.prices)]
+                    rows = [Price(zone, *row) for row in given.rows_replacing(there.prices)]
                     prices[AGREED if ruling.is_agreed else ruling.settles.source] += rows
-                if not there.is_agreed and not given.is_as(there.prices):
+                if not there.is_agreed and not given.agrees_with(there.prices):
                     wrong.append(there)
         wrong_since = None
-        # A single day is a correction, and says nothing about the others.
+        # A single day is a correction, and says nothing about other days.
         if len(wrong) > 1 and len(wrong) == len(settled):
             wrong_since = min(there.since_ts for there in wrong)
             book.withdraw(zone, frozenset().union(*(there.unconfirmed_from for there in wrong)), wrong_since, None, now)
         added = (book.add(rows, source=source, seen_ts=now) for source, rows in prices.items())
         return Outcome(sum(added, Added()), wrong_since)
 
-    def _that_matter(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield the faults of sheets; an incomplete answer does not matter where the whole day is settled."""
+    def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
+        """Yield the faults that matter. An incomplete answer does not matter if the whole day is settled."""
         settled = self._settled(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}
             if fault.reason is not Reason.INCOMPLETE or len(hours) < len(hours_of(day)):
                 yield (source, zone, day), fault
 
-    def _note(self, known: Mapping[_Key, Witness], heard: Mapping[_Key, Witness], waits_from: date) -> None:
-        """Keep the witnesses, and say in the log what is newly held back, and what no longer is."""
+    def _keep_witnesses(self, known: Mapping[_Key, Witness], heard: Mapping[_Key, Witness], waits_from: date) -> None:
+        """Store the witnesses, and log newly held-back days and days that are no longer held back."""
         news = [
             one for key, one in heard.items() if one.reason and (key not in known or known[key].reason != one.reason)
         ]
         passed = [key for key, one in heard.items() if not one.reason and key in known and known[key].reason]
-        # For days long past only the witnesses that are held back, or were, are worth keeping.
+        # On old days, only witnesses that are or were held back are worth keeping.
         kept = [one for key, one in heard.items() if one.day >= waits_from or one.reason or key in known]
         self._store.witnesses.put(*(one for one in kept if known.get(_key(one)) != one), is_news=bool(news or passed))
         for one in news:
@@ -177,20 +179,20 @@ class Settling:
             _LOG.warning(line)
         for source in dict.fromkeys(source for source, _, _ in passed):
             days = [(zone, day) for other, zone, day in passed if other == source]
-            _LOG.info("%s's prices of %s have passed after all", source, days_in_words(days))
+            _LOG.info("%s's prices of %s are now accepted", source, days_in_words(days))
 
 
 def _key(one: Witness) -> _Key:
     return one.source, one.zone, one.day
 
 
-def _of(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    """Return what a source says of a zone's whole days."""
+def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
+    """Return a source's witnesses for a zone's complete days."""
     return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
 
 
 def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
-    """Return what a source says by its newest sheet. One without a whole day leaves its newest whole answer."""
+    """Return a source's witness after its newest sheet. A sheet without a complete day leaves the older witness."""
     if known is not None and not prices:
         return known if known.prices else replace(known, heard_ts=now)
     is_same = known is not None and known.prices == prices
@@ -198,6 +200,6 @@ def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], no
     return Witness(sheet.source, sheet.zone, sheet.day, prices, since_ts, now)
 
 
-def _ruled(one: Witness, ruling: Ruling) -> Witness:
+def _with_ruling(one: Witness, ruling: Ruling) -> Witness:
     held = ruling.held.get(one.source)
     return replace(one, reason=held.reason if held else "", detail=held.detail if held else "")

@@ -1,6 +1,6 @@
-"""Checks one sheet by itself: only a whole and possible delivery day makes its source a witness.
+"""Checks one sheet by itself: only a complete and possible delivery day makes its source a witness.
 
-Sources have answered with status 200 and half a day, two prices for a quarter, or zeros. All of this is pure.
+Sources have answered with status 200 and half a day, two prices for a quarter, or zeros. All functions are pure.
 """
 
 import math
@@ -36,16 +36,16 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Why something is held back: a reason for programs and a detail for people."""
+    """Why a day's prices are held back: a reason for programs and a detail for people."""
 
     reason: Reason
     detail: str
 
 
 def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
-    """Return a day's prices in order of time, or why they are not a whole and possible day.
+    """Return a day's prices in order of time, or why they are not a complete and possible day.
 
-    A whole day of hours passes at any time, also since quarters are traded.
+    A complete day of hours is accepted for all dates, also since quarters are traded.
     """
     if sheet.fault:
         return Held(Reason.UNREADABLE, sheet.fault)
@@ -54,9 +54,9 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
 
 
 def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
-    """Return why a whole day's prices are believed only when two sources say them, None where they are believable.
+    """Return why a complete day's prices need a second source, None if they are believable.
 
-    They are rows of zeros, a flat day, or a copy of one of the days `before`. No such day has ever been traded.
+    Doubtful are rows of zeros, a flat day, and a copy of one of the days `before`. No such day has ever been traded.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:
@@ -64,7 +64,7 @@ def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -
     if min(prices) == max(prices):
         return Held(Reason.FLAT, f"every price is {prices[0]:g}")
     if tuple(prices) in before:
-        return Held(Reason.COPY, "every price is that of another day")
+        return Held(Reason.COPY, "every price equals another day's")
     return None
 
 
@@ -106,6 +106,6 @@ def _gap(sheet: DaySheet) -> Held | None:
             ts for ts in starts if ts % HOUR_S == 0 and starts.isdisjoint(range(ts + QUARTER_S, ts + HOUR_S, QUARTER_S))
         ]
         if len(lone) > 1:
-            return Held(Reason.MIXED_SPACING, f"{len(lone)} hours stand among quarters")
+            return Held(Reason.MIXED_SPACING, f"{len(lone)} hours are among the quarters")
     unit = "quarters" if step_s == QUARTER_S else "hours"
     return Held(Reason.INCOMPLETE, f"{len(starts)} of {expected} {unit}")

@@ -1,13 +1,13 @@
 """Upstream sources of prices and covariates, each behind one small Protocol.
 
-`base` says what a source has to give, and `configured` which sources an operator's settings name:
+`base` says what a source must provide, and `configured` which sources an operator's settings name:
 
-- `elering`: prices of all four zones, without a key; it comes first in the order of trust;
+- `elering`: prices of all four zones, without a key; the most trusted source;
 - `entsoe` and `entsoe_forecasts` (their documents: `entsoe_xml`): a second source of prices, and day-ahead forecasts of
   load, wind and solar power, with a token;
-- `open_meteo`: weather as forecast now and 1 to 7 days ahead, at the places of `tunnihind.weather_points`;
+- `open_meteo`: weather forecasts at the places of `tunnihind.weather_points`, live and archived;
 - `simulated`: a simulated market (`simulated_market`), for the demo and for tests.
 
-All network goes through `upstream`. A source holds no state, does not touch the store and does not judge prices: the
-pipeline decides when to ask, and `tunnihind.settling` what counts as settled.
+All network traffic goes through `upstream`. A source does not touch the store and does not judge prices. The pipeline
+decides when to ask, and `tunnihind.settling` decides which prices count as settled.
 """

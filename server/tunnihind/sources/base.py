@@ -1,4 +1,4 @@
-"""The interface between sources and the pipeline, and how loose quotes become sheets by delivery day."""
+"""The interface between sources and the pipeline, and the sorting of quotes into sheets by delivery day."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, market_time_unit
 
 _MOST_QUOTES: Final = 500
-"""The longest day has 100 quarters. A day with more quotes is refused anyway, so no more of them are kept."""
+"""The longest day has 100 quarters. A day with more quotes is refused anyway, so no more than this are kept."""
 
 
 class Quote(NamedTuple):
@@ -22,10 +22,9 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DaySheet:
-    """All quotes of one zone for one delivery day as one source gave them, in order of time and not yet checked.
+    """All quotes of one zone and delivery day as one source gave them, in order of time and not yet checked.
 
-    Their periods last `step_s` seconds each. `fault` names the part that could not be read; it is empty where
-    everything could.
+    Their periods last `step_s` seconds each. `fault` describes the unreadable part, and is empty if all was readable.
     """
 
     source: str
@@ -42,10 +41,10 @@ class PriceSource(Protocol):
     name: str
 
     async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
-        """Return a sheet per zone and delivery day from `first` to `last` for which there is any quote.
+        """Return a sheet for each zone and delivery day from `first` to `last` with any quote.
 
-        A day that isn't published yet has no sheet. A zone or day that can't be read has its `fault` on its own sheets.
-        Raises SourceError.
+        An unpublished day has no sheet. An unreadable zone or day has its `fault` on its own sheets. Raises
+        SourceError.
         """
 
 
@@ -63,7 +62,7 @@ class Cadence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackFill:
-    """In which parts a source's history is asked for, calendar months or days (UTC), the newest first.
+    """The parts in which a source's history is asked for, calendar months or days (UTC), newest first.
 
     A day is asked for once it began `after_s` seconds ago. At most `an_hour` days are asked for within an hour, and at
     most `a_day` within 24 hours.
@@ -78,8 +77,8 @@ class BackFill:
 class CovariateSource(Protocol):
     """A source of forecasts that help the price forecast: weather, load, wind and solar power.
 
-    It says how often it is asked (`cadence`), from which UTC day on its archive has anything (`history_since`), and how
-    that is asked for (`back_fill`).
+    `cadence` says how often it is asked, `history_since` on which UTC day its archive begins, and `back_fill` how the
+    archive is asked for.
     """
 
     name: str
@@ -89,13 +88,13 @@ class CovariateSource(Protocol):
 
     @property
     def names(self) -> Collection[str]:
-        """The names of the covariates that it gives."""
+        """The names of its covariates."""
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether there may be a newer forecast at `now` than `current` gave last."""
+        """Return whether there may be a newer forecast at `now` than `current` last returned."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of each covariate by name, as issued `now`; empty where none is newer.
+        """Return the newest forecast of each covariate by name, as issued `now`; empty if none is newer.
 
         Raises SourceError.
         """
@@ -105,7 +104,7 @@ class CovariateSource(Protocol):
 
 
 class Fault(NamedTuple):
-    """A problem in a zone's answer: the start of the period where it can be read, and what is wrong."""
+    """A problem in a zone's answer, with the start of the period if it is readable."""
 
     ts: int | None
     problem: str
@@ -129,11 +128,11 @@ def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]
 def day_sheets(
     source: str, zone: Zone, quotes: Iterable[Quote], first: date, last: date, step_s: int | None = None
 ) -> list[DaySheet]:
-    """Sort quotes, in any order, into sheets of the delivery days from `first` to `last`; others are dropped.
+    """Sort quotes, in any order, into sheets of the delivery days from `first` to `last`, and drop the others.
 
-    A quote that comes twice is kept once. Two prices for one period are both kept, so that the day is refused.
-    A day with far too many quotes keeps only the first. A source whose answers don't say their `step_s` gives
-    hours for a day where all prices stand at a full hour.
+    A repeated quote is kept once. Two prices for one period are both kept, so that the day is refused. A day with far
+    too many quotes keeps only the first ones. If the answers don't give their `step_s`, a day whose prices are all on
+    the hour has hours.
     """
     ordered = sorted(set(quotes))
     sheets = []
@@ -147,7 +146,10 @@ def day_sheets(
 
 
 def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
-    """Return the step of a day's prices where the answer does not say it; of fewer than two, the market time unit."""
+    """Return the step of a day's prices if the answer does not give it.
+
+    With fewer than two, it is the market time unit.
+    """
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)
     return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S
@@ -156,9 +158,9 @@ def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
 def with_faults(
     sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
 ) -> list[DaySheet]:
-    """Return a zone's sheets of the days from `first` to `last`, with the faults noted on them.
+    """Return a zone's sheets of the days from `first` to `last`, with the faults added.
 
-    A fault with a known period belongs to its delivery day, another one to all days.
+    A fault with a known period belongs to its delivery day. Any other fault belongs to all days.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

@@ -1,4 +1,4 @@
-"""The sources that an operator's settings ask for."""
+"""The sources that an operator's settings name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from tunnihind.sources.simulated import Simulated
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources of prices, in the order of trust, and those of covariates."""
+    """The sources of prices, in the order of trust, and of covariates."""
 
     prices: tuple[PriceSource, ...]
     covariates: tuple[CovariateSource, ...]
@@ -32,9 +32,9 @@ def configured(
     *,
     forecast_zones: Sequence[str] = tuple(AREAS),
 ) -> Sources:
-    """Return the sources that `settings` name: Elering always, ENTSO-E with a token, Open-Meteo unless switched off.
+    """Return the sources from `settings`: Elering always, ENTSO-E with a token, Open-Meteo unless switched off.
 
-    `session` comes from `upstream.open_session`. ENTSO-E's forecasts are asked for `forecast_zones`.
+    `session` comes from `upstream.open_session`. `forecast_zones` are the zones of ENTSO-E's forecasts.
     """
     prices: list[PriceSource] = [EleringPrices(session, settings.elering_url, clock=clock)]
     covariates: list[CovariateSource] = []

@@ -1,10 +1,10 @@
 """Day-ahead prices from the dashboard of Elering, the Estonian transmission system operator.
 
-It needs no key and gives all four zones in one answer.
+It needs no key, and one answer has all four zones.
 
-`GET /nps/price?start=&end=`: instants in ISO 8601 with a zone, `end` included, at most a year; rows carry unix
-seconds. They are quarters since delivery day 2025-10-01, and hours before. An answer does not say
-which: `day_sheets` looks.
+`GET /nps/price?start=&end=`: instants in ISO 8601 with a zone, `end` included, at most a year. Rows carry unix seconds.
+They are quarters since delivery day 2025-10-01, and hours before. An answer does not give its step, so `day_sheets`
+finds it out.
 """
 
 from datetime import date
@@ -21,13 +21,13 @@ from tunnihind.sources.base import DaySheet, Fault, Quote, day_sheets, spans, wi
 from tunnihind.sources.upstream import RequestPolicy, Upstream
 
 _MAX_DAYS: Final = 92
-"""Elering allows a year. That would take four times the memory."""
+"""Elering allows a year, which would take four times the memory."""
 
 # 92 days of all zones' quarters take 1.5 MB.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MOST_BYTES: Final = 800_000
-"""More of a zone is not read row by row: that takes a multiple of its length in memory. 92 days have 0.4 MB."""
+"""Reading row by row takes a multiple of a zone's bytes in memory, so larger zones are refused. 92 days have 0.4 MB."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
@@ -46,14 +46,14 @@ class _Stamp(Struct):
 
 
 class ZoneRows(NamedTuple):
-    """One zone's rows as quotes, and what could not be read."""
+    """One zone's rows as quotes, and the problems of unreadable rows."""
 
     quotes: list[Quote]
     faults: list[Fault]
 
 
 class _ZonesRows(Struct):
-    """Each zone's rows, not yet decoded; empty for a zone that is not in the answer."""
+    """Each zone's rows, not yet decoded, empty for a zone that is not in the answer."""
 
     ee: Raw = Raw()
     lv: Raw = Raw()
@@ -90,7 +90,7 @@ class EleringPrices:
         """Return a sheet per zone and delivery day from `first` to `last` with any quote. Raises SourceError."""
         sheets = []
         for start, end in spans(first, last, _MAX_DAYS):
-            # `end` is included: the day's last second, at which no period starts.
+            # `end` is included, so it is the day's last second, at which no period starts.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
             zones = await self._upstream.get(self._url, params, lambda answer: parse_prices(answer.body))
             for zone, rows in zones.items():
@@ -100,16 +100,16 @@ class EleringPrices:
 
 
 def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
-    """Read an answer's rows by zone. A zone that can't be read is at fault alone.
+    """Read an answer's rows by zone. An unreadable zone does not affect the others.
 
-    Raises BadAnswer where the answer as a whole can't be read.
+    Raises BadAnswer if the answer as a whole can't be read.
     """
     try:
         answer = _ANSWER.decode(body)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadAnswer(EleringPrices.name, f"its prices can't be read: {error}") from error
     if not answer.success or answer.data is None:
-        raise BadAnswer(EleringPrices.name, "it says that it has no success, and gives no prices")
+        raise BadAnswer(EleringPrices.name, "it reports a failure, and gives no prices")
     given = {zone: answer.data.of(zone) for zone in ZONES}
     return {zone: _zone_rows(rows) for zone, rows in given.items() if memoryview(rows).nbytes}
 
@@ -122,9 +122,9 @@ def _zone_rows(raw: Raw) -> ZoneRows:
 
 
 def _readable_rows(raw: Raw) -> ZoneRows:
-    """Read rows one by one, up to an unreadable row whose day is unknown."""
+    """Read rows one by one, up to an unreadable row with an unknown day."""
     if memoryview(raw).nbytes > _MOST_BYTES:
-        return ZoneRows([], [Fault(None, f"its rows can't be read, and are more than {_MOST_BYTES} bytes")])
+        return ZoneRows([], [Fault(None, f"its rows can't be read, and have more than {_MOST_BYTES} bytes")])
     try:
         rows = _RAW_ROWS.decode(raw)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -1,8 +1,8 @@
-"""Day-ahead prices of the ENTSO-E Transparency Platform (document A44), for those who have a security token.
+"""Day-ahead prices of the ENTSO-E Transparency Platform (document A44), for operators with a security token.
 
 The platform answers with whole delivery days, sometimes with more than one auction or resolution for a day. Only the
 first auction of the classification sequence is the coupled day-ahead market (SDAC); no other counts. A day's
-resolutions are never mixed: the one that covers more of the day is taken, and the finer one if both cover the same.
+resolutions are never mixed: the one that covers more of the day is used, or the finer one if both cover the same.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ AREAS: Final[Mapping[str, str]] = {
 """Energy identification codes (EIC) of the bidding zones."""
 
 _MAX_DAYS: Final = 90
-"""An answer holds at most 100 documents, and each day's prices are one."""
+"""An answer has at most 100 documents, one for each day's prices."""
 
 # Above 400 requests a minute the platform refuses all requests for ten minutes.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, default_wait_s=600.0, max_bytes=8 * 1024 * 1024)
@@ -40,7 +40,7 @@ _SEQUENCE: Final = "classificationSequence_AttributeInstanceComponent.position"
 
 
 class EntsoePlatform:
-    """Asks the platform's one address with a security token."""
+    """Asks the platform's single address with a security token."""
 
     def __init__(self, session: ClientSession, base_url: str, token: str, *, clock: Clock | None = None) -> None:
         self._upstream = Upstream(session, SOURCE, policy=_POLICY, secret=token, clock=clock)
@@ -48,9 +48,9 @@ class EntsoePlatform:
         self._token = token
 
     async def series(self, query: Mapping[str, str], first: date, last: date) -> list[TimeSeries]:
-        """Return the time series of the delivery days from `first` to `last`; empty without data.
+        """Return the time series of the delivery days from `first` to `last`, empty without data.
 
-        Where the platform says that the range is too long, it is asked for in halves. Raises SourceError.
+        If the platform says that the range is too long, it is asked for in halves. Raises SourceError.
         """
         params = {
             **query,
@@ -74,7 +74,7 @@ class EntsoePlatform:
 
 
 class EntsoePrices:
-    """ENTSO-E as a source of the prices of some zones; it is of no use without the first one's."""
+    """ENTSO-E as a source of the prices of some zones. Without the first zone's prices it is of no use."""
 
     name = SOURCE
 
@@ -85,8 +85,8 @@ class EntsoePrices:
     async def prices(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet per zone and delivery day from `first` to `last` with any quote. Raises SourceError.
 
-        Each zone is a request of its own. The source has failed where the first one fails or no zone can be read.
-        Any other problem of a zone is the fault of its own sheets.
+        Each zone needs a separate request. The source fails if the first zone's request fails or no zone can be read.
+        Any other problem of a zone becomes the fault of its own sheets.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
 
@@ -118,7 +118,7 @@ class EntsoePrices:
 
 
 def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: date) -> list[DaySheet]:
-    """Sort a zone's day-ahead prices into sheets by delivery day. Raises BadAnswer where they aren't EUR/MWh."""
+    """Sort a zone's day-ahead prices into sheets by delivery day. Raises BadAnswer if they aren't EUR/MWh."""
     quotes: dict[int, list[Quote]] = defaultdict(list)
     for one in series:
         if _is_day_ahead(one):

@@ -1,15 +1,15 @@
 """Day-ahead forecasts of load (document A65) and of wind and solar power (A69) that ENTSO-E publishes.
 
-Names are `<zone>_<load|wind|solar>_da_mw`; values are hourly means in MW. Wind is offshore (B18) and onshore (B19)
-together.
+Names are `<zone>_<load|wind|solar>_da_mw`. Values are hourly means in MW. Wind is the sum of offshore (B18) and onshore
+(B19).
 
 The platform keeps only the last version of each forecast. `current` counts it as issued at the instant of the request.
-`archived` can't know when a version came. It counts it as issued at its deadline in Regulation (EU) 543/2013:
+`archived` can't know when a version was published. It counts it as issued at its deadline in Regulation (EU) 543/2013:
 
-- load: two hours before gate closure, 10:00 Brussels time of the day before (article 6(2)(b));
-- wind and solar power: 18:00 Brussels time of the day before (article 14(2)(d)).
+- load: two hours before gate closure, 10:00 Brussels time on the day before (article 6(2)(b));
+- wind and solar power: 18:00 Brussels time on the day before (article 14(2)(d)).
 
-A forecast may have been updated after its deadline. So archived values are a little better than what was known then.
+A forecast may have been updated after its deadline. So archived values are a little better than those known then.
 """
 
 import math
@@ -53,11 +53,11 @@ class EntsoeForecasts:
         self.names = frozenset(_name(zone, kind) for zone in zones for kind in ("load", "wind", "solar"))
 
     def has_news(self, _now: int, /) -> bool:
-        """Return True: its forecasts are updated without notice."""
+        """Return True, because its forecasts are updated without notice."""
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return what is published for today and tomorrow (delivery days), issued `now`. Raises SourceError."""
+        """Return the published forecasts for today and tomorrow (delivery days), issued `now`. Raises SourceError."""
         today = delivery_day(now)
         tomorrow = today + timedelta(days=1)
         found = await self._hourly(today, tomorrow)
@@ -75,7 +75,7 @@ class EntsoeForecasts:
         return dict(issues)
 
     async def _hourly(self, first: date, last: date) -> dict[str, HourlyMeans]:
-        """Return hourly means by name. A zone that is refused or can't be read does not cost the others theirs."""
+        """Return hourly means by name. A refused or unreadable zone does not affect the others."""
         found: dict[str, HourlyMeans] = {}
         errors: list[SourceError] = []
         for zone in self._zones:
@@ -109,16 +109,16 @@ def _name(zone: str, kind: str) -> str:
 
 
 def deadline(name: str, day: date) -> int:
-    """Return the deadline for the publication of a delivery day's forecast."""
+    """Return the deadline for publishing a delivery day's forecast."""
     if "_load_" in name:
         return gate_closure(day) - _LOAD_BEFORE_GATE_CLOSURE_S
     return int(datetime.combine(day - timedelta(days=1), _WIND_AND_SOLAR_DEADLINE, DELIVERY_TZ).timestamp())
 
 
 def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
-    """Return the mean of each hour that is known in full, MW. A finer resolution replaces a coarser one.
+    """Return the mean of each completely known hour, MW. A finer resolution replaces a coarser one.
 
-    Raises BadAnswer where the values aren't megawatts.
+    Raises BadAnswer if the values aren't megawatts.
     """
     periods: list[Period] = []
     for one in series:
@@ -138,7 +138,7 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
 
 
 def _together(parts: Sequence[HourlyMeans]) -> HourlyMeans:
-    """Add up the parts in the hours that all of them have: with one missing, the sum would be too low."""
+    """Add up the parts in the hours that all of them have. With one missing, the sum would be too low."""
     if not parts:
         return {}
     hours = set(parts[0]).intersection(*parts[1:])

@@ -1,9 +1,9 @@
-"""The market documents of the ENTSO-E Transparency Platform (IEC 62325-351), read into time series.
+"""The market documents of the ENTSO-E Transparency Platform (IEC 62325-351), parsed into time series.
 
 Elements are matched by local name, because the namespace contains a version that changes. Rules of the format:
 
-- a Period is as long as its timeInterval says: a day of a clock change has 23 or 25 hours;
-- with curve type A03 a value that repeats is left out, up to the END of the Period;
+- a Period is as long as its timeInterval: the day of a clock change has 23 or 25 hours;
+- with curve type A03 a repeated value is left out, up to the END of the Period;
 - points come in any order; a value before the first point is unknown.
 
 A document that takes much more memory than a real one is refused while it is being read.
@@ -39,14 +39,14 @@ _VALUES: Final = ("price.amount", "quantity")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Consecutive values of one step; unknown ones are NaN."""
+    """Consecutive values of one step. Unknown values are NaN."""
 
     start_ts: int
     step_s: int
     values: tuple[float, ...]
 
     def known(self) -> Iterator[tuple[int, float]]:
-        """Yield the known values with the instants at which they begin."""
+        """Yield the known values with the start of each."""
         for position, value in enumerate(self.values):
             if not math.isnan(value):
                 yield self.start_ts + position * self.step_s, value
@@ -54,13 +54,13 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class TimeSeries:
-    """One series of a document: its periods and its plain attributes by their local name."""
+    """One series of a document: its periods, and its plain attributes by local name."""
 
     attributes: dict[str, str]
     periods: tuple[Period, ...]
 
     def get(self, name: str) -> str | None:
-        """Return an attribute, None where the document does not give it."""
+        """Return an attribute, None if the document does not have it."""
         return self.attributes.get(name)
 
 
@@ -72,17 +72,17 @@ class Acknowledgement:
 
     @property
     def no_data(self) -> bool:
-        """Whether the platform has nothing for the asked range."""
+        """Whether the platform has no data for the requested range."""
         return "no matching data found" in self.reason.lower()
 
     @property
     def too_much(self) -> bool:
-        """Whether the range has to be shorter."""
+        """Whether the range must be shorter."""
         return "exceeds" in self.reason.lower() and "allowed" in self.reason.lower()
 
 
 def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
-    """Read a document. Its texts are kept as `redact` returns them.
+    """Parse a document. Its texts are kept as `redact` returns them.
 
     Raises BadAnswer on anything else, also on a document type declaration.
     """
@@ -103,7 +103,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
 
 
 class _BoundedTree(TreeBuilder):
-    """Builds a tree of bounded size and depth, without XML attributes, and with texts as `redact` returns them."""
+    """Builds a tree of limited size and depth, without XML attributes, and with texts as `redact` returns them."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ def _texts(element: Element, *path: str) -> list[str]:
 def _text(element: Element, *path: str) -> str:
     texts = _texts(element, *path)
     if len(texts) != 1 or not texts[0]:
-        raise BadAnswer(SOURCE, f"a {_local(element)} has to have exactly one {'/'.join(path)}, and has {texts}")
+        raise BadAnswer(SOURCE, f"a {_local(element)} must have exactly one {'/'.join(path)}, and has {texts}")
     return texts[0]
 
 
@@ -184,14 +184,14 @@ def _points(element: Element, count: int) -> dict[int, float]:
     for point in _all(element, "Point"):
         position, value = _position(_text(point, "position")), _value(point)
         if not 1 <= position <= count:
-            raise BadAnswer(SOURCE, f"a Point stands at position {position} of a Period with {count}")
+            raise BadAnswer(SOURCE, f"a Point has position {position} in a Period of {count}")
         if points.setdefault(position, value) != value:
             raise BadAnswer(SOURCE, f"position {position} of a Period has two values, {points[position]} and {value}")
     return points
 
 
 def _position(text: str) -> int:
-    # int() of a very long text raises an error of its own.
+    # int() raises a different error for a very long text.
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_POINTS))):
         raise BadAnswer(SOURCE, f"a Point's position {text[:20]!r} is not a number in range")
     return int(text)
@@ -202,7 +202,7 @@ def _value(point: Element) -> float:
     try:
         (value,) = (float(text) for text in texts)
     except ValueError:
-        raise BadAnswer(SOURCE, f"a Point has to have one number, and has {texts}") from None
+        raise BadAnswer(SOURCE, f"a Point must have one number, and has {texts}") from None
     if not math.isfinite(value):
         raise BadAnswer(SOURCE, f"a Point has the value {value}")
     return value

@@ -1,9 +1,10 @@
-"""Weather as whole runs of one weather model, by name: the newest run, and those of past days.
+"""Whole runs of one weather model, requested by name: the newest run, and runs of past days.
 
-The model is ECMWF's IFS at 9 km, from Open-Meteo's Single Runs API. It is the same for past days and live, because the
-forecast must learn from the same data that it gets. A run is named by its initialisation, 00, 06, 12 or 18 UTC; those
-of 06 and 18 UTC end after 144 hours. It counts as known 6 hours later, or when it was fetched, if that is later still.
-Where the newest runs can't be had by name, the forecast API gives the same model's newest values, of no known run.
+The model is ECMWF's IFS at 9 km, from Open-Meteo's Single Runs API. Past days and live forecasts use the same model,
+because the price forecast must learn from the same data that it gets. A run's name is its initialisation: 00, 06, 12 or
+18 UTC. The runs of 06 and 18 UTC end after 144 hours. A run counts as known 6 hours after its initialisation, or when
+it was fetched if that is later. If the newest runs are not available by name, the forecast API gives the same model's
+newest values, of no known run.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -39,23 +40,26 @@ RUNS_SINCE: Final = date(2024, 3, 14)
 
 RUN_EVERY_S: Final = 6 * HOUR_S
 KNOWN_AFTER_S: Final = 6 * HOUR_S
-"""From its initialisation until a run counts as known. The service documents 4 to 6 hours for global models."""
+"""The time from a run's initialisation until it counts as known.
+
+The service documents 4 to 6 hours for global models.
+"""
 
 FORECAST_DAYS: Final = 10
-"""The price forecast reaches the end of the eighth day from today. A mean of the past hour is given an hour later."""
+"""The price forecast reaches the end of the eighth day from today. A mean of the past hour comes an hour later."""
 
 _SOURCE: Final = "open-meteo"
 _LONG_RUN_S: Final = 240 * HOUR_S
 _SHORT_RUN_S: Final = 144 * HOUR_S
-"""How far the runs of 00 and 12 UTC, and those of 06 and 18 UTC, reach."""
+"""The reach of the runs of 00 and 12 UTC, and of those of 06 and 18 UTC."""
 _NEARLY_S: Final = 6 * HOUR_S
-"""The last steps of a run are 6 hours apart: it is whole if it lacks no more than this at its end."""
+"""The last steps of a run are 6 hours apart, so a run counts as complete if no more than this is missing at its end."""
 _PARTS_UNTIL_S: Final = 12 * HOUR_S
 """The service publishes the first days of a run before the rest. After this time nothing more comes."""
 _CANDIDATES: Final = 4
-"""The number of runs, a day of them, that are looked for from the newest on."""
+"""The number of runs, one day of them, that are tried from the newest on."""
 _STITCHED_EVERY_S: Final = 3 * HOUR_S
-"""How often the forecast API is asked while no run can be had."""
+"""The forecast API is asked this often while no run is available."""
 
 _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
@@ -65,11 +69,11 @@ _POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0,
 
 _NO_RUN: Final = re.compile(r"\brun\b|not available|unavailable|no data|not found|allowed range", re.IGNORECASE)
 _BROKEN_OFF: Final = b"modelRunUnavailable"
-"""An answer of status 200 that breaks off for lack of the run has this in it."""
+"""An answer of status 200 that breaks off because the run is missing contains this text."""
 
 
 class Location(Struct):
-    """One point's part of an answer: columns of hourly values by name, with `time` (unix seconds) as one of them."""
+    """One point's part of an answer: columns of hourly values by name. The column `time` has unix seconds."""
 
     hourly_units: dict[str, str]
     hourly: dict[str, tuple[float | None, ...]]
@@ -86,7 +90,7 @@ class OpenMeteo:
     name = _SOURCE
     cadence = Cadence(every_s=20 * 60)
     back_fill = BackFill(by="day", after_s=_PARTS_UNTIL_S, an_hour=170, a_day=340)
-    """With 14 points that is half of what the free service allows in an hour and in a day."""
+    """With 14 points this is half of the free service's limit for an hour and for a day."""
     history_since = RUNS_SINCE
 
     def __init__(
@@ -106,17 +110,17 @@ class OpenMeteo:
         self._given_run: int | None = None
         self._stitched_at: int | None = None
         self.calls_a_run = len(points) * math.ceil(len(VARIABLES) / _VARIABLES_PER_CALL)
-        """As how many calls the service counts a request for a run."""
+        """The number of calls that the service counts for a request for a run."""
         self.names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether a run should be out that `current` has not given yet."""
+        """Return whether a newer run should be out than `current` last returned."""
         return self._given_run is None or self._given_run != newest_known_run(now)
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest run that answers, as issued when it came; nothing where that one was given before.
+        """Return the newest available run, as issued when it came, or nothing if it was returned before.
 
-        Where no run of the last day can be had, it is what the forecast API gives. Raises SourceError.
+        If no run of the last day is available, return the values of the forecast API. Raises SourceError.
         """
         try:
             found = await self._newest_run(now)
@@ -125,15 +129,15 @@ class OpenMeteo:
         except SourceError as error:
             return await self._stitched(now, error)
         if self._stitched_at is not None:
-            _LOG.info("the runs of the weather model can be had again")
+            _LOG.info("the runs of the weather model are available again")
             self._stitched_at = None
         return found
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the 00 UTC runs of the days from `first` to `last`, known 6 hours after their initialisation.
 
-        A run that is not there is left out, and so is one that may still be added to. They are asked for slowly enough
-        for the service's limit by the minute. There is nothing before `history_since`. Raises SourceError.
+        Missing runs are left out, and so are incomplete runs that may still be extended. Requests are slow enough for
+        the service's limit per minute. There are no runs before `history_since`. Raises SourceError.
         """
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
@@ -169,7 +173,7 @@ class OpenMeteo:
         raise RunMissing(_SOURCE, f"there is no run of the last {_CANDIDATES * RUN_EVERY_S // HOUR_S} hours")
 
     async def _stitched(self, now: int, error: SourceError) -> _Series:
-        """Return what the forecast API gives from the start of today (UTC) on, unless it was asked of late."""
+        """Return the forecast API's values from the start of today (UTC) on, or nothing if it was asked recently."""
         if self._stitched_at is not None and self._stitched_at <= now < self._stitched_at + _STITCHED_EVERY_S:
             return {}
         if self._stitched_at is None:
@@ -180,12 +184,12 @@ class OpenMeteo:
             self._forecast_url, {"start_date": today.isoformat(), "end_date": last.isoformat()}, utc_midnight(today)
         )
         if not found:
-            raise BadAnswer(_SOURCE, "its forecast holds no plausible value at all")
+            raise BadAnswer(_SOURCE, "its forecast has no plausible value")
         self._stitched_at = now
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return a run of all points, `issued_ts` being its initialisation. Raises RunMissing, SourceError."""
+        """Return a run of all points, with its initialisation as `issued_ts`. Raises RunMissing, SourceError."""
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
             found = await self._ask(self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts)
@@ -194,7 +198,7 @@ class OpenMeteo:
         except SourceRefused as error:
             is_missing = error.status in {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND}
             if is_missing and _NO_RUN.search(error.problem):
-                raise RunMissing(_SOURCE, f"the run of {iso_utc(run_ts)} can't be had: {error.problem}") from None
+                raise RunMissing(_SOURCE, f"the run of {iso_utc(run_ts)} is not available: {error.problem}") from None
             raise
         return {name: replace(issue, run_ts=run_ts) for name, issue in found.items()}
 
@@ -217,15 +221,15 @@ class OpenMeteo:
         raise limited
 
     def _read(self, body: bytes, start_ts: int) -> _Series:
-        """Read the hours of an answer that begins at `start_ts`, or at the start of that day."""
+        """Parse the hours of an answer that begins at `start_ts`, or at the start of that day."""
         locations = parse_locations(body)
         if len(locations) != len(self._points):
-            raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points, not for the {len(self._points)} asked")
+            raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(self._points)}")
         hours = _hours(locations[0], start_ts)
         series: _Series = {}
         for point, location in zip(self._points, locations, strict=True):
             if location.hourly.get("time") != hours:
-                raise BadAnswer(_SOURCE, f"the hours at {point.name} are not those asked for")
+                raise BadAnswer(_SOURCE, f"the hours at {point.name} differ from those at the first point")
             for variable in VARIABLES:
                 values = _values(location, variable, len(hours), point)
                 known = np.flatnonzero(np.isfinite(values))
@@ -243,7 +247,7 @@ def newest_known_run(now: float) -> int:
 
 
 def parse_locations(body: bytes) -> tuple[Location, ...]:
-    """Read an answer: a list of objects, or one object when one point was asked for. Raises RunMissing, BadAnswer."""
+    """Parse an answer: a list of objects, or one object for a single point. Raises RunMissing, BadAnswer."""
     if _BROKEN_OFF in body[-1000:]:
         raise RunMissing(_SOURCE, "its answer broke off: there is no such run")
     try:
@@ -254,7 +258,7 @@ def parse_locations(body: bytes) -> tuple[Location, ...]:
 
 
 def _hours(location: Location, start_ts: int) -> tuple[float | None, ...]:
-    """Return the hours of an answer. Raises BadAnswer where they are not one hour apart, or begin on another day."""
+    """Return the hours of an answer. Raises BadAnswer if they are not one hour apart, or begin on another day."""
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
     if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > _MOST_HOURS:
@@ -267,7 +271,7 @@ def _hours(location: Location, start_ts: int) -> tuple[float | None, ...]:
 def _values(
     location: Location, variable: WeatherVariable, hours: int, point: WeatherPoint
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Return a variable's values, NaN where they are null or out of bounds."""
+    """Return a variable's values, NaN if they are null or out of bounds."""
     unit = location.hourly_units.get(variable.name)
     values = location.hourly.get(variable.name, ())
     is_empty = not any(value is not None for value in values)
@@ -280,7 +284,7 @@ def _values(
 
 
 def _is_whole(found: Mapping[str, IssuedSeries], run_ts: int) -> bool:
-    """Return whether all that a run has given reaches to its end."""
+    """Return whether all series of a run reach its end."""
     reach_s = _LONG_RUN_S if run_ts % (2 * RUN_EVERY_S) == 0 else _SHORT_RUN_S
     ends = (issue.start_ts + issue.values.size * HOUR_S for issue in found.values())
     return min(ends, default=0) >= run_ts + reach_s - _NEARLY_S
@@ -291,7 +295,7 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _limit_lasts_s(problem: str, now: float) -> float:
-    """Return how long the limit lasts that a refusal names: until the next hour, or the next day (UTC)."""
+    """Return how long the limit in a refusal lasts: until the next hour, or the next day (UTC)."""
     said = problem.lower()
     if "daily" in said:
         return DAY_S - now % DAY_S

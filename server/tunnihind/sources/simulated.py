@@ -27,7 +27,7 @@ _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in 
 
 
 class Simulated:
-    """Shows the simulated market as real sources would show theirs at the clock's time."""
+    """Shows the simulated market's data at the clock's time, as real sources would."""
 
     name = "simulated"
     names = frozenset(covariate_name(variable, point) for variable, point in _SERIES)
@@ -40,7 +40,7 @@ class Simulated:
         self._clock = clock or SystemClock()
 
     async def prices(self, first: date, last: date) -> list[DaySheet]:
-        """Return a whole sheet per zone and delivery day that is published by now."""
+        """Return a complete sheet for each zone and published delivery day."""
         now = self._clock.now()
         published = [day for day in days(first, last) if publication_time(day) <= now]
         sheets = []
@@ -49,7 +49,7 @@ class Simulated:
         return sheets
 
     def has_news(self, _now: int, /) -> bool:
-        """Return True: it has a forecast for any instant."""
+        """Return True, because it has a forecast for any instant."""
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
@@ -57,13 +57,13 @@ class Simulated:
         return {name: issue for name, (issue,) in self._issued([now]).items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the weather as it was forecast at 06 UTC of the days from `first` to `last`, until now."""
+        """Return the forecasts that were made at 06 UTC of the days from `first` to `last`, until now."""
         mornings = range(utc_midnight(first) + KNOWN_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
         now = self._clock.now()
         return self._issued([ts for ts in mornings if ts <= now])
 
     def _issued(self, instants: Sequence[int]) -> dict[str, list[IssuedSeries]]:
-        """Return what `current` would give at each of some instants, oldest first; nothing where there are none."""
+        """Return the results of `current` at some instants, oldest first; empty without instants."""
         if not instants:
             return {}
         starts = [instant // DAY_S * DAY_S for instant in instants]
@@ -97,12 +97,12 @@ class Simulated:
 
 
 def _weights(lead_s: Floats) -> Floats:
-    """Return how much of each day's revision is in the error at a lead, shape (days, leads)."""
+    """Return each day's part in the error at a lead, shape (days, leads)."""
     weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
     return weights
 
 
 def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    # Errors are factors, so that no wind stays no wind and night stays dark.
+    # Errors are factors, so that calm air stays calm and night stays dark.
     forecast = truth + 0.8 * error if variable.name == "temperature_2m" else truth * np.exp(0.12 * error)
     return np.clip(forecast, variable.low, variable.high).astype(np.float32)

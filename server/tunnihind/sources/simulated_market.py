@@ -1,14 +1,14 @@
 """A simulated market with known structure: weather, wind and solar power, load, and four coupled prices.
 
-Everything is a pure function of time and a seed, for any instant from 1970 on. A forecaster can find this in it:
+Everything is a pure function of time and a seed, for any instant from 1970 on. A forecaster can find these relations:
 
 - wind speed is lognormal around a seasonal mean; its weather lasts about three days and is shared within a zone;
 - radiation follows the sun's height and clouds that last about a day; temperature follows season, hour and weather;
 - load follows the Estonian clock, the weekend and the cold below 15 degrees;
-- residual load is load less wind and solar power, as a share of the mean load. A supply curve turns that of the Baltic
-  and the Finnish zones, mixed by how well a zone is linked to each, into a price. The price is multiplied by a level
-  that drifts over months, and has noise added. It can be zero or less at midday in summer, and is very high on a cold
-  evening without wind.
+- residual load is load less wind and solar power, as a share of the mean load. The Baltic and the Finnish residual
+  loads are mixed by how well a zone is linked to each, and a supply curve turns the mix into a price. The price is
+  multiplied by a level that drifts over months, and has noise added. It can be zero or less at midday in summer, and is
+  very high on a cold evening without wind.
 """
 
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S
 _SOLSTICE_S: Final = -10 * DAY_S
 
-# The supply curve: residual load as a share of the mean load, and the price at it.
+# The supply curve: residual load as a share of the mean load, and its price.
 _RESIDUAL: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
 _EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
 
 _CLOCK: Final = ZoneInfo("Europe/Tallinn")
-"""All four zones live by it."""
+"""The clock of all four zones."""
 
 # Load by the hour of that clock, as a share of the day's mean.
 _LOAD_SHAPE: Final = (
@@ -42,27 +42,27 @@ _WEEKEND: Final = 0.92
 _SATURDAY: Final = 5
 
 _DRAWS: Final = 4
-"""One step of Philox's counter yields four numbers; their sum is close enough to a normal one."""
+"""One step of Philox's counter yields four numbers. Their sum is close enough to a normal one."""
 
 
 class Noise:
     """Random numbers as a pure function of time, in named streams of mean 0 and variance 1.
 
-    A counter-based generator (Philox) gives the numbers of any stretch of time without those before it, and the same
-    ones each time.
+    A counter-based generator (Philox) makes the numbers of any stretch of time without the earlier ones, and always the
+    same.
     """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
     def white(self, stream: str, index: Instants) -> Floats:
-        """Return one independent number for each value of `index`, shape as given."""
+        """Return one independent number for each value of `index`, in its shape."""
         first = int(index.min())
         values: Floats = self._draw(stream, first, int(index.max()) - first + 1)[index - first]
         return values
 
     def smooth(self, stream: str, ts: Floats, knot_s: float) -> Floats:
-        """Return a continuous process at the instants `ts`; after `knot_s` seconds little of a value is left."""
+        """Return a continuous process at the instants `ts`. After `knot_s` seconds little of a value is left."""
         knot, fraction = np.divmod(ts / knot_s, 1.0)
         index = knot.astype(np.int64)
         first = int(index.min())
@@ -84,9 +84,10 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class _Fleet:
-    """A zone's mean load, the load that a degree of cold adds, and its power without fuel costs; all in MW.
+    """A zone's mean load, the extra load per degree of cold, and its power without fuel costs; all in MW.
 
-    `city` is the weather point of its load and solar power; `baltic_share` how far its price follows the Baltic zones.
+    `city` is the weather point of its load and solar power. `baltic_share` says how far its price follows the Baltic
+    zones.
     """
 
     load_mw: float
@@ -161,14 +162,14 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return what each further day of lead adds to a forecast's error, with variance 1, shape (days, n).
+        """Return the contribution of each further day of lead to a forecast's error, with variance 1, shape (days, n).
 
-        The error at a lead is the sum up to that lead, so that forecasts come closer to the truth as time goes on.
+        The error at a lead is the sum up to that lead, so forecasts come closer to the truth over time.
         """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Mix weather that all points share, that of the point's zone, and its own; variance 1."""
+        """Mix weather that all points share, the zone's weather, and the point's own; variance 1."""
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
             + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)
@@ -206,7 +207,7 @@ def _season(ts: Floats) -> Floats:
 def load_shape(ts: Floats) -> Floats:
     """Return the load of a mild day as a share of its mean, by the zones' clock, shape (n,)."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
-    # The day of a clock change has one offset, that of its noon.
+    # The day of a clock change has one offset, the one at noon.
     noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(_CLOCK) for day in days.tolist()]
     offsets = np.array([noon.utcoffset().total_seconds() for noon in noons])  # type: ignore[union-attr]
     local = ts + offsets[day_of]
@@ -217,7 +218,7 @@ def load_shape(ts: Floats) -> Floats:
 
 
 def _power_curve(wind_speed: Floats) -> Floats:
-    """Return the share of its power that a wind farm gives: from 3 m/s, full from 12.5 m/s, off above 27 m/s."""
+    """Return a wind farm's power as a share of its capacity: from 3 m/s, full from 12.5 m/s, off above 27 m/s."""
     return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
 
 

@@ -1,4 +1,4 @@
-"""How every source is asked: a GET request with a time limit, a size limit and polite retries.
+"""Sends the requests to all sources: GET requests with a time limit, a size limit and polite retries.
 
 Every answer of a source comes in through this module. Only one line of its text, without the secret, gets into an
 error, and so into logs, tables and pages. The only errors raised are those of `tunnihind.errors`, and they do not keep
@@ -47,7 +47,7 @@ _LOG: Final = logging.getLogger(__name__)
 _CHUNK_BYTES: Final = 64 * 1024
 _MOST_REDIRECTS: Final = 3
 _REFUSAL_BYTES: Final = 64 * 1024
-"""So much is read of the body of a refusal."""
+"""This much of a refusal's body is read."""
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _LONGEST_WAIT_S: Final = 86_400.0
 
@@ -60,7 +60,7 @@ class Answer(NamedTuple):
 
 
 class RecordedAnswer(NamedTuple):
-    """An answer as `tunnihind check --save` keeps it: no part of it holds the secret."""
+    """An answer as `tunnihind check --save` stores it, without the secret."""
 
     source: str
     url: str
@@ -69,15 +69,15 @@ class RecordedAnswer(NamedTuple):
 
 
 answer_recorder: ContextVar[Callable[[RecordedAnswer], None] | None] = ContextVar("answer_recorder", default=None)
-"""Is called with every answer, refusals included, before the answer is parsed."""
+"""Called with every answer, refusals included, before the answer is parsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestPolicy:
     """Limits of a source's requests.
 
-    One attempt takes at most `timeout_s`, all attempts together `give_up_after_s`. A Retry-After of up to
-    `longest_wait_s` is waited for within the call; a longer one is the caller's. `default_wait_s` stands for a missing
+    One attempt takes at most `timeout_s`, all attempts together `give_up_after_s`. The call itself waits for a
+    Retry-After of up to `longest_wait_s`; a longer one is left to the caller. `default_wait_s` replaces a missing
     Retry-After with status 429.
     """
 
@@ -91,7 +91,7 @@ class RequestPolicy:
 
 
 def user_agent(contact: str) -> str:
-    """Return how the server names itself to upstreams, with the operator's contact where one is set."""
+    """Return the server's name for upstream sources, with the operator's contact if one is set."""
     return f"Tunnihind/{__version__} (+{contact})" if contact else f"Tunnihind/{__version__}"
 
 
@@ -134,11 +134,11 @@ class Upstream:
         *,
         accept: Collection[int] = (200,),
     ) -> Content:
-        """Return what `read` makes of an answer whose status is one of `accept`.
+        """Return the result of `read` for an answer whose status is one of `accept`.
 
-        The request is tried again when the source can't be reached, is overloaded (408, 5xx) or asks for a short pause
-        (Retry-After). It is not tried again after another 4xx, or when `read` raises BadAnswer. Raises
-        SourceUnreachable, SourceRefused, RateLimited or BadAnswer.
+        The request is retried if the source can't be reached, is overloaded (408, 5xx) or asks for a short pause
+        (Retry-After). It is not retried after another 4xx, or if `read` raises BadAnswer. Raises SourceUnreachable,
+        SourceRefused, RateLimited or BadAnswer.
         """
         try:
             return read(await self._fetch(url, params, accept))
@@ -147,7 +147,7 @@ class Upstream:
         raise failure.redacted(self.redacted)
 
     def redacted(self, text: str) -> str:
-        """Return the source's text fit for a log or a page: the beginning, on one line, without the secret."""
+        """Return the beginning of the source's text on one line and without the secret, for a log or a page."""
         return one_line(text, self._secret)
 
     async def _fetch(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
@@ -166,7 +166,7 @@ class Upstream:
         raise AssertionError("stamina re-raises the last error")
 
     def _pause_before_retry(self, error: Exception) -> bool | float:
-        """Return whether to try again, or after how many seconds where the source said so."""
+        """Return whether to retry, or after how many seconds if the source gave a pause."""
         match error:
             case RateLimited(retry_after_s=wait_s):
                 return wait_s if wait_s <= self._policy.longest_wait_s else False
@@ -176,7 +176,7 @@ class Upstream:
                 return isinstance(error, SourceUnreachable)
 
     async def _get_once(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
-        # aiohttp's exceptions can hold the URL, and so the secret: none of them is chained.
+        # aiohttp's exceptions can contain the URL, and so the secret, so none of them is chained.
         try:
             async with asyncio.timeout(self._policy.timeout_s):
                 return await self._follow(URL(url).update_query(params), accept)
@@ -200,17 +200,17 @@ class Upstream:
         raise BadAnswer(self.source, f"it redirects more than {_MOST_REDIRECTS} times")
 
     def redirected(self, configured: URL, asked: URL, location: str) -> URL:
-        """Return the address that a redirect leads to.
+        """Return the target address of a redirect.
 
-        Raises BadAnswer where its host is not the configured one, or its protocol neither the configured one nor https.
+        Raises BadAnswer if its host is not the configured one, or its protocol neither the configured one nor https.
         """
         try:
             url = asked.join(URL(location))
         except ValueError:
-            raise BadAnswer(self.source, f"it redirects to what is no address: {self.redacted(location)}") from None
+            raise BadAnswer(self.source, f"it redirects to an invalid address: {self.redacted(location)}") from None
         if url.host != configured.host or url.scheme not in {configured.scheme, "https"}:
             target = self.redacted(f"{url.scheme}://{url.host}{url.path}")
-            raise BadAnswer(self.source, f"it redirects to {target}, and only its own host is followed, by https")
+            raise BadAnswer(self.source, f"it redirects to {target}; only its own host is followed, by https")
         return url
 
     async def _answer(self, response: ClientResponse, accept: Collection[int]) -> Answer:
@@ -228,7 +228,7 @@ class Upstream:
     def _record(self, response: ClientResponse, body: bytes) -> None:
         record = answer_recorder.get()
         if record is not None:
-            # UTF-16 read as UTF-8 has a zero after each letter. As spaces, these do not hide the secret.
+            # UTF-16 read as UTF-8 has a zero after each letter. Replaced by spaces, these do not hide the secret.
             text = body.decode("utf-8", "replace").replace("\0", " ")
             url = without(self._secret, str(response.url))
             record(RecordedAnswer(self.source, url, response.status, without(self._secret, text)))
@@ -248,7 +248,7 @@ class Upstream:
         return SourceRefused(self.source, problem, status=status)
 
     def _retry_after(self, header: str | None) -> float | None:
-        """Read a Retry-After header (RFC 9110, 10.2.3): seconds or a date."""
+        """Parse a Retry-After header (RFC 9110, 10.2.3): seconds or a date."""
         if header is None:
             return None
         if header.strip().isdecimal():
@@ -263,7 +263,7 @@ class Upstream:
 
 
 async def _read(response: ClientResponse, most: int) -> bytes:
-    """Read a body up to the chunk in which it becomes longer than `most` bytes."""
+    """Read a body, up to the chunk that makes it longer than `most` bytes."""
     body = bytearray()
     async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
         body += chunk

@@ -1,1 +1,1 @@
-"""What is known, and when it became known, kept in an SQL database."""
+"""All known data, and when they became known, kept in an SQL database."""

@@ -1,4 +1,4 @@
-"""The address of the database, as a setting and as it may be shown."""
+"""The address of the database, as a setting and in a form that may be shown."""
 
 import re
 from typing import Final
@@ -9,10 +9,11 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from tunnihind.errors import SettingsError
+from tunnihind.settings import install_extra
 
 _HIDDEN: Final = "***"
 _SECRET_PARAMETER: Final = re.compile(r"\w*(?:pass(?!file)|pwd|secret)\w*", re.IGNORECASE)
-"""`password`, `sslpassword`, and what people write instead of them."""
+"""`password`, `sslpassword`, and words that people write instead."""
 _SECRETS: Final = re.compile(
     rf"(?P<user>^[\w+]*:?/*[^:]*:).*(?=@)|(?P<name>\b{_SECRET_PARAMETER.pattern}=)[^&]*", re.IGNORECASE
 )
@@ -23,7 +24,7 @@ _SYSTEMS: Final = ("sqlite", "postgresql")
 
 
 def parsed(address: str, setting: str = "database-url") -> URL:
-    """Return an address of a database whose driver is installed.
+    """Parse the address of a database whose driver is installed.
 
     Raises SettingsError, which names the setting and hides the password.
     """
@@ -33,11 +34,12 @@ def parsed(address: str, setting: str = "database-url") -> URL:
         _require_whole(url)
         if url.get_backend_name() == "postgresql" and url.drivername != _POSTGRESQL:
             raise SettingsError(f"{setting} names {url.drivername}: write {_POSTGRESQL}://…, the driver that is used")
-        create_engine(url)  # connects to nothing yet, and finds what is wrong
+        create_engine(url)  # it does not connect yet, but checks the address
     except ImportError as error:
         if url.get_backend_name() in _SYSTEMS:
-            advice = "pip install 'tunnihind[postgresql]'" if url.drivername == _POSTGRESQL else error.name
-            message = f"{setting} names {url.drivername}, whose driver is not installed ({advice})"
+            message = f"{setting} names {url.drivername}, whose driver {error.name} is not installed"
+            if url.drivername == _POSTGRESQL:
+                message += f"; to install it, {install_extra('postgresql')}"
             raise SettingsError(message) from None
     except (ArgumentError, NoSuchModuleError, ValueError) as error:
         shown = _SECRETS.sub(lambda found: f"{found['user'] or found['name']}{_HIDDEN}", address)
@@ -54,13 +56,13 @@ def parsed(address: str, setting: str = "database-url") -> URL:
 
 
 def _require_whole(url: URL) -> None:
-    """Make sure that no part of a password has become the host or the name of the database. Raises ValueError."""
+    """Make sure that no part of a password has become the host or the database's name. Raises ValueError."""
     if url.get_backend_name() != "sqlite" and "@" in f"{url.host}{url.database}":
         raise ValueError("an @ in the password ended it")
 
 
 def is_file(address: str) -> bool:
-    """Return whether an address is that of a file, rather than of a database server. Raises SettingsError."""
+    """Return whether an address names a file, rather than a database server. Raises SettingsError."""
     return parsed(address).get_backend_name() == "sqlite"
 
 
@@ -72,7 +74,7 @@ def shown(url: URL) -> str:
 
 
 def without_secrets(text: str, url: URL) -> str:
-    """Return a text of somebody else without the passwords of an address, as they are and as a URL writes them."""
+    """Return a foreign text without the passwords of an address, both plain and URL-encoded."""
     found = [url.password, *(url.query[name] for name in _secret_parameters(url))]
     secrets = [str(secret) for secret in found if secret]
     for written in (form(secret) for secret in secrets for form in (str, repr, quote, quote_plus)):

@@ -1,7 +1,7 @@
 """Copies a whole database into an empty one, of the same or another database system.
 
-The source is read in one transaction. The target is filled and compared in another: where that is interrupted, or a row
-differs, it stays empty.
+The source is read in one transaction. The target is filled and compared in another. If that is interrupted, or a row
+differs, the target stays empty.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,12 +27,12 @@ _ALIVE_S: Final = 60
 """A server that runs the pipeline has been seen within this time."""
 
 type Show = Callable[[str, int, int], None]
-"""Shows what is being done, how many parts of it are done, and of how many."""
+"""Shows the name of the current step, the number of its finished parts, and their total."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopiedTable:
-    """The outcome for a table: how many rows the copy has, and how many damaged ones were left out."""
+    """The outcome for a table: the number of copied rows, and of damaged rows that were left out."""
 
     rows: int
     left_out: int
@@ -50,8 +50,8 @@ class Copied:
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
     """Fill the target's empty database with the rows of the source's, and compare the two.
 
-    Raises SettingsError for a malformed address, SchemaError for a source of another version, StoreError where
-    either can't be used, a server runs the pipeline on the source, or the target isn't empty.
+    Raises SettingsError for a malformed address, and SchemaError if the source is of another version. Raises StoreError
+    if either can't be used, a server runs the pipeline on the source, or the target isn't empty.
     """
     parsed(target_url, "to")
     with ExitStack() as stack:
@@ -79,16 +79,16 @@ def copy(source_url: str, target_url: str, show: Show) -> Copied:
 
 @dataclass(slots=True)
 class Digest:
-    """The number of rows, and a sum that differs when any cell of any of them does.
+    """The number of rows, and a sum that changes with any cell.
 
-    It does not depend on the rows' order, which database systems sort by rules of their own.
+    It does not depend on the order of rows, because database systems sort by rules of their own.
     """
 
     count: int = 0
     total: int = 0
 
     def passing(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """Yield rows, each counted in."""
+        """Yield the rows, and count each."""
         for row in rows:
             self.count += 1
             self.total += int.from_bytes(blake2b(repr(row).encode(), digest_size=16).digest())
@@ -96,9 +96,9 @@ class Digest:
 
 
 def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connection, show: Show) -> Digest:
-    """Insert a table's sound rows, a few in memory at a time; return their digest."""
+    """Insert a table's sound rows, with few in memory at a time, and return their digest."""
     digest, steps = Digest(), -(-_count(rows.table, snapshot) // _ROWS_A_WRITE)
-    # Closed here, so that no cursor is left when the writing fails: its connection would be gone before it.
+    # Closed here, so that no cursor is left if the writing fails: its connection would be gone before it.
     with closing(rows.sound_cells(snapshot)) as sound:
         for step, some in enumerate(batched(digest.passing(sound), _ROWS_A_WRITE, strict=False), start=1):
             connection.execute(insert(rows.table), [_values(rows.table, row) for row in some])
@@ -107,20 +107,20 @@ def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connectio
 
 
 def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
-    """Read all of a table of the copy, and compare it with what was read from the source. Raises StoreError."""
+    """Read a whole table of the copy, and compare it with the rows read from the source. Raises StoreError."""
     found = Digest()
     with closing(rows.sound_cells(connection)) as sound:
         for _ in found.passing(sound):
             pass
     if found != wanted:
         raise StoreError(
-            f"{rows.table.name} in {target} is not what was copied: {found.count} rows instead of {wanted.count}, or "
+            f"{rows.table.name} in {target} differs from the source: {found.count} rows instead of {wanted.count}, or "
             "other ones. Nothing was kept"
         )
 
 
 def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a row as it is inserted: days as dates."""
+    """Return a row in the form for inserting, with days as dates."""
     return {
         column.name: date.fromisoformat(cell) if isinstance(column.type, Date) else cell
         for column, cell in zip(table.columns, row, strict=True)
@@ -128,7 +128,7 @@ def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _count(table: Table, connection: Connection) -> int:
-    """Return how many rows there are, damaged or not."""
+    """Return how many rows there are, with the damaged ones."""
     return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
 
@@ -142,7 +142,7 @@ def _require_stopped(source: Store) -> None:
 
 
 def _require_empty(target: Database, connection: Connection) -> None:
-    """Make sure that a database holds nothing, so is not the one that is copied from. Raises StoreError."""
+    """Make sure that a database is empty, so that it is not the source itself. Raises StoreError."""
     found = inspect(connection).get_table_names()
     for table in metadata.sorted_tables:
         if table.name in found and _count(table, connection):

@@ -1,6 +1,6 @@
 """Covariates as they were issued.
 
-A run of a weather model is kept once: as it was first known.
+A run of a weather model is kept once, as it was first known.
 """
 
 from collections import defaultdict
@@ -24,16 +24,16 @@ from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
 type Passing = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
-"""Returns which issues no forecast looks at, by the number of their covariate, their instant, and if they are a run."""
+"""Marks issues that no forecast uses, by the number of their covariate, their instant, and whether they are runs."""
 
 type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
-"""Returns which issues of a covariate need not be kept, given by their instant, with the start of their run."""
+"""Returns the issues of a covariate that need not be kept. It gets their instants, each with its run's start."""
 
 type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
 _FINEST_SCALE: Final = 1000
 _HIGHEST: Final = 1e6
-"""No weather and no load of the Baltic states comes near it, in the units that are kept."""
+"""No weather and no load of the Baltic states comes near this value, in the stored units."""
 
 
 class CovariateBook:
@@ -45,7 +45,7 @@ class CovariateBook:
         self.rows = TableRows(table, _CovariateRow, _named, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
-        """Keep series; one of the same name and issue is merged into. Return how many values were new.
+        """Store series, or merge them into stored ones of the same name and issue. Return the number of new values.
 
         Raises StoreError.
         """
@@ -53,7 +53,7 @@ class CovariateBook:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
     def refill(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
-        """Keep what a source's archive holds, as `add` does, but for what `thin` has deleted or would delete.
+        """Store a source's archive, as `add` does, but leave out issues that `thin` has deleted or would delete.
 
         Raises StoreError.
         """
@@ -62,10 +62,10 @@ class CovariateBook:
             return self._add(connection, lasting)
 
     def thin(self, superfluous: Superfluous) -> int:
-        """Delete of each series what need not be kept; return how many rows. Raises StoreError."""
+        """Delete the superfluous issues of each series, and return how many rows. Raises StoreError."""
         issues: dict[str, dict[int, int | None]] = defaultdict(dict)
         with self._database.writing() as connection:
-            # Each series by itself: they are not issued together.
+            # Each series is thinned by itself, because they are not issued together.
             columns = table.c.name, table.c.issued_ts, table.c.run_ts
             is_sound = table.c.issued_ts.between(EARLIEST, LATEST)
             for name, issued_ts, run_ts in connection.execute(select(*columns).where(is_sound)):
@@ -88,7 +88,7 @@ class CovariateBook:
     def archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
         """Return the series that were issued from `since_ts` on, oldest first. Raises StoreError.
 
-        Issues that are `passing` are left out, unless a row is damaged: a forecast leaves them out in any case.
+        Issues that are `passing` are left out, unless a row is damaged. A forecast leaves them out in any case.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
@@ -96,7 +96,7 @@ class CovariateBook:
             return _archive(self.rows.read(connection, *where) if sound is None else sound)
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
-        """Return what was issued of some covariates from one instant to another, both included. Raises StoreError."""
+        """Return the issues of some covariates from one instant to another, both included. Raises StoreError."""
         where = table.c.name.in_(names), table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
             return _archive(self.rows.read(connection, *where))
@@ -104,9 +104,9 @@ class CovariateBook:
     def _sound(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
     ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return names and series but for passing runs; None where one is damaged, which takes no other one's place.
+        """Return names and series without passing runs. Return None if a row is damaged: then no run may be left out.
 
-        The keys are read first, without the values: these would take most of the memory.
+        The keys are read first, without the values, which would take most of the memory.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
@@ -122,7 +122,7 @@ class CovariateBook:
             return None
 
     def changes(self) -> tuple[int, int]:
-        """Return how often series have been added to and how many there are: equal only where nothing has changed.
+        """Return how often series have changed and how many there are: equal only if nothing has changed.
 
         Raises StoreError.
         """
@@ -132,15 +132,15 @@ class CovariateBook:
             ).scalar_one()
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
-        """Return by name when the newest forecast was issued, at `as_of` or earlier. Raises StoreError."""
-        # A value that is not a number lies outside of any span.
+        """Return the instant of each covariate's newest issue, at `as_of` or earlier. Raises StoreError."""
+        # A damaged value that is not a number lies outside every span.
         query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts.between(EARLIEST, as_of))
         with self._database.reading() as connection:
             found = connection.execute(query.group_by(table.c.name)).all()
         return {name: issued_ts for name, issued_ts in found if isinstance(name, str)}
 
     def remove_damaged(self) -> list[Cells]:
-        """Delete the rows that make no sense, and return them. Raises StoreError."""
+        """Delete the damaged rows, and return them. Raises StoreError."""
         with self._database.reading() as connection:
             if not self.rows.damaged(connection):
                 return []
@@ -165,7 +165,7 @@ class _CovariateRow(Shape):
 def _lasting(
     connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: Superfluous
 ) -> list[IssuedSeries]:
-    """Return those issues of a covariate that thinning would leave beside what is kept."""
+    """Return the issues of a covariate that thinning would keep, beside the stored ones."""
     if not issues:
         return []
     given = {issue.issued_ts: issue.run_ts for issue in issues}
@@ -176,11 +176,11 @@ def _lasting(
 
 
 def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
-    """Return the names and the series that rows hold. Raises ValueError where one is damaged."""
+    """Return the names and series in rows. Raises ValueError if one is damaged."""
     values = unpack_series([row.series for row in rows], [row.scale for row in rows])
-    # Short integers, as all others are, can't be so high.
+    # Values with a scale are packed as short integers, which can't be so high.
     if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):
-        raise ValueError("its values are no values of hours")
+        raise ValueError("its values are too high")
     return [
         (row.name, IssuedSeries(row.issued_ts, row.start_ts, some, row.run_ts))
         for row, some in zip(rows, values, strict=True)
@@ -188,7 +188,7 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 
 
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
-    """Return series by name, each oldest first. They are sorted here: a database would carry all values along."""
+    """Return series by name, each oldest first. They are sorted here, because a database would move all values."""
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
         found[name].append(series)
@@ -198,7 +198,7 @@ def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
-    """Return the issues but for runs that are kept already: what was known of them first stays."""
+    """Return the issues without already stored runs, because the first known values of a run stay."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
         return list(issues)
@@ -234,7 +234,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return by issue what is kept already of a covariate in a span of issues."""
+    """Return the stored issues of a covariate in the span of these issues."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}
@@ -250,7 +250,7 @@ def _replace(connection: Connection, name: str, changed: Iterable[IssuedSeries])
 
 
 def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:
-    """Lay the newly given values over those kept, and tell which differ."""
+    """Lay the new values over the stored ones, and return which differ."""
     start = min(kept.start_ts, issue.start_ts)
     end = max(series.start_ts + series.values.size * HOUR_S for series in (kept, issue))
     merged = np.full((end - start) // HOUR_S, np.nan, np.float32)

@@ -20,20 +20,20 @@ type Verb = Literal["read", "write"]
 
 
 class Count(Protocol):
-    """Takes note of a transaction that has ended, in any thread."""
+    """Counts a transaction that has ended, in any thread."""
 
     def __call__(self, verb: Verb, seconds: float, /, *, failed: bool) -> None:
-        """Count a transaction that was open for `seconds`; `failed` if the database is to blame."""
+        """Count a transaction that was open for `seconds`. `failed` is true if the database was the cause."""
 
 
-def _not_counted(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
+def _count_nothing(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
     """Count nothing."""
 
 
 class Database:
-    """An SQL database; every access is one transaction of `reading` or `writing`.
+    """An SQL database. Every access is one transaction of `reading` or `writing`.
 
-    The next access notices a database that has gone away, and one that another has replaced.
+    The next access notices if the database has gone away, or if another has replaced it.
     """
 
     def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
@@ -42,9 +42,9 @@ class Database:
         self.read_only = read_only
         self.damage = damage or DamageLog()
         self.system = _system(self.url, read_only=read_only)
-        """The part that differs between database systems. It is another object after `replace_by`."""
-        self._count: Count = _not_counted
-        self._is_to_be_kept: Callable[[Connection], None] | None = None
+        """The part that differs between database systems. `replace_by` replaces this object."""
+        self._count: Count = _count_nothing
+        self._check_before_commit: Callable[[Connection], None] | None = None
         self._view = threading.local()
         self._use = threading.Condition()
         self._users = 0
@@ -52,11 +52,11 @@ class Database:
 
     @property
     def file_mode(self) -> int:
-        """The permissions of the SQLite file, the owner's only where there is none: for what is kept beside it."""
+        """The permissions of the SQLite file, for files beside it. Without a file, only its owner has access."""
         return file_mode(self.system.path)
 
     def look_for_damage(self) -> None:
-        """Find out whether all of the database can be read, for `System.damage`. Raises StoreError."""
+        """Check whether the whole database can be read, and set `System.damage`. Raises StoreError."""
         with self.reading() as connection:
             self.system.look_for_damage(connection)
 
@@ -75,7 +75,7 @@ class Database:
 
     @contextmanager
     def one_view(self) -> Iterator[None]:
-        """Let all that this thread reads within the context be of one instant. Raises StoreError."""
+        """Give all reads of this thread within the context the same view of the data. Raises StoreError."""
         with self.reading() as connection:
             self._view.connection = connection
             try:
@@ -85,19 +85,20 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open a transaction, kept whole or not at all, that no other one writes beside. Raises StoreError."""
+        """Open a transaction that is kept whole or not at all, while no other one writes. Raises StoreError."""
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
         with self._used(), self._counted("write"), self.system.writing() as connection:
             yield connection
-            if self._is_to_be_kept is not None:
-                self._is_to_be_kept(connection)
+            if self._check_before_commit is not None:
+                self._check_before_commit(connection)
 
     @contextmanager
     def writing_beside(self) -> Iterator[Connection]:
-        """Open a short transaction that waits for no writer where the system can do that. Raises StoreError.
+        """Open a short transaction that does not wait for a writer, if the system can do that. Raises StoreError.
 
-        It is no one's who needs `keep_only_if`, and need not survive a power failure.
+        The check of `keep_only_if` does not apply to it, and a power failure may undo it. The lease uses it for its
+        beats.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
@@ -105,8 +106,11 @@ class Database:
             yield connection
 
     def keep_only_if(self, check: Callable[[Connection], None]) -> None:
-        """Look at the end of each later transaction of `writing` whether it may be kept: `check` raises where not."""
-        self._is_to_be_kept = check
+        """Call `check` at the end of each later transaction of `writing`.
+
+        It raises if the transaction must not be kept.
+        """
+        self._check_before_commit = check
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
@@ -115,29 +119,29 @@ class Database:
             yield connection
 
     def require_rights(self, tables: Iterable[str]) -> None:
-        """Make sure that these tables may be written to. Raises StoreError."""
+        """Make sure that these tables are writable. Raises StoreError."""
         with self._used(), self._counted("read"):
             self.system.require_rights(tables)
 
     def size(self) -> int | None:
-        """Return how many bytes the database takes, None for one in memory. Raises StoreError."""
+        """Return the size of the database in bytes, None for one in memory. Raises StoreError."""
         with self._used(), self._counted("read"):
             return self.system.size()
 
     def replace_by(self, other: Database) -> None:
-        """Go on with what another object has opened at the same address, which is not to be used any more."""
+        """Take over the connections of another object for the same address. That object must not be used any more."""
         earlier, self.system = self.system, other.system
         self.read_only = other.read_only
         earlier.close()
 
     def count_by(self, count: Count) -> None:
-        """Have every transaction from now on counted."""
+        """Count every transaction from now on."""
         self._count = count
 
     def close(self) -> None:
-        """Wait for the transactions that are open in other threads, and give all connections back.
+        """Wait for the open transactions of other threads, and close all connections.
 
-        A task that is cancelled leaves its thread behind, which would open files again in a folder that is about to go.
+        A cancelled task leaves its thread behind, which might open files again in a folder that is about to be deleted.
         """
         with self._use:
             self._is_closed = True
@@ -146,7 +150,7 @@ class Database:
 
     @contextmanager
     def _used(self) -> Iterator[None]:
-        """Hold `close` up. Raises StoreError once the database is closed."""
+        """Make `close` wait. Raises StoreError once the database is closed."""
         with self._use:
             if self._is_closed:
                 raise StoreError(f"the database {self} is closed")
@@ -160,7 +164,7 @@ class Database:
 
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
-        """Tell how the transaction within goes, and turn its errors into plain ones."""
+        """Count the transaction within, and turn its errors into plain ones."""
         system, started, failed = self.system, perf_counter(), True
         try:
             system.require()
@@ -171,7 +175,7 @@ class Database:
         except StoreLost:
             raise
         except BaseException:
-            failed = False  # what the transaction was for has failed, not the database
+            failed = False  # the caller's work has failed, not the database
             raise
         finally:
             self._count(verb, perf_counter() - started, failed=failed)
@@ -180,6 +184,6 @@ class Database:
 def _system(url: URL, *, read_only: bool) -> System:
     if url.get_backend_name() == "sqlite":
         return Sqlite(url, read_only=read_only)
-    from tunnihind.store.engines.postgresql import Postgresql  # noqa: PLC0415  needless without a database server
+    from tunnihind.store.engines.postgresql import Postgresql  # noqa: PLC0415  not needed without a database server
 
     return Postgresql(url)

@@ -1,4 +1,4 @@
-"""How the last exchange with each source went."""
+"""The last exchange with each source."""
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
@@ -50,15 +50,15 @@ class HealthBook:
         self._database = database
         self.rows = TableRows(table, _HealthRow, singly(lambda row: SourceHealth(*astuple(row))), database.damage)
 
-    def succeeded(self, source: str, at: int) -> bool:
-        """Note a good answer; return whether it ends a row of failures. Raises StoreError."""
+    def record_success(self, source: str, at: int) -> bool:
+        """Record a good answer, and return whether it ends a row of failures. Raises StoreError."""
         with self._database.writing() as connection:
             earlier = self.rows.first(connection, table.c.source == source)
             upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])
         return earlier is not None and earlier.failures > 0
 
-    def failed(self, source: str, at: int, error: SourceError) -> bool:
-        """Note a failure; return whether it is the first in a row. Raises StoreError."""
+    def record_failure(self, source: str, at: int, error: SourceError) -> bool:
+        """Record a failure, and return whether it is the first in a row. Raises StoreError."""
         with self._database.writing() as connection:
             earlier = self.rows.first(connection, table.c.source == source)
             failures = earlier.failures + 1 if earlier else 1
@@ -68,7 +68,7 @@ class HealthBook:
         return failures == 1
 
     def keep_only(self, sources: Collection[str]) -> None:
-        """Forget all other sources: they are no longer asked. Raises StoreError."""
+        """Delete the health of all other sources, because they are no longer asked. Raises StoreError."""
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 

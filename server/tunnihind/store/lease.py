@@ -1,8 +1,8 @@
 """Makes sure that only one of several servers on a database runs the pipeline.
 
-The lease is a row with the token of its holder, who beats every few seconds, by the database's clock. Whoever takes it
-over writes another token. Every write of the pipeline is kept only if the row still has its token (`Lease.require`). So
-a holder that was frozen, or cut off, writes nothing any more, however sure of itself it is when it comes back.
+The lease is a row with the token of its holder, who beats every few seconds, by the database's clock. A process that
+takes it over writes another token. Every write of the pipeline is kept only if the row still has its token
+(`Lease.require`). So a holder that was frozen or cut off writes nothing any more when it comes back.
 """
 
 import os
@@ -24,16 +24,16 @@ from tunnihind.store.rows import Instant, Plain, Shape, TableRows
 from tunnihind.store.schema import leases as table
 
 BEAT_EVERY_S: Final = 3.0
-"""How often a holder claims the lease again."""
+"""A holder claims the lease again this often."""
 
 LOOK_EVERY_S: Final = 1.0
-"""How often the others look whether it beats; looking does not write."""
+"""The other servers check this often whether the holder beats. Checking does not write."""
 
 EXPIRES_AFTER_S: Final = 10
 """A holder that has been silent for longer counts as dead: it has missed three beats."""
 
 CONFIRMED_AFTER_S: Final = 5.0
-"""Whoever takes the lease over has itself seen no beat for this long: a clock that was set forward kills nobody."""
+"""A process that takes the lease over has itself seen no beat for this long. So a clock set forward ends no holder."""
 
 _INSERT_NEW: Final = text(
     "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"
@@ -45,7 +45,7 @@ _HIGHEST_PID: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that holds a lease; `beat_ts` is its last beat by the database's clock, unix seconds UTC."""
+    """The process that holds a lease. `beat_ts` is its last beat by the database's clock, unix seconds UTC."""
 
     host: str
     pid: int
@@ -53,7 +53,7 @@ class Holder:
 
 
 class _LeaseRow(Shape):
-    """A row of the table; a process's number is never 0 or less, which would address a group."""
+    """A row of the table. A process's number is never 0 or less, because that would address a group."""
 
     name: Plain
     token: Plain
@@ -63,12 +63,12 @@ class _LeaseRow(Shape):
 
 
 class Lease:
-    """One process's claim to a job; `claim` again every `BEAT_EVERY_S` to keep it."""
+    """One process's claim to a job. `claim` it again every `BEAT_EVERY_S` to keep it."""
 
     def __init__(
         self, database: Database, name: str = "pipeline", *, steady: Callable[[], float] = time.monotonic
     ) -> None:
-        """Make a claim; `steady` returns seconds of a clock that is never set."""
+        """Make a claim. `steady` returns the seconds of a clock that is never set."""
         self._database = database
         self._name = name
         self._steady = steady
@@ -84,37 +84,38 @@ class Lease:
 
     @property
     def is_safe(self) -> bool:
-        """Whether no other process can have taken the lease over since this one last beat.
+        """Whether no other process can have taken over the lease since this one's last beat.
 
-        Who shares a file can't write to it either while we can't. A database server may be out of our reach alone.
+        If we can't write to a shared file, no other process can either. But a database server may be out of reach for
+        us alone.
         """
         if self._beaten_at is None:
             return False
         return self._database.system.path is not None or self._steady() - self._beaten_at <= EXPIRES_AFTER_S
 
     def claim(self) -> bool:
-        """Take or keep the lease; return whether it is ours, which it isn't after `release`. Raises StoreError."""
+        """Take or keep the lease, and return whether it is ours. After `release` it never is. Raises StoreError."""
         with self._turn:
             return not self._is_given_up and self._claim()
 
     def require(self, connection: Connection) -> None:
         """Make sure, as the last act of a transaction, that the lease is still ours. Raises LeaseLost.
 
-        Until the transaction has ended, nobody can take it over.
+        Nobody can take it over until the transaction has ended.
         """
         holds = select(table.c.name).where(*self._is_ours).with_for_update(read=True)
         if connection.execute(holds).first() is None:
-            raise LeaseLost("another server runs the pipeline: what this one has just written is not kept")
+            raise LeaseLost("another server runs the pipeline: this one's last write is not kept")
 
     def release(self) -> None:
-        """Give the lease up for good. Raises StoreError."""
+        """Give up the lease for good. Raises StoreError."""
         with self._turn:
             self._is_given_up, self._beaten_at = True, None
             with self._database.writing_beside() as connection:
                 connection.execute(delete(table).where(*self._is_ours))
 
     def holder(self) -> Holder | None:
-        """Return who holds the lease by the book, alive or not. Raises StoreError."""
+        """Return the recorded holder of the lease, alive or not. Raises StoreError."""
         with self._database.reading() as connection:
             row = self._read(connection)
         return None if row is None else Holder(row.host, row.pid, row.beat_ts)
@@ -125,7 +126,7 @@ class Lease:
             with self._database.reading() as connection:
                 held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
-            # Its holder may have been as unable to write as we are to read.
+            # The holder may have been as unable to write as we are to read.
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):
@@ -139,11 +140,11 @@ class Lease:
         return self._rows.first(connection, table.c.name == self._name)
 
     def _take(self, held: _LeaseRow | None) -> bool:
-        """Write our token and a beat into the row if it is still as it was read; return whether it was."""
+        """Write our token and a beat into the row if it is unchanged since it was read, and return whether it was."""
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # Somebody has written for long. The holder may have waited as we have.
+                # Another transaction has written for long. The holder may have waited as we have.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}
@@ -155,17 +156,17 @@ class Lease:
             return connection.execute(_INSERT_NEW, {"name": self._name, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
-        # After a kill the next server on this machine need not wait. Servers of a database may have hosts of one name.
+        # After a kill the next server on this machine need not wait. On a database server, hosts may share a name.
         if self._database.system.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
         silent_s = self._silence_of(holder)
         if now - holder.beat_ts > EXPIRES_AFTER_S:
             return silent_s <= CONFIRMED_AFTER_S
-        # A clock that was set back would keep the dead alive: then only what we have seen ourselves counts.
+        # A clock that was set back would keep a dead holder alive, so only our own observation counts.
         return silent_s <= EXPIRES_AFTER_S
 
     def _silence_of(self, holder: _LeaseRow) -> float:
-        """Return for how many seconds this process has watched a holder without seeing a beat."""
+        """Return for how many seconds this process has watched a holder without a beat."""
         if holder != self._watched:
             self._watched, self._watched_since = holder, self._steady()
         return self._steady() - self._watched_since
@@ -173,7 +174,7 @@ class Lease:
 
 def _runs(pid: int) -> bool:
     if pid == os.getpid():
-        return False  # a process that had our number before us, as in a restarted container
+        return False  # an earlier process had our number, as in a restarted container
     with suppress(PermissionError):
         try:
             os.kill(pid, 0)

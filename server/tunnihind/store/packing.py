@@ -1,6 +1,6 @@
 """Arrays of hours and quarters as bytes: little-endian, so that a database moves between machines.
 
-Changes from one period to the next are kept, compressed. That takes a fifth of what the numbers themselves do.
+The changes from one period to the next are stored, compressed. They take a fifth of the room of the numbers themselves.
 """
 
 import zlib
@@ -17,10 +17,10 @@ _SHORT: Final = np.dtype("<i2")
 _WHOLE: Final = np.dtype("<i4")
 
 _LEVEL: Final = 9
-"""zlib's best compression: a row is written once and kept for years."""
+"""zlib's best compression, because a row is written once and kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
-"""Covariates come as whole numbers, with one or two decimals, or as the mean of four whole numbers."""
+"""Covariates are whole numbers, have one or two decimals, or are the mean of four whole numbers."""
 _UNSCALED: Final = 0
 _UNKNOWN: Final = -32_768
 _HIGHEST_SHORT: Final = 32_767
@@ -52,20 +52,21 @@ def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
 
 
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
-    """Return p10, p50 and p90. Raises ValueError where they are not of the same periods, cross or are damaged."""
+    """Return p10, p50 and p90. Raises ValueError if they differ in their periods, cross or are damaged."""
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
-        raise ValueError("its percentiles are not of the same periods")
+        raise ValueError("its percentiles differ in their periods")
     # Values that are not finite fail here too.
     if not ((p10 >= -HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= HIGHEST_PRICE)).all():
-        raise ValueError("a percentile is no price, or they cross")
+        raise ValueError("a percentile is not a price, or they cross")
     return p10, p50, p90
 
 
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
-    """Pack a covariate's values without loss: as short integers, divided by the scale returned, where that can be.
+    """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    With a scale of 0 they are in single precision, which is finer than any weather forecast.
+    They become short integers divided by the scale, if possible. With a scale of 0 they are in single precision, which
+    is finer than any weather forecast.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:
@@ -78,7 +79,7 @@ def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
 
 
 def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
-    """Undo `pack_series` for many at once, which is much faster. Raises ValueError where one is damaged."""
+    """Undo `pack_series` for many series at once, which is much faster. Raises ValueError if one is damaged."""
     content = [_decompressed(one, "series") for one in packed]
     alike: dict[tuple[int, int], list[int]] = {}
     for place, (scale, one) in enumerate(zip(scales, content, strict=True)):
@@ -96,7 +97,7 @@ def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
-    # To the bit what double precision rounds to: a quotient of two numbers as short as these is.
+    # The result is the same to the bit as rounding the quotient in double precision, because the integers are short.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values
@@ -113,17 +114,20 @@ def unpack_text(packed: bytes, what: str) -> str:
 
 
 def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
-    """Return by how much each number differs from the one before; integers wrap around, forth and back."""
+    """Return the difference of each number from the one before. Integers may wrap around, which unpacking undoes."""
     return np.diff(whole, prepend=whole.dtype.type(0))
 
 
 def _packed(numbers: NDArray[Any]) -> bytes:
-    """Compress all first bytes, then all second ones: the upper ones are nearly all the same, which compresses well."""
+    """Compress all first bytes, then all second ones.
+
+    The upper bytes are nearly all the same, so they compress well.
+    """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 
 
 def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Return the numbers of arrays of one length, (arrays, numbers), from what `_packed` has compressed."""
+    """Return the numbers of arrays of one length, (arrays, numbers), from the bytes that `_packed` has compressed."""
     if len(split[0]) % kind.itemsize:
         raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")
     by_byte = np.frombuffer(b"".join(split), np.uint8).reshape(len(split), kind.itemsize, -1)

@@ -1,4 +1,4 @@
-"""Prices: every version, with when it was first seen and from when it counts as known."""
+"""Prices: every version, with the instants at which it was first seen and became known."""
 
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -28,16 +28,16 @@ AGREED: Final = "agreed"
 IMPORTED: Final = "import"
 """The source of prices that the operator has given."""
 VOUCHED: Final = frozenset({AGREED, IMPORTED})
-"""Prices of one source alone never replace prices of these."""
+"""A price from one source alone never replaces a price from these."""
 
 _SPAN_S: Final = 400 * DAY_S
-"""How much is compared at a time while adding: a back-fill's chunk, so that memory stays small."""
+"""Adding compares this much at a time: one part of a back-fill, so that memory stays small."""
 
 _numbers: Final = attrgetter("ts", "step_s", "known_ts", "seen_ts", "eur_mwh")
 
 
 class Price(NamedTuple):
-    """A price to be kept, EUR/MWh without VAT, for the `step_s` seconds that begin at `ts`."""
+    """A price to store, EUR/MWh without VAT, for the `step_s` seconds that begin at `ts`."""
 
     zone: Zone
     ts: int
@@ -46,7 +46,7 @@ class Price(NamedTuple):
 
 
 class Version(NamedTuple):
-    """A price as it stood from `seen_ts` on, counting as known from `known_ts` on, and whose it is."""
+    """A price as seen from `seen_ts` on, with its source. It counts as known from `known_ts` on."""
 
     seen_ts: int
     known_ts: int
@@ -56,7 +56,7 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """How many of the given prices were new, corrected or unchanged."""
+    """The numbers of new, corrected and unchanged prices."""
 
     new: int = 0
     corrected: int = 0
@@ -67,7 +67,7 @@ class Added:
 
     @property
     def stored(self) -> int:
-        """How many versions were written."""
+        """The number of written versions."""
         return self.new + self.corrected
 
 
@@ -80,10 +80,10 @@ class PriceBook:
         self.rows = TableRows(table, _PriceRow, list, database.damage)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
-        """Keep new prices and corrections, each span of time in one transaction. Raises StoreError.
+        """Store new prices and corrections, each span of time in one transaction. Raises StoreError.
 
-        A price first seen after its delivery began (back-fill, import) counts as known at the publication
-        time of its delivery day; a correction never does, it was not to be known then.
+        A price first seen after its delivery began (back-fill, import) counts as known at the publication time of its
+        delivery day. A correction counts as known only when it was seen.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -119,13 +119,13 @@ class PriceBook:
     def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], Version]:
         """Return the newest version of each price that begins from `first_ts` to `last_ts`.
 
-        By zone, start and step of its period. Raises StoreError.
+        The keys are zone, start and step of its period. Raises StoreError.
         """
         with self._database.reading() as connection:
             return self._newest_versions(connection, first_ts, last_ts)
 
     def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
-        """Return the zones and delivery days with a price that one source alone has given, and that source.
+        """Return the zones and delivery days with a price from one source alone, and that source.
 
         Raises StoreError.
         """
@@ -135,10 +135,10 @@ class PriceBook:
     def withdraw(
         self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
     ) -> None:
-        """Delete what `sources` gave of a zone from `since_ts` on, and the forecasts that were made from it.
+        """Delete the prices that `sources` gave for a zone from `since_ts` on, and the forecasts made from them.
 
-        Only prices that begin within a `span` go where there is one. They never were the market's: as of no instant
-        are they to be seen as if they had been known. Raises StoreError.
+        With a `span`, only prices that begin within it are deleted. They never were the market's prices, so they must
+        not appear as known at any instant. Raises StoreError.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts
@@ -150,20 +150,20 @@ class PriceBook:
             self._state.stored_prices(connection, at)
 
     def newest(self, zone: Zone) -> int | None:
-        """Return the start of the last period that has a price. Raises StoreError."""
+        """Return the start of the last period with a price. Raises StoreError."""
         with self._database.reading() as connection:
-            # A value that is not a number lies outside of any span.
+            # A damaged value that is not a number lies outside every span.
             query = select(func.max(table.c.ts)).where(table.c.zone == zone, table.c.ts.between(FIRST_HOUR, END_HOUR))
             newest: int | None = connection.execute(query).scalar_one()
         return newest
 
     def count(self) -> int:
-        """Return how many versions are kept."""
+        """Return the number of stored versions."""
         with self._database.reading() as connection:
             return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
     def remove_damaged(self) -> list[Cells]:
-        """Delete the rows that make no sense, and return them. Raises StoreError."""
+        """Delete the damaged rows, and return them. Raises StoreError."""
         with self._database.reading() as connection:
             if not self.rows.damaged(connection):
                 return []
@@ -188,7 +188,7 @@ class PriceBook:
                 known = publication_time(delivery_day(ts)) if seen_ts >= ts else seen_ts
                 version = Version(seen_ts, known, eur_mwh, source)
             else:
-                # A clock that was set back must not make the correction look older than what it corrects.
+                # A clock that was set back must not make the correction look older than the corrected price.
                 version = Version(max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts), eur_mwh, source)
                 corrected += 1
             newest[zone, ts, step_s] = version

@@ -1,4 +1,4 @@
-"""Which step of `migrations` a database has reached, and how it comes to today's."""
+"""The step of `migrations` that a database has reached, and its upgrade to the newest one."""
 
 import json
 import logging
@@ -8,62 +8,65 @@ from typing import Final
 from sqlalchemy import Connection, Inspector, delete, insert, inspect, select, text
 
 from tunnihind.errors import SchemaError
+from tunnihind.settings import COMMAND
 from tunnihind.store.database import Database
 from tunnihind.store.schema import metadata, state
 
 _LOG: Final = logging.getLogger(__name__)
 
 HEAD: Final = "0001"
-"""The newest step; steps are numbered in their order."""
+"""The newest step. Steps are numbered in their order."""
 _STEP: Final = re.compile("[0-9]{4}")
-_NOTE: Final = "alembic_version"
+_VERSION_TABLE: Final = "alembic_version"
 _READABLE_SINCE: Final = "readable_since"
 _NEVER: Final = "9999"
-_NAMED: Final = 3
-"""So many tables of another program are named."""
-_TELLING: Final = frozenset({"covariates", "source_health"})
-"""Tables of every version that hardly another program has; other programs have an `alembic_version` too."""
+_MOST_NAMED: Final = 3
+"""An error names this many tables of another program."""
+_OWN_TABLES: Final = frozenset({"covariates", "source_health"})
+"""These tables are in every version, and hardly in another program. Others have an `alembic_version` too."""
 
 
 def current(connection: Connection) -> str | None:
-    """Return the step a database has reached, None for an empty one. Raises SchemaError where that is unclear."""
+    """Return the step that a database has reached, None for an empty one. Raises SchemaError if that is unclear."""
     found = inspect(connection)
     tables = set(found.get_table_names())
-    if not tables & _TELLING:
-        if strangers := sorted(tables - {_NOTE}):
+    if not tables & _OWN_TABLES:
+        if strangers := sorted(tables - {_VERSION_TABLE}):
             raise SchemaError(
-                f"the database holds tables of another program ({', '.join(strangers[:_NAMED])}): "
+                f"the database holds tables of another program ({', '.join(strangers[:_MOST_NAMED])}): "
                 "name one of Tunnihind's own with --database-url"
             )
         return None
-    noted = _noted(connection)
-    if len(noted) == 1 and isinstance(noted[0], str) and _STEP.fullmatch(noted[0]):
-        return noted[0]
-    # The note is missing or damaged, so the tables themselves decide.
+    recorded = _recorded_steps(connection)
+    if len(recorded) == 1 and isinstance(recorded[0], str) and _STEP.fullmatch(recorded[0]):
+        return recorded[0]
+    # The record is missing or damaged, so the tables themselves decide.
     if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
         return HEAD
-    raise SchemaError(f"the database's alembic_version is damaged: it holds {noted}, which is no version of its tables")
+    raise SchemaError(
+        f"the database's alembic_version is damaged: it holds {recorded}, which is no version of its tables"
+    )
 
 
 def is_current(database: Database) -> bool:
-    """Return whether the tables are noted to be today's. Raises StoreError."""
+    """Return whether the database records the newest step. Raises StoreError."""
     with database.reading() as connection:
-        return is_noted_current(connection)
+        return is_recorded_current(connection)
 
 
-def is_noted_current(connection: Connection) -> bool:
-    """Return whether the tables are noted to be today's."""
-    return current(connection) == HEAD and _noted(connection) == [HEAD]
+def is_recorded_current(connection: Connection) -> bool:
+    """Return whether the database records the newest step."""
+    return current(connection) == HEAD and _recorded_steps(connection) == [HEAD]
 
 
-def note_current(connection: Connection) -> None:
-    """Note within a transaction that the tables are today's."""
+def record_current(connection: Connection) -> None:
+    """Record within a transaction that the tables have the newest step."""
     connection.execute(text("DELETE FROM alembic_version"))
     connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:step)"), {"step": HEAD})
 
 
-def _noted(connection: Connection) -> list[object]:
-    if not inspect(connection).has_table(_NOTE):
+def _recorded_steps(connection: Connection) -> list[object]:
+    if not inspect(connection).has_table(_VERSION_TABLE):
         return []
     return [row[0] for row in connection.execute(text("SELECT version_num FROM alembic_version"))]
 
@@ -73,9 +76,10 @@ def _columns(found: Inspector, table: str) -> set[str]:
 
 
 def is_readable(connection: Connection) -> bool:
-    """Return whether this version reads the tables rightly: they are today's, or a newer version's that only has more.
+    """Return whether this version reads the tables correctly: they are its own, or a newer version's that only adds.
 
-    A step that gives what is there another meaning says so, because columns don't tell (`note_readable_since`).
+    A step that changes the meaning of existing data must record that, because columns don't show it
+    (`record_readable_since`).
     """
     step = current(connection)
     if step is None or step <= HEAD:
@@ -84,23 +88,23 @@ def is_readable(connection: Connection) -> bool:
 
 
 def is_beyond(connection: Connection) -> bool:
-    """Return whether the tables are a newer version's that this one can't read."""
+    """Return whether the tables are from a newer version and unreadable for this one."""
     step = current(connection)
     return step is not None and step > HEAD and not is_readable(connection)
 
 
-def note_readable_since(connection: Connection, step: str) -> None:
-    """Note within a transaction that versions from before a step would misread what is there now."""
+def record_readable_since(connection: Connection, step: str) -> None:
+    """Record within a transaction that versions from before a step would misread the data."""
     connection.execute(delete(state).where(state.c.key == _READABLE_SINCE))
     connection.execute(insert(state).values(key=_READABLE_SINCE, value=json.dumps(step)))
 
 
 def _readable_since(connection: Connection) -> str:
-    """Return the first step whose version understands what is there; where that is damaged, one yet to come."""
-    noted = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
-    if noted is None:
+    """Return the first step whose version reads the data correctly. If the record is damaged, return a future step."""
+    recorded = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
+    if recorded is None:
         return ""
-    found = re.fullmatch('"([0-9]{4})"', str(noted))
+    found = re.fullmatch('"([0-9]{4})"', str(recorded))
     return found[1] if found else _NEVER
 
 
@@ -113,7 +117,7 @@ def _has_all_columns(connection: Connection) -> bool:
 def require_readable(database: Database, *, newer_too: bool) -> None:
     """Make sure that this version can read the tables, without touching them. Raises SchemaError, StoreError.
 
-    Those of a newer version are refused unless `newer_too`.
+    The tables of a newer version are refused unless `newer_too`.
     """
     with database.reading() as connection:
         found, readable = current(connection), is_readable(connection)
@@ -124,12 +128,12 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
     if found > HEAD and not (readable and newer_too):
         raise newer(database)
     if not readable:
-        raise SchemaError(f"the tables of {database} are not this version's: start `tunnihind serve` once")
-    _LOG.warning("the database %s was upgraded by a newer version of Tunnihind; this one reads it on", database)
+        raise SchemaError(f"the tables of {database} are not this version's: start `{COMMAND} serve` once")
+    _LOG.warning("the database %s was upgraded by a newer version of Tunnihind; this one can still read it", database)
 
 
 def upgraded(database: Database) -> SchemaError:
-    """Return the error that a running server meets where a newer version has upgraded the tables past its reach."""
+    """Return the error of a running server whose database a newer version has upgraded beyond its reach."""
     return SchemaError(
         f"the database {database} was upgraded by a newer version of Tunnihind, which this one can't read: update it",
         reason="the database was upgraded by a newer version: update this server",
@@ -137,16 +141,16 @@ def upgraded(database: Database) -> SchemaError:
 
 
 def empty(database: Database) -> SchemaError:
-    """Return the error that a reader meets where no server has made the tables yet."""
+    """Return the error of a reader whose database no server has set up yet."""
     return SchemaError(
-        f"there are no tables in {database} yet: start `tunnihind serve` once",
+        f"there are no tables in {database} yet: start `{COMMAND} serve` once",
         reason="the database has no tables yet",
         may_pass=True,
     )
 
 
 def newer(database: Database) -> SchemaError:
-    """Return the error that a database from the future is refused with."""
+    """Return the error for a database of a newer version."""
     return SchemaError(
         f"the database {database} was written by a newer version of Tunnihind: update Tunnihind, "
         "or name another database with --database-url"
@@ -159,8 +163,8 @@ _MIGRATIONS: Final = "tunnihind.store:migrations"
 def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     """Create or upgrade the tables, all steps in one transaction. Raises SchemaError, StoreError.
 
-    `migrations` is the folder of the steps, or the package as Alembic names it. Versions from before a step's
-    `readable_since`, where it has one, then stop using the database.
+    `migrations` is the folder of the steps, or the package as Alembic names it. If a step has `readable_since`,
+    versions from before that step then stop using the database.
     """
     from alembic import command  # noqa: PLC0415  slow to load and rarely needed
     from alembic.config import Config  # noqa: PLC0415
@@ -170,16 +174,16 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     config.set_main_option("script_location", migrations)
     steps = {step.revision: step for step in ScriptDirectory.from_config(config).walk_revisions()}
     with database.migrating() as connection:
-        if migrations == _MIGRATIONS and is_noted_current(connection):
+        if migrations == _MIGRATIONS and is_recorded_current(connection):
             return  # another process was quicker
         revision = current(connection)
         if revision is not None and revision not in steps:
             raise newer(database)
         if revision == HEAD and migrations == _MIGRATIONS:
-            _LOG.warning("the row of alembic_version is damaged; the tables are today's, so it is written again")
-            note_current(connection)
+            _LOG.warning("the row of alembic_version is damaged; the tables are up to date, so it is written again")
+            record_current(connection)
             return
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         if since := max(getattr(step.module, "readable_since", "") for step in steps.values()):
-            note_readable_since(connection, since)
+            record_readable_since(connection, since)

@@ -1,7 +1,7 @@
-"""All rows are read here. A damaged row is named and left out; it ends neither a task nor the start.
+"""Reads all rows. A damaged row is logged and skipped; it stops neither a task nor the start.
 
 SQLite keeps any value in any column, and disks and people damage files. One damaged row says nothing about the others.
-Each table has a shape, which says what its columns may hold, and a function that makes of rows what they stand for.
+Each table has a shape, which says what its columns may hold, and a function that makes objects from rows.
 """
 
 import json
@@ -25,17 +25,17 @@ _LOG: Final = logging.getLogger(__name__)
 
 EARLIEST: Final = 0
 LATEST: Final = 4_102_444_800
-"""2100-01-01T00:00:00Z. A machine's clock may be decades off, but between these."""
+"""2100-01-01T00:00:00Z. A machine's clock may be decades wrong, but stays between these."""
 
 YEARS: Final = range(2000, 2060)
-"""Delivery days and hours of other years are refused: arrays of all hours of these still fit into memory."""
+"""Delivery days and hours of other years are refused. Arrays of all hours of these years still fit into memory."""
 
 FIRST_HOUR: Final = 946_684_800
 END_HOUR: Final = 2_840_140_800
 """2060-01-01T00:00:00Z."""
 
 type Instant = Annotated[int, msgspec.Meta(ge=EARLIEST, le=LATEST)]
-"""When something was noted, by the machine's clock; unix seconds UTC."""
+"""An instant of an event, by the machine's clock; unix seconds UTC."""
 
 type Hour = Annotated[int, msgspec.Meta(ge=FIRST_HOUR, lt=END_HOUR)]
 """The start of a period that has a value; unix seconds UTC."""
@@ -47,18 +47,18 @@ type Plain = Annotated[str, msgspec.Meta(pattern=r"^[^\0]*$")]
 """A text that every database system can keep."""
 
 type Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
-"""A whole number of a column of four bytes."""
+"""A whole number for a column of four bytes."""
 
 type Cells = Mapping[str, Any]
-"""A damaged row's values as the database has them, by column."""
+"""The values of a damaged row by column, as the database has them."""
 
 DAMAGE: Final = (ValueError, OverflowError, TypeError, RecursionError)
 _COLUMN: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
 _MANY: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
-"""A database server sends rows as they are asked for, rather than all of them at once. SQLite always does."""
+"""A database server then sends rows as they are asked for, rather than all at once. SQLite always does."""
 _MOST_NAMED: Final = 20
-"""At most this many rows of a table are named in the log; a broken disk may have damaged all."""
+"""At most this many rows of a table are logged, because a broken disk may have damaged all."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 
@@ -68,7 +68,7 @@ class Shape(msgspec.Struct, array_like=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A damaged row: its table, the values of its primary key, and what is wrong with it."""
+    """A damaged row: its table, the values of its primary key, and the problem."""
 
     table: str
     key: str
@@ -79,7 +79,7 @@ class Damaged:
 
 
 class DamageLog:
-    """The damaged rows that were met since a database was first opened, each named once."""
+    """The damaged rows that were met since a database was first opened. Each is logged once."""
 
     def __init__(self) -> None:
         self._met: dict[Damaged, None] = {}
@@ -89,54 +89,57 @@ class DamageLog:
         return iter(tuple(self._met))
 
     def note(self, damaged: Damaged) -> None:
-        """Name a row in the log unless that was done before."""
+        """Log a damaged row, once."""
         with self._lock:
             named = sum(met.table == damaged.table for met in self._met)
             if damaged in self._met or named > _MOST_NAMED:
                 return
             self._met[damaged] = None
         if named < _MOST_NAMED:
-            _LOG.warning("%s; it is left out", damaged)
+            _LOG.warning("%s; it is skipped", damaged)
         else:
-            _LOG.warning("more rows of %s are damaged; they are left out", damaged.table)
+            _LOG.warning("more rows of %s are damaged; they are skipped", damaged.table)
 
 
 def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
-    """Return what a JSON document holds. Raises ValueError or RecursionError where it is none, or of another shape."""
+    """Return the content of a JSON document.
+
+    Raises ValueError or RecursionError if it is invalid or of another shape.
+    """
     return msgspec.convert(json.loads(text), shape, str_keys=True)
 
 
 def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]], Iterable[Found]]:
-    """Make what rows stand for of each alone."""
+    """Return a function that makes each row into an object by itself."""
     return lambda rows: map(make, rows)
 
 
 class TableRows[Row: Shape, Found]:
-    """A table's rows, made into what they stand for, many at a time: that is much faster than one by one."""
+    """A table's rows, made into objects, many at a time because that is much faster."""
 
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
     ) -> None:
-        """Read rows of `table` by `make`, which raises one of `DAMAGE` where any of them is damaged."""
+        """Make objects from rows of `table` with `make`, which raises one of `DAMAGE` if any of them is damaged."""
         self.table = table
         self._shape = GenericAlias(list, (shape,))
         self._make = make
         self._damage = damage
         self._columns = [column.name for column in table.columns]
-        # Without the columns' types, whose conversions would end the reading of all rows at the first damaged one.
+        # Columns have no types here, because their conversions would stop the reading at the first damaged row.
         self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
 
     def read(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Generator[Found]:
-        """Yield what the rows stand for, in any order unless one is given; damaged ones are noted and left out."""
+        """Yield the objects of the rows, in any order unless one is given. Damaged rows are logged and skipped."""
         for part in self._parts(connection, where, order_by):
             yield from self._split(part)[0]
 
     def read_if_sound(
         self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]] = ()
     ) -> Iterator[Found]:
-        """Yield what `read` does, but for rows of some primary keys. Raises one of `DAMAGE` where one is damaged."""
+        """Yield what `read` does, without the rows of some primary keys. Raises one of `DAMAGE` if a row is damaged."""
         key = len(self.table.primary_key)
         for part in self._parts(connection, where):
             yield from self._made([cells for cells in part if cells[:key] not in but_for] if but_for else part)
@@ -144,22 +147,22 @@ class TableRows[Row: Shape, Found]:
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
-        """Return what the first row stands for that is not damaged, None where there is none."""
+        """Return the object of the first sound row, None if there is none."""
         with closing(self.read(connection, *where, order_by=order_by)) as found:
             return next(found, None)
 
     def sound_cells(self, connection: Connection) -> Generator[tuple[Any, ...]]:
-        """Yield all rows that are not damaged as the database has them."""
+        """Yield all sound rows as the database has them."""
         for part in self._parts(connection):
             _, damaged = self._split(part)
             yield from (cells for cells in part if cells not in damaged) if damaged else part
 
     def note(self, key: str, problem: str) -> None:
-        """Note a row that contradicts others."""
+        """Log a row that contradicts others."""
         self._damage.note(Damaged(self.table.name, key, problem))
 
     def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
-        """Return the damaged rows, noted with what is wrong with them."""
+        """Return the damaged rows, and log what is wrong with them."""
         found = (cells for part in self._parts(connection, where) for cells in self._split(part)[1])
         return [dict(zip(self._columns, cells, strict=True)) for cells in found]
 
@@ -182,7 +185,7 @@ class TableRows[Row: Shape, Found]:
     ) -> Iterator[list[tuple[Any, ...]]]:
         query = self._query.where(*where).order_by(*order_by)
         with connection.execute(query, execution_options=_AS_THEY_COME) as result:
-            # One by one in an order, because whoever wants the newest takes only the first that is sound.
+            # With an order, rows come one by one, because callers then want only the first sound row.
             for rows in result.partitions(1 if order_by else _MANY):
                 yield [*map(tuple, rows)]
 
@@ -191,7 +194,7 @@ class TableRows[Row: Shape, Found]:
         return self._make(rows)
 
     def _split(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
-        """Return what the sound rows stand for, and the damaged ones, which are noted."""
+        """Return the objects of the sound rows, and the damaged rows, which are logged."""
         try:
             return [*self._made(part)], []
         except DAMAGE as error:

@@ -1,4 +1,4 @@
-"""The archive of forecast runs, each exactly as it was issued, and the scenarios of each zone's newest run."""
+"""The archive of forecast runs, each exactly as issued, and the scenarios of each zone's newest run."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -45,16 +45,17 @@ type _Rows = TableRows[_RunRow, _StoredRun]
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
 _SCORE: Final = "backtest"
 _NEXT_ID: Final = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
-"""As SQLite numbers rows. A sequence of PostgreSQL would know nothing of rows that were copied with their number."""
+"""Rows are numbered as in SQLite. A PostgreSQL sequence would ignore rows that were copied with their number."""
 _AT_ONCE: Final = 1000
-"""One statement deletes at most so many runs: SQLite limits the values of a statement."""
+"""One statement deletes at most this many runs, because SQLite limits the values of a statement."""
 
 
 class RunArchive:
-    """The forecast runs of a store; append-only.
+    """The forecast runs of a store. It is append-only.
 
-    Most runs repeat the one before. For those only the time and the repeated run are stored, and the periods of the
-    first hour where they differ: quarters rest on the hours beside their own, and the first hour has none before it.
+    Most runs repeat the one before. For those, only the time and the repeated run are stored, and the periods of the
+    first hour if they differ. They differ because quarters depend on the hours beside their own, and the first hour has
+    none before it.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -63,11 +64,11 @@ class RunArchive:
         self.rows = TableRows(table, _RunRow, singly(_row), database.damage)
 
     def add_pair(self, runs: Runs) -> None:
-        """Keep runs that were made together, and their scenarios: all of it or nothing. Raises StoreError."""
+        """Store runs that were made together, and their scenarios, all or nothing. Raises StoreError."""
         self.add(*runs.by_step.values(), scenarios=runs.scenarios)
 
     def add(self, *runs: Run, scenarios: Scenarios | None = None) -> None:
-        """Keep runs, all of them or none. Scenarios given are kept in place of those kept before. Raises StoreError."""
+        """Store runs, all or none. Given scenarios replace the stored ones. Raises StoreError."""
         with self._database.writing() as connection:
             for run in runs:
                 cells = _cells(run, self._last_in_full(connection, run))
@@ -98,9 +99,9 @@ class RunArchive:
             return [*_resolved(connection, rows, self.rows).values()]
 
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
-        """Delete runs made at instants that are `superfluous` among all; return how many. Raises StoreError.
+        """Delete runs made at instants that are `superfluous` among all, and return how many. Raises StoreError.
 
-        Runs that stay and repeat a deleted one take its content over.
+        Kept runs that repeat a deleted one get its content.
         """
         with self._database.writing() as connection:
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
@@ -110,7 +111,7 @@ class RunArchive:
             return sum(_delete(connection, part, self.rows) for part in batched(ids, _AT_ONCE, strict=False))
 
     def keep_score(self, of: SeriesKey, score: BacktestScore | None) -> None:
-        """Keep the model's newest backtest of a series in place of the last one. Raises StoreError."""
+        """Store the model's newest backtest of a series, in place of the last one. Raises StoreError."""
         self._state.write_served(_score_key(of), None if score is None else asdict(score))
 
     def score(self, of: SeriesKey) -> BacktestScore | None:
@@ -119,7 +120,7 @@ class RunArchive:
         return found
 
     def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:
-        """Return the run that the newest one of the same zone and step is, or repeats."""
+        """Return the newest run of the same zone and step, or the run that it repeats."""
         wanted = _made(SeriesKey(like.zone, like.step_s), EARLIEST, None)
         newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
         if newest is None:
@@ -143,14 +144,14 @@ def _delete(connection: Connection, ids: Sequence[int], all_rows: _Rows) -> int:
 
 
 class _InFull(NamedTuple):
-    """A run whose row holds all that it says."""
+    """A run whose row holds all its content."""
 
     id: int
     run: Run
 
 
 def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
-    """Return the values of a run's row, which repeats an earlier run where it can."""
+    """Return the values of a run's row, which repeats an earlier run if possible."""
     new = None if earlier is None else _new_periods(run, earlier.run.repeated(run.made_at, run.start_ts))
     said = [percentile[:new] for percentile in (run.p10, run.p50, run.p90)]
     p10, p50, p90 = map(pack_hundredths, said)
@@ -169,13 +170,13 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 
 
 def _new_periods(run: Run, again: Run | None) -> int | None:
-    """Return how many periods at its start a run does not say `again`; None where these are more than an hour's."""
+    """Return how many periods at the start of a run differ from `again`, None if they are more than an hour's."""
     if again is None or again.p50.size != run.p50.size:
         return None
     said = [np.stack([one.p10, one.p50, one.p90]).view(np.int64) for one in (run, again)]
     differing = np.flatnonzero((said[0] != said[1]).any(axis=0))
     new = int(differing[-1]) + 1 if differing.size else 0
-    if new * run.step_s > HOUR_S or not _begun(again, run.p10[:new], run.p50[:new], run.p90[:new]).says_the_same(run):
+    if new * run.step_s > HOUR_S or not _begun(again, run.p10[:new], run.p50[:new], run.p90[:new]).is_identical_to(run):
         return None
     return new
 
@@ -190,7 +191,7 @@ def _begun(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
 
 
 class _StoredRun(NamedTuple):
-    """A row: a run in full, or the id of the one that it repeats, with the first periods that it says anew."""
+    """A row: a complete run, or the id of the run that it repeats with its own first periods."""
 
     id: int
     made_at: int
@@ -203,7 +204,7 @@ class _StoredRun(NamedTuple):
 
 
 def _row(one: _RunRow) -> _StoredRun:
-    """Return what a row holds. Raises ValueError."""
+    """Return the content of a row. Raises ValueError."""
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
@@ -233,7 +234,7 @@ class _RunRow(Shape):
 
 
 def _resolved(connection: Connection, rows: Sequence[_StoredRun], all_rows: _Rows) -> dict[int, Run]:
-    """Return by id, in the order of the rows, the runs that they stand for."""
+    """Return the runs of the rows by id, in the order of the rows."""
     in_full = {row.id: row.in_full for row in rows if row.in_full is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - in_full.keys()
     in_full |= _read_in_full(connection, elsewhere, all_rows)
@@ -251,13 +252,13 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
     is_alike = of is not None and (of.zone, of.step_s) == (row.zone, row.step_s)
     run = of.repeated(row.made_at, row.start_ts) if of is not None and is_alike else None
     if run is None or row.new is None or row.new[1].size > run.p50.size:
-        all_rows.note(f"id {row.id}", f"it repeats run {row.repeats}, which does not say what it said")
+        all_rows.note(f"id {row.id}", f"it repeats run {row.repeats}, which has changed")
         return None
     return _begun(run, *row.new) if row.new[1].size else run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Select the runs of a series made in a span of time; an instant that is not a number lies in none."""
+    """Select the runs of a series made in a span of time. An instant that is not a number lies in no span."""
     made = table.c.made_at.between(since_ts, LATEST if as_of is None else as_of)
     return table.c.zone == of.zone, table.c.step_s == of.step_s, made
 
@@ -274,7 +275,7 @@ class ScenarioBook:
         self.rows = TableRows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
 
     def newest(self, zone: Zone) -> Scenarios | None:
-        """Return the scenarios of a zone that were kept last, None where there are none. Raises StoreError."""
+        """Return the newest scenarios of a zone, None if there are none. Raises StoreError."""
         with self._database.reading() as connection:
             return self.rows.first(connection, scenarios_table.c.zone == zone)
 
@@ -289,8 +290,8 @@ class _ScenariosRow(Shape):
 
 
 def _scenarios(row: _ScenariosRow) -> Scenarios:
-    """Return what a row holds. Raises ValueError."""
+    """Return the content of a row. Raises ValueError."""
     paths = unpack_hundredths(row.paths, "paths")
     if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
-        raise ValueError("its paths are no prices")
+        raise ValueError("its paths are not prices")
     return Scenarios(row.made_at, row.zone, row.start_ts, paths.reshape(SCENARIOS, -1))

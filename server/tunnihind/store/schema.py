@@ -1,7 +1,7 @@
-"""The tables, in SQLAlchemy's words. `migrations` brings a database of any age to this shape.
+"""The tables, as SQLAlchemy describes them. `migrations` brings a database of any age to this shape.
 
-Instants are unix seconds UTC. Hourly arrays are packed (see `packing`), one row a series, because a row for
-each hour of each covariate would make hundreds of megabytes a year.
+Instants are unix seconds UTC. Hourly arrays are packed (see `packing`), one row per series, because a row for each hour
+of each covariate would take hundreds of megabytes a year.
 """
 
 from typing import Final
@@ -23,8 +23,7 @@ prices: Final = Table(
     sqlite_with_rowid=False,
 )
 """A version of a price: first seen at `seen_ts`, counting as known from `known_ts` on. A correction is a later row.
-
-`source` is a source's name, `agreed` where a second source says the same, or `import` for the operator."""
+`source` is a source's name, `agreed` if a second source gave the same, or `import` for the operator."""
 
 witnesses: Final = Table(
     "witnesses",
@@ -38,7 +37,7 @@ witnesses: Final = Table(
     Column("reason", Text, nullable=False),
     Column("detail", Text, nullable=False),
 )
-"""A source's last prices of a whole delivery day (JSON list), and why its newest answer is held back."""
+"""A source's last prices of a complete delivery day (JSON list), and why its newest answer is held back."""
 
 covariates: Final = Table(
     "covariates",
@@ -51,7 +50,7 @@ covariates: Final = Table(
     Column("series", LargeBinary, nullable=False),
     Index(None, "issued_ts"),
 )
-"""A series as it was issued (`known.IssuedSeries`); `scale` says how its values are packed (`packing.pack_series`)."""
+"""A series as it was issued (`known.IssuedSeries`). `scale` says how its values are packed (`packing.pack_series`)."""
 
 runs: Final = Table(
     "runs",
@@ -71,7 +70,7 @@ runs: Final = Table(
 )
 """A forecast run exactly as issued.
 
-One that `repeats` another, by its id, holds no inputs, and the percentiles of its first periods only.
+A run that `repeats` another, by its id, has no inputs, and only the percentiles of its first periods.
 """
 
 scenarios: Final = Table(
@@ -82,7 +81,7 @@ scenarios: Final = Table(
     Column("start_ts", BigInteger, nullable=False),
     Column("paths", LargeBinary, nullable=False),
 )
-"""The price paths that go with a zone's newest run of hours."""
+"""The price paths of a zone's newest run of hours."""
 
 backtest_forecasts: Final = Table(
     "backtest_forecasts",
@@ -109,7 +108,7 @@ day_scores: Final = Table(
     Column("figures", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
-"""How the forecast of a delivery day did that was issued some days ahead; kept for ever, .3 MB a year."""
+"""The scores of a delivery day's forecast that was issued some days ahead. They are kept for ever, .3 MB a year."""
 
 source_health: Final = Table(
     "source_health",
@@ -122,9 +121,8 @@ source_health: Final = Table(
     Column("fault", Text),
     Column("status", Integer),
 )
-"""How the last exchange with each source went; `failures` counts those in a row.
-
-`fault` is the last one's kind, and `status` that of HTTP where there was one."""
+"""The last exchange with each source. `failures` counts those in a row.
+`fault` is the kind of the last one, and `status` its HTTP status if there was one."""
 
 leases: Final = Table(
     "leases",
@@ -135,7 +133,7 @@ leases: Final = Table(
     Column("pid", Integer, nullable=False),
     Column("beat_ts", BigInteger, nullable=False),
 )
-"""Who does a job that only one process may do."""
+"""The holder of a job that only one process may do."""
 
 state: Final = Table(
     "state",
@@ -143,4 +141,4 @@ state: Final = Table(
     Column("key", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""Single facts, each a JSON value under a name of `state`."""
+"""Single facts, each a JSON value under a name from `state`."""

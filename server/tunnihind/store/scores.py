@@ -1,8 +1,8 @@
-"""How the model does: scores of served forecasts, kept for ever, and forecasts of past days.
+"""The accuracy of the model: scores of served forecasts, kept for ever, and forecasts of past days.
 
-Those of past days are kept so that the model's score costs only the new ones. Each depends on what counts as known at
-its instant. When something is stored later that counts as known by then, the same transaction deletes these forecasts,
-and they are made again.
+Forecasts of past days are kept so that a new score needs only the new ones. Each depends on the data that count as
+known at its instant. If data are stored later that count as known by then, the same transaction deletes these
+forecasts, and they are made again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,9 +32,9 @@ _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pin
 _NO_PLAN: Final = (float("nan"),) * len(Savings._fields)
 _PLANS_FROM: Final = 1 + len(_MEANS) + 1
 _FIGURES: Final = _PLANS_FROM + (len(PLAN_HOURS) + 1) * len(Savings._fields)
-"""Hours, their means, the seven-day mean's error, and the savings of the plans of a day and of a week."""
+"""The number of hours, their means, the seven-day mean's error, and the savings of the day's and the week's plans."""
 _SHARES: Final = slice(3, 6)
-"""These are shares of the hours. They are kept as numbers of hours, which hundredths don't round."""
+"""These are shares of the hours. They are stored as numbers of hours, which hundredths don't round."""
 
 
 class ScoreBook:
@@ -46,7 +46,10 @@ class ScoreBook:
         self.rows = TableRows(table, _ScoreRow, singly(_row), database.damage)
 
     def keep(self, zone: Zone, scores: LiveScores) -> None:
-        """Keep a zone's scores. They replace what was kept of their days; all others stay. Raises StoreError."""
+        """Store a zone's scores.
+
+        They replace the stored scores of their days, and other days stay. Raises StoreError.
+        """
         rows = [{"zone": zone, **_cells(day)} for day in scores.days]
         with self._database.writing() as connection:
             issued_on = {row["issued_on"] for row in rows}
@@ -58,23 +61,26 @@ class ScoreBook:
             self._state.advance(connection)
 
     def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
-        """Return how a zone's forecasts did over the last weeks; nothing if they never were. Raises StoreError."""
+        """Return the scores of a zone's forecasts over the last weeks, none before the first scoring.
+
+        Raises StoreError.
+        """
         found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()
 
     def months(self, zone: Zone) -> Months:
-        """Return how a zone's forecasts did by month. Raises StoreError."""
+        """Return the scores of a zone's forecasts by month. Raises StoreError."""
         found: Months | None = self._state.read(f"{_MONTHS} {zone}", Months)
         return found or NO_MONTHS
 
     def days(self, zone: Zone, first: date, last: date) -> list[DayScores]:
-        """Return a zone's scores of the days of issue from `first` to `last`, then by days ahead. Raises StoreError."""
+        """Return a zone's scores by day of issue, from `first` to `last`, then by days ahead. Raises StoreError."""
         with self._database.reading() as connection:
             wanted = table.c.zone == zone, table.c.issued_on.between(first, last)
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue(self, zone: Zone) -> date | None:
-        """Return a zone's newest day of issue that has been scored, None where none has been. Raises StoreError."""
+        """Return a zone's newest scored day of issue, None if none has been scored. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
@@ -112,7 +118,7 @@ class _ScoreRow(Shape):
 
 
 def _row(row: _ScoreRow) -> DayScores:
-    """Return the scores that a row holds. Raises ValueError."""
+    """Return the scores in a row. Raises ValueError."""
     if row.issued_on.year not in YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
     figures = unpack_hundredths(row.figures, "figures")
@@ -141,7 +147,7 @@ def _known(plans: Iterable[tuple[int, list[float]]]) -> dict[int, Savings]:
 
 _SCORED: Final = "backtest scored"
 _KEPT_S: Final = (SCORE_DAYS + 30) * DAY_S
-"""Forecasts older than this before the newest one are deleted."""
+"""Forecasts that are this much older than the newest one are deleted."""
 
 
 class BacktestBook:
@@ -164,14 +170,14 @@ class BacktestBook:
             return {forecast.issued_ts: forecast for forecast in found}
 
     def state_of_past(self) -> int:
-        """Return a number that grows with everything that becomes known. Raises StoreError."""
+        """Return a number that increases whenever data become known. Raises StoreError."""
         with self._database.reading() as connection:
             return self._state.knowledge_changes(connection)
 
     def add(self, model: str, zone: Zone, forecasts: Sequence[NextDay], *, past: int) -> bool:
-        """Keep a model's forecasts of a zone and drop other models'; return whether they were kept. Raises StoreError.
+        """Store a model's forecasts of a zone, drop other models', and return whether it did. Raises StoreError.
 
-        They are not where more has become known than `past`, what `state_of_past` said before they were made.
+        It does nothing if more data have become known since `past`, the value of `state_of_past` before they were made.
         """
         rows = [
             {
@@ -199,16 +205,16 @@ class BacktestBook:
         return True
 
     def scored_at(self, model: str, zone: Zone) -> int | None:
-        """Return when a model was last scored by a zone's prices; None where another one was since. Raises StoreError.
+        """Return when a model was last scored by a zone's prices, None if never or if another was since.
 
-        None too where it never was.
+        Raises StoreError.
         """
         found = self._state.read(f"{_SCORED} {zone}")
         at = found.get("at") if isinstance(found, dict) and found.get("model") == model else None
         return at if isinstance(at, int) else None
 
-    def note_scored(self, model: str, zone: Zone, at: int) -> None:
-        """Note that a model has been scored by a zone's prices. Raises StoreError."""
+    def record_scored(self, model: str, zone: Zone, at: int) -> None:
+        """Record that a model has been scored by a zone's prices. Raises StoreError."""
         self._state.write(f"{_SCORED} {zone}", {"model": model, "at": at})
 
 
@@ -226,15 +232,15 @@ class _ForecastRow(Shape):
 
 
 def _forecast(row: _ForecastRow) -> NextDay:
-    """Return the forecast that a row holds. Raises ValueError."""
+    """Return the forecast in a row. Raises ValueError."""
     percentiles = unpack_percentiles(row.p10, row.p50, row.p90)
     return NextDay(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 
 
 def forget_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
-    """Delete, within the transaction that adds to what was known at an instant, the forecasts that might differ.
+    """Delete the forecasts that might change, within the transaction that adds data known at an instant.
 
-    Those are of all zones unless one is given: a zone's forecast looks at its neighbours' prices.
+    Without a zone it deletes those of all zones, because a forecast uses the neighbours' prices.
     """
     of_zone = [] if zone is None else [past_days.c.zone == zone]
     connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts, *of_zone))

@@ -1,4 +1,4 @@
-"""Single facts about the store and the pipeline: who we are, how far we are, and that something changed."""
+"""Single facts about the store and the pipeline: its identity, its progress, and that something changed."""
 
 import json
 import time
@@ -44,8 +44,8 @@ class StateBook:
         self._database = database
         self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
-    def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
-        """Return a fact of a shape, None where it was never written or is damaged. Raises StoreError."""
+    def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
+        """Return a fact of a shape, None if it was never written or is damaged. Raises StoreError."""
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 
@@ -65,37 +65,37 @@ class StateBook:
         upsert(connection, table, [{"key": key, "value": json.dumps(value)}])
 
     def advance(self, connection: Connection) -> None:
-        """Say, within the transaction of a change, that what is served has changed."""
+        """Record, within the transaction of a change, that the served data have changed."""
         self._count_up(connection, _VERSION)
         self.put(connection, _CHANGE, uuid.uuid4().hex)
         self._database.system.announce(connection)
 
     def version(self) -> int:
-        """Return a number that grows with every change to what is served. Raises StoreError."""
+        """Return a number that increases with every change to the served data. Raises StoreError."""
         with self._database.reading() as connection:
             return self._count(connection, _VERSION)
 
     def change_id(self) -> str:
-        """Return a random id of the last change to what is served, empty where it has none. Raises StoreError.
+        """Return the random id of the last change to the served data, or an empty text. Raises StoreError.
 
-        Two changes may have the same version, as a restored backup counts on from where it was; their ids differ.
+        Two changes may have the same version, because a restored backup counts on from its own. Their ids differ.
         """
         found: str | None = self.read(_CHANGE, _Identity)
         return found or ""
 
     def last_refresh(self) -> int | None:
-        """Return when the pipeline last got an answer about prices and took it in. Raises StoreError."""
+        """Return when the pipeline last took in an answer about prices. Raises StoreError."""
         found: int | None = self.read(_LAST_REFRESH, Instant)
         return found
 
-    def refreshed(self, at: int) -> None:
-        """Note that the pipeline has just taken in an answer about prices. Raises StoreError."""
+    def record_refresh(self, at: int) -> None:
+        """Record that the pipeline has just taken in an answer about prices. Raises StoreError."""
         with self._database.writing() as connection:
             self.put(connection, _LAST_REFRESH, at)
             self._database.system.announce(connection)
 
-    def has_price_sources(self, names: Sequence[str]) -> None:
-        """Note which sources are asked for prices. Raises StoreError."""
+    def record_price_sources(self, names: Sequence[str]) -> None:
+        """Record which sources are asked for prices. Raises StoreError."""
         if self.price_sources() != list(names):
             self.write_served(_PRICE_SOURCES, list(names))
 
@@ -105,7 +105,7 @@ class StateBook:
         return found or []
 
     def stored_prices(self, connection: Connection, at: int) -> None:
-        """Say, within the transaction that stores them, that there are new prices."""
+        """Record, within the transaction that stores them, that there are new prices."""
         self.put(connection, _STORED, at)
         self._count_up(connection, _KNOWLEDGE)
         self.advance(connection)
@@ -116,7 +116,7 @@ class StateBook:
         return found
 
     def stored_covariates(self, connection: Connection) -> None:
-        """Say, within the transaction that stores them, that covariates have changed."""
+        """Record, within the transaction that stores them, that covariates have changed."""
         self._count_up(connection, _COVARIATES)
         self._count_up(connection, _KNOWLEDGE)
 
@@ -129,20 +129,20 @@ class StateBook:
         return self._count(connection, _KNOWLEDGE)
 
     def instance_id(self) -> str:
-        """Return this installation's lasting identity. Raises StoreError."""
+        """Return this installation's permanent identity. Raises StoreError."""
         with self._database.reading() as connection:
             return self.instance_id_in(connection)
 
     def instance_id_in(self, connection: Connection) -> str:
-        """Return the identity that a connection's database has.
+        """Return the identity in a connection's database.
 
-        One that has none, because the row is damaged and nothing can be written, has that of its address.
+        If it has none, because the row is damaged and nothing can be written, its address serves as identity.
         """
         found: str | None = self._read(connection, _INSTANCE, _Identity)
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
 
     def lacks_instance_id(self) -> bool:
-        """Return whether no server has given this installation an identity yet, not even one that is damaged now.
+        """Return whether no server has given this installation an identity yet. A damaged one counts as given.
 
         Raises StoreError.
         """
@@ -169,7 +169,7 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # A count that was damaged goes on beyond any that was ever shown: clients tell versions by it.
+            # A damaged count continues above all earlier ones, because clients tell versions by it.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)
 

@@ -25,15 +25,15 @@ from tunnihind.store.witnesses import WitnessBook
 
 
 class Store:
-    """All that is known, and when it became known. Safe to use from several threads and processes."""
+    """All known data, and when they became known. Safe to use from several threads and processes."""
 
     def __init__(
         self, url: str, *, read_only: bool = False, is_replica: bool = False, damage: DamageLog | None = None
     ) -> None:
         """Open the database at `url`, creating or upgrading its tables unless `read_only`.
 
-        A reader that `is_replica` of a server goes on beside a newer version that has upgraded the tables, while it can
-        read them. Damaged rows that `damage` has met are not named again.
+        A reader that `is_replica` of a server continues beside a newer version that has upgraded the tables, while it
+        can read them. Damaged rows that are already in `damage` are not logged again.
         Raises SettingsError for a malformed address, StoreError and SchemaError.
         """
         self._url = url
@@ -54,7 +54,7 @@ class Store:
         self.health = HealthBook(self.database)
 
     def archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
-        """Return all that a forecast may look at from `since_ts` on, but for `passing` issues. Raises StoreError."""
+        """Return all data that a forecast may use from `since_ts` on, without `passing` issues. Raises StoreError."""
         return Archive(self.prices.archive(since_ts), self.covariates.archive(since_ts, passing=passing))
 
     def lease(self) -> Lease:
@@ -62,7 +62,7 @@ class Store:
         return Lease(self.database)
 
     def writing_lease(self) -> Lease:
-        """Return a new claim to the pipeline; from now on, what this object writes is kept only while it is held."""
+        """Return a new claim to the pipeline. From now on, this object's writes are kept only while the claim holds."""
         lease = self.lease()
 
         def require(connection: Connection) -> None:
@@ -73,7 +73,7 @@ class Store:
         return lease
 
     def require_readable(self) -> None:
-        """Make sure that no newer version has given the tables a meaning that this one misreads. Raises SchemaError."""
+        """Make sure that no newer version has changed the tables so that this one misreads them. Raises SchemaError."""
         with self.database.reading() as connection:
             self._require_readable_in(connection)
 
@@ -82,11 +82,11 @@ class Store:
             raise upgraded(self.database)
 
     def begin_writing(self) -> None:
-        """Write from now on to what was opened for reading only. Raises SettingsError, StoreError and SchemaError."""
+        """Make a store that was opened for reading writable. Raises SettingsError, StoreError and SchemaError."""
         self.database.replace_by(Store(self._url).database)
 
     def tables(self) -> Sequence[TableRows[Any, Any]]:
-        """Return all tables but that of leases."""
+        """Return all tables except the leases."""
         books = (
             self.prices,
             self.witnesses,
@@ -100,8 +100,8 @@ class Store:
         )
         return [book.rows for book in books]
 
-    def name_damaged(self) -> None:
-        """Look through the tables that `remove_damaged` doesn't, so that the log names what is damaged.
+    def log_damaged(self) -> None:
+        """Log the damaged rows of the tables that `remove_damaged` doesn't cover.
 
         Raises StoreError.
         """
@@ -111,14 +111,14 @@ class Store:
                     rows.damaged(connection)
 
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
-        """Return whose prices of [first_ts, end_ts) a second source may still contradict, by zone and delivery day.
+        """Return the sources of unconfirmed prices in [first_ts, end_ts), by zone and delivery day.
 
-        There are none where only one source is asked. Raises StoreError.
+        There are none if only one source is asked. Raises StoreError.
         """
         return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 
     def close(self) -> None:
-        """Give all connections back."""
+        """Close all connections."""
         self.database.close()
 
     def __enter__(self) -> Self:
@@ -147,4 +147,4 @@ class Store:
             if not is_readable(connection) or self.state.instance_id_in(connection) != instance_id:
                 raise StoreError(f"{self.database} is another database now", reason="the new one is another server's")
 
-        self.database.system.go_on_only_if(recognise)
+        self.database.system.continue_only_if(recognise)

@@ -1,4 +1,4 @@
-"""Witnesses: what each price source last said of a delivery day, and why that is held back where it is."""
+"""Witnesses: each price source's newest answer for a delivery day, and why it is held back if it is."""
 
 import json
 from collections import defaultdict
@@ -10,6 +10,7 @@ from math import isfinite
 from sqlalchemy import ColumnElement, delete
 
 from tunnihind.market import HOUR_S, QUARTER_S, ZONES, Zone, hours_of
+from tunnihind.settings import COMMAND
 from tunnihind.store.database import Database
 from tunnihind.store.engines.base import upsert
 from tunnihind.store.rows import EARLIEST, YEARS, Instant, Plain, Shape, TableRows, from_json, singly
@@ -21,9 +22,9 @@ from tunnihind.store.state import StateBook
 class Witness:
     """One source's answer for a zone's delivery day.
 
-    `prices` are those of its newest whole answer, EUR/MWh, hours or quarters in order of time. They stand since
-    `since_ts` and were last heard at `heard_ts`; there are none where no answer was whole. `reason` and `detail` say
-    why its newest answer is held back, and are empty where it isn't.
+    `prices` are from its newest complete answer, EUR/MWh, hours or quarters in order of time; empty if no answer was
+    complete. They were first heard at `since_ts` and last at `heard_ts`. `reason` and `detail` say why its newest
+    answer is held back, and are empty if it isn't.
     """
 
     source: str
@@ -37,7 +38,7 @@ class Witness:
 
     @property
     def stands_s(self) -> int:
-        """How long the same has been said, in seconds."""
+        """How long the source has repeated these prices, in seconds."""
         return self.heard_ts - self.since_ts
 
 
@@ -50,7 +51,7 @@ class WitnessBook:
         self.rows = TableRows(table, _WitnessRow, singly(_witness), database.damage)
 
     def put(self, *witnesses: Witness, is_news: bool = True) -> None:
-        """Keep what sources say; `is_news` where what is held back has changed. Raises StoreError."""
+        """Store witnesses. `is_news` is true if the held-back days have changed. Raises StoreError."""
         if not witnesses:
             return
         with self._database.writing() as connection:
@@ -63,21 +64,21 @@ class WitnessBook:
                 self._state.advance(connection)
 
     def between(self, first: date, last: date) -> list[Witness]:
-        """Return what all sources say of some delivery days. Raises StoreError."""
+        """Return all sources' witnesses for some delivery days. Raises StoreError."""
         return self._read(table.c.day.between(first, last))
 
     def held(self, first: date | None = None) -> list[Witness]:
-        """Return what is held back, of the days from `first` on, newest delivery day first. Raises StoreError."""
+        """Return the held-back answers for the days from `first` on, newest delivery day first. Raises StoreError."""
         where = [] if first is None else [table.c.day >= first]
         return [one for one in self._read(*where) if one.reason]
 
     def keep_only(self, sources: Collection[str]) -> None:
-        """Forget all other sources: they are no longer asked. Raises StoreError."""
+        """Delete the witnesses of all other sources, because they are no longer asked. Raises StoreError."""
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def thin(self, before: date, heard_before: int) -> int:
-        """Delete what was said of days before one, and last heard before an instant; return how many rows.
+        """Delete the witnesses of old days that were last heard long ago, and return how many rows.
 
         Raises StoreError.
         """
@@ -92,7 +93,7 @@ class WitnessBook:
 
 
 def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
-    """Yield a line for each thing that is wrong with a source's prices, however many zones and days it concerns."""
+    """Yield a line for each problem of a source's prices, which may concern many zones and days."""
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
         groups[one.source, one.reason].append(one)
@@ -100,7 +101,7 @@ def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
         details = list(dict.fromkeys(one.detail for one in group))
         more = f", and {len(details) - 1} more like it" if len(details) > 1 else ""
         days = days_in_words([(one.zone, one.day) for one in group])
-        advice = "" if reason == "incomplete" else "; `tunnihind import prices` can settle them"
+        advice = "" if reason == "incomplete" else f"; `{COMMAND} import prices FILE` can settle them"
         yield f"{source}'s prices of {days} are held back: {details[0]}{more}{advice}"
 
 
@@ -132,7 +133,7 @@ class _WitnessRow(Shape):
 
 
 def _witness(row: _WitnessRow) -> Witness:
-    """Return what a row holds. Raises ValueError."""
+    """Return the content of a row. Raises ValueError."""
     if row.day.year not in YEARS:
         raise ValueError(f"day is {row.day}")
     prices = from_json(row.prices, tuple[float, ...])

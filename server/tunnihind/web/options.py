@@ -3,21 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, get_args
 from urllib.parse import urlencode
 
 from tunnihind.api.http.headers import weighted_members
 from tunnihind.market import HOUR_S, MARKETS, QUARTER_S, Zone
 from tunnihind.web.tariff import NETWORK, PACKAGE_ZONE, OwnTariff, Package, PackageTariff, Tariff
 
-type Language = Literal["en", "et"]
+type Language = Literal["en", "et", "ru"]
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language.__value__)
+"""The pages' languages, the default first."""
 type Unit = Literal["kwh", "mwh"]
 type Period = Literal["hour", "quarter"]
 type VatChoice = Literal["none", "api", "law"]
 type PriceChoice = Literal["all", "market"]
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "lang": ("en", "et"),
+    "lang": LANGUAGES,
     "unit": ("kwh", "mwh"),
     "period": ("", "hour", "quarter"),
     "vat": ("", "none", "api", "law"),
@@ -151,8 +153,8 @@ def _rate(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def preferred_language(accept_language: str) -> Language:
-    """Choose the page's language by an Accept-Language field value (RFC 9110, section 12.5.4)."""
+    """Choose the page's language by an Accept-Language field value (RFC 9110, section 12.5.4): the first of equals."""
     weights: dict[str, float] = {}
     for tag, weight in weighted_members(accept_language):
         weights.setdefault(tag.partition("-")[0], weight)
-    return "et" if weights.get("et", 0.0) > weights.get("en", 0.0) else "en"
+    return max(LANGUAGES, key=lambda language: weights.get(language, 0.0))

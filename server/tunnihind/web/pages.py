@@ -18,11 +18,13 @@ from tunnihind.api.models.service import Mode
 from tunnihind.api.served_data import ServedData
 from tunnihind.api.snapshot import Snapshot, cache_control
 from tunnihind.clock import Clock
+from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.market import Zone
 from tunnihind.settings import Settings
+from tunnihind.weather_points import REGIONS
 from tunnihind.web.accuracy import summarise_accuracy
 from tunnihind.web.assets import CHART_LIBRARY, page_assets
-from tunnihind.web.options import PageOptions
+from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.reference import RECIPES, inline, pretty, recipe, translation, unit_named_in
 from tunnihind.web.summary import Surroundings, summarise
 from tunnihind.web.tariff import NETWORK
@@ -115,7 +117,9 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(assets=page_assets(), chart_library=CHART_LIBRARY, packages=tuple(NETWORK))
+    environment.globals.update(
+        assets=page_assets(), chart_library=CHART_LIBRARY, packages=tuple(NETWORK), languages=LANGUAGES
+    )
     return environment
 
 
@@ -288,21 +292,26 @@ class DashboardPage:
         return self._pages[options]
 
 
-def accuracy_page(site: Site, snapshot: Snapshot, mode: Mode) -> Page:
+def accuracy_page(site: Site, snapshot: Snapshot, surroundings: Callable[[], Surroundings], mode: Mode) -> Page:
     """Return the page on the forecasts' accuracy, made once for each set of options until the data change.
 
     The page raises StoreError before there is data.
     """
 
     @lru_cache(maxsize=KEPT_PAGES)
-    def made(options: PageOptions, coding: Coding, _version: str, _change_id: str) -> Representation:
+    def made(
+        options: PageOptions, coding: Coding, weather: tuple[VariableScores, ...], _version: str, _change_id: str
+    ) -> Representation:
         summary = summarise_accuracy(snapshot.data, options, texts_in(options.lang))
-        return _represent(_render("accuracy.html", site, options, mode, summary=summary), coding, _FIVE_MINUTES)
+        html = _render(
+            "accuracy.html", site, options, mode, summary=summary, weather=weather, region=REGIONS[site.zone]
+        )
+        return _represent(html, coding, _FIVE_MINUTES)
 
     def page(options: PageOptions, coding: Coding) -> Representation:
         data = snapshot.data
         shown = replace(_frame_options(options), ahead=options.ahead)
-        return made(shown, coding, data.version, data.change_id)
+        return made(shown, coding, surroundings().weather_scores, data.version, data.change_id)
 
     return page
 

@@ -10,6 +10,7 @@ from tunnihind.api.health import awaits_tomorrow, is_late
 from tunnihind.api.models.service import Mode
 from tunnihind.api.periods import served_periods
 from tunnihind.api.served_data import ServedData
+from tunnihind.forecast.scoring.weather_scores import VariableScores
 from tunnihind.market import DAY_S, HOUR_S, Market, floor_hour, free_until, vat_rate_at
 from tunnihind.public_holidays import is_holiday
 from tunnihind.settings import Settings
@@ -43,10 +44,14 @@ _HOLIDAYS_AHEAD: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The dashboard's content beside the served data: the weather, None if it is too old, and the sources."""
+    """The pages' content beside the served data: the weather, None if it is too old, and the sources.
+
+    `weather_scores` say how good the forecasts of the weather turned out to be.
+    """
 
     weather: RegionWeather | None = None
     sources: tuple[SourceState, ...] = ()
+    weather_scores: tuple[VariableScores, ...] = ()
 
 
 NO_SURROUNDINGS: Final = Surroundings()

@@ -1,4 +1,4 @@
-"""The words of the pages in English and Estonian, and how each language formats numbers and dates."""
+"""The words of the pages in each language, and how it formats numbers and dates."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -41,13 +41,10 @@ class Texts:
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return a text. Raises KeyError if the language has none."""
-        text: str = self._table[key]
+        """Return a text; if it has plural forms, the form for `n`. Raises KeyError if the language has none."""
+        said: str | Mapping[str, str] = self._table[key]
+        text = said if isinstance(said, str) else said[plural(self.language, gaps["n"])]
         return text.format(**gaps) if gaps else text
-
-    def counted(self, key: str, n: int) -> str:
-        """Return a text about `n` things; there is a separate text for one thing."""
-        return self(f"{key}.one") if n == 1 else self(key, n=n)
 
     def script(self) -> Mapping[str, Any]:
         """Return the texts that the pages' scripts need."""
@@ -103,6 +100,17 @@ class Texts:
         """Return a weekday as a sentence names it ("on Monday"), in English without "on"."""
         name: str = self._table["onWeekdays"][day.weekday()]
         return name
+
+
+def plural(language: Language, n: object) -> str:
+    """Return which plural form a language has for a whole number: by Unicode's rules, as `Intl.PluralRules` does."""
+    if not isinstance(n, int):
+        raise TypeError(f"plural forms are for whole numbers, not {n!r}")
+    if language != "ru":
+        return "one" if n == 1 else "other"
+    if n % 10 == 1 and n % 100 != 11:  # noqa: PLR2004  Russian counts by last digits
+        return "one"
+    return "few" if n % 10 in (2, 3, 4) and n % 100 not in (12, 13, 14) else "many"
 
 
 @cache

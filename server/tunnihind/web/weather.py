@@ -13,31 +13,19 @@ import numpy as np
 
 from tunnihind.forecast.known import CovariateArchive, Floats
 from tunnihind.market import DAY_S, HOUR_S, Market, floor_hour
-from tunnihind.weather_points import POINTS, WeatherPoint
+from tunnihind.weather_points import REGIONS, deciding_points
 from tunnihind.web.display import Display
 from tunnihind.web.drawing import Drawing
-
-_BALTIC: Final = ("ee", "lv", "lt")
-
-
-def _region(market: Market) -> str:
-    return "baltic" if market.zone in _BALTIC else market.zone
-
-
-def _points(market: Market, drives: str) -> Iterator[WeatherPoint]:
-    """Yield the places whose weather moves a market's price most. The three Baltic states share theirs."""
-    zones = _BALTIC if _region(market) == "baltic" else (market.zone,)
-    return (point for point in POINTS if point.zone in zones and point.drives == drives)
 
 
 def wind_names(market: Market) -> tuple[str, ...]:
     """Return the names of the covariates of a market's wind farms, m/s at 100 m."""
-    return tuple(f"wind_speed_100m@{point.name}" for point in _points(market, "wind"))
+    return tuple(f"wind_speed_100m@{point.name}" for point in deciding_points(market.zone, "wind"))
 
 
 def sun_names(market: Market) -> tuple[str, ...]:
     """Return the names of the covariates of a market's towns, W/m² of shortwave radiation on the ground."""
-    return tuple(f"shortwave_radiation@{point.name}" for point in _points(market, "load"))
+    return tuple(f"shortwave_radiation@{point.name}" for point in deciding_points(market.zone, "load"))
 
 
 FRESH_S: Final = 2 * DAY_S
@@ -73,9 +61,9 @@ class RegionWeather:
 
         The newest forecast of each hour counts.
         """
-        known, start_ts = archive.as_of(now), floor_hour(now) - _PAST_S
+        start_ts, hours = floor_hour(now) - _PAST_S, (_PAST_S + _AHEAD_S) // HOUR_S
         wind, sun = (
-            np.mean([_newest(known, name, start_ts, now - FRESH_S) for name in names], axis=0)
+            np.mean([archive.newest(name, start_ts, hours, now - FRESH_S, now) for name in names], axis=0)
             for names in (wind_names(market), sun_names(market))
         )
         either = np.flatnonzero(np.isfinite(wind) | np.isfinite(sun))
@@ -90,18 +78,6 @@ class RegionWeather:
         is_inside = (slots >= 0) & (slots < self.wind.size)
         at = np.where(is_inside, slots, 0)
         return np.where(is_inside, self.wind[at], np.nan), np.where(is_inside, self.sun[at], np.nan)
-
-
-def _newest(archive: CovariateArchive, name: str, start_ts: int, issued_since: int) -> Floats:
-    """Return each hour's value that was issued last; NaN if none was issued since an instant."""
-    values = np.full((_PAST_S + _AHEAD_S) // HOUR_S, np.nan)
-    for series in archive.series.get(name, ()):
-        offset = (series.start_ts - start_ts) // HOUR_S
-        low, high = max(0, -offset), min(series.values.size, values.size - offset)
-        if series.issued_ts >= issued_since and low < high:
-            part = series.values[low:high]
-            np.copyto(values[offset + low : offset + high], part, where=np.isfinite(part))
-    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +113,7 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
         hours=wind.size,
         shown_from=(drawing.start - weather.start_ts) / HOUR_S,
         shown_hours=(drawing.end - drawing.start) / HOUR_S,
-        region=display.texts(f"weather.region.{_region(display.market)}"),
+        region=display.texts(f"weather.region.{REGIONS[display.market.zone]}"),
         wind=_area(wind / wind_top),
         sun=_area(sun / sun_top),
         wind_top=wind_top,

@@ -82,3 +82,22 @@ async def test_the_script_takes_the_drawing_over_where_it_stands(browser: Browse
             ]
             assert places[0] is not None
             assert places[0] == places[1]
+
+
+async def test_at_its_edges_the_chart_shows_no_step_to_a_price_out_of_view(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with open_page(browser, address_of(server), device_scale_factor=1) as seen:
+        page = await seen.show("/?span=near")
+        # Today and tomorrow: prices go on before and after. How high a line of a price stands at each of the edges:
+        heights = await page.locator(".plot canvas").evaluate("""(canvas) => {
+            const over = canvas.parentElement.querySelector(".u-over");
+            const style = getComputedStyle(document.documentElement);
+            const lines = new Set([0, 1, 2, 3, 4].map((tint) => style.getPropertyValue(`--edge-t${tint}`)));
+            const hex = ([r, g, b]) => "#" + [r, g, b].map((part) => part.toString(16).padStart(2, "0")).join("");
+            return [over.offsetLeft, over.offsetLeft + over.offsetWidth - 1].map((x) => {
+                const { data } = canvas.getContext("2d").getImageData(x, 0, 1, canvas.height);
+                return [...Array(canvas.height).keys()].filter((y) => lines.has(hex(data.slice(4 * y)))).length;
+            });
+        }""")
+        assert [1 <= height <= 3 for height in heights] == [True, True], heights

@@ -407,11 +407,27 @@ async def test_the_snippet_to_embed_names_the_address_and_the_choices_of_its_rea
     await expect(page.locator("[data-private]")).to_contain_text("only in your own network")
 
 
-async def test_on_paper_colours_are_light_and_the_calendar_is_whole(browser: Browser, server: RunningServer) -> None:
-    async with open_page(browser, address_of(server), viewport={"width": 718, "height": 1000}) as seen:
+async def test_paper_is_one_light_page_with_a_chart_of_its_width(browser: Browser, server: RunningServer) -> None:
+    async with open_page(browser, address_of(server), color_scheme="dark") as seen:
         page = await seen.show("/?theme=dark")
-        await page.emulate_media(media="print")
-        ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert sum(map(int, re.findall(r"\d+", ground))) > 600
-        assert await page.locator(".calendar").evaluate("box => box.scrollWidth <= box.clientWidth")
-        await expect(page.locator("#grid-past td").last).to_be_visible()
+        await page.evaluate("""matchMedia("print").addEventListener("change", ({ matches }) => {
+            if (!matches) return;
+            const [plot, canvas] = [".plot", ".plot canvas"].map((part) => document.querySelector(part));
+            globalThis.printed = {
+                ground: getComputedStyle(document.body).backgroundColor,
+                widths: [plot.clientWidth, canvas.clientWidth],
+                cut: [...document.querySelectorAll(".calendar")].some((box) => box.scrollWidth > box.clientWidth),
+                shown: [...document.querySelectorAll("button, summary, .top a:not(.brand), .legend li")]
+                    .filter((part) => part.checkVisibility()).map((part) => part.textContent.trim()),
+            };
+        })""")
+        pages = await page.pdf(format="A4")
+        assert len(re.findall(rb"/Type\s*/Page\b", pages)) == 1
+        printed = await page.evaluate("printed")
+        assert sum(map(int, re.findall(r"\d+", printed["ground"]))) > 600
+        assert 600 < printed["widths"][0] == printed["widths"][1] < 800
+        assert not printed["cut"]
+        # Nothing to press, and no mark of the finder, which is not on paper.
+        assert [
+            text for text in printed["shown"] if not re.match("Published|Forecast|cheap|below|forecast", text)
+        ] == []

@@ -13,6 +13,7 @@ from tests.support.api.api_server import HOUR, RunningServer, Serve
 from tests.support.pages import sample_views
 from tests.support.pages.browser import PHONE, WatchedPage, address_of, choose, location_of, open_options, open_page
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price
+from tunnihind.web.options import LANGUAGES
 
 MIDNIGHT: Final = 1_751_317_200
 """2025-07-01 in Estonia: the first day of 24% VAT."""
@@ -209,7 +210,7 @@ async def test_what_a_browser_remembers_by_mistake_does_no_harm(visitor: Watched
     await expect(page.get_by_label("Power")).to_have_value("2")
 
 
-@pytest.mark.parametrize("lang", ["en", "et"])
+@pytest.mark.parametrize("lang", LANGUAGES)
 async def test_nothing_shifts_when_a_choice_is_used_or_data_arrive(
     browser: Browser, lower: RunningServer, lang: str
 ) -> None:

@@ -10,16 +10,17 @@ from tests.support.pages import sample_views
 from tests.support.pages.browser import PHONE, address_of, open_page
 from tunnihind.api.served_data import Percentiles
 from tunnihind.market import HOUR_S
+from tunnihind.web.options import LANGUAGES
 
 
 async def test_a_phone_shows_all_of_it_without_scrolling_sideways(browser: Browser, server: RunningServer) -> None:
     async with open_page(browser, address_of(server), **PHONE) as seen:
-        for path in ("/", "/?lang=et", "/docs", "/docs?lang=et"):
+        for path in (f"{page}?lang={lang}" for page in ("/", "/docs", "/accuracy") for lang in LANGUAGES):
             page = await seen.show(path)
             assert await page.evaluate("document.documentElement.scrollWidth") <= 390, path
 
 
-@pytest.mark.parametrize("lang", ["en", "et"])
+@pytest.mark.parametrize("lang", LANGUAGES)
 async def test_on_a_phone_the_plot_is_seen_at_once_and_takes_the_whole_width(
     browser: Browser, serve: Serve, lang: str
 ) -> None:
@@ -39,15 +40,34 @@ async def test_on_a_phone_the_plot_is_seen_at_once_and_takes_the_whole_width(
         await expect(page.locator("[data-now-price]")).to_be_in_viewport(ratio=1)
 
 
-@pytest.mark.parametrize("scripted", [True, False])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (820, 1180)])
+@pytest.mark.parametrize("path", ["/?package=vork_4", "/accuracy", "/docs"])
+async def test_whatever_a_finger_presses_is_44_px_high(
+    browser: Browser, server: RunningServer, path: str, width: int, height: int
+) -> None:
+    """Links within a text aside."""
+    touched = PHONE | {"viewport": {"width": width, "height": height}}
+    async with open_page(browser, address_of(server), **touched) as seen:
+        page = await seen.show(path)
+        await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        pressed = page.locator(
+            "button, summary, select, .check, input:not(.check *), .choice > *, nav a, .brand, .panel a"
+        )
+        low = await pressed.evaluate_all("""parts => parts.filter((part) => part.checkVisibility())
+            .filter((part) => part.getBoundingClientRect().height < 44).map((part) => part.outerHTML.slice(0, 100))""")
+        assert low == []
+        assert await pressed.count() > 10
+
+
+@pytest.mark.parametrize(("lang", "scripted"), [("et", True), ("et", False), ("ru", True)])
 async def test_on_a_phone_all_notices_stand_in_one_line_until_they_are_unfolded(
-    browser: Browser, serve: Serve, scripted: bool
+    browser: Browser, serve: Serve, lang: str, scripted: bool
 ) -> None:
     hour = HOUR // HOUR_S * HOUR_S
     view = with_series(sample_views.stale(), issued={hour: sample_views.percentiles(hour)})
     phone = {**PHONE, "viewport": {"width": 320, "height": 844}, "java_script_enabled": scripted}
     async with open_page(browser, address_of(await serve(view, mode="demo")), **phone) as seen:
-        page = await seen.show("/?lang=et")
+        page = await seen.show(f"/?lang={lang}")
         line, plot = await page.locator("#notices").bounding_box(), await page.locator(".plot").bounding_box()
         assert line is not None
         assert plot is not None
@@ -67,13 +87,21 @@ async def test_on_the_narrowest_phone_no_figure_of_a_table_and_no_choice_in_forc
 ) -> None:
     server = await serve(sample_views.negative(), mode="demo")
     async with open_page(browser, address_of(server), viewport={"width": 320, "height": 640}) as seen:
-        for path in ("/?vat=law", "/?unit=mwh", "/?lang=et&vat=none&package=vork_1", "/?lang=et&period=quarter"):
+        for path in (
+            "/?vat=law",
+            "/?unit=mwh",
+            *(
+                f"/?lang={lang}&{options}"
+                for lang in ("et", "ru")
+                for options in ("vat=none&package=vork_1", "period=quarter")
+            ),
+        ):
             page = await seen.show(path)
             await page.locator("#hours > summary").click()
             assert await page.evaluate("document.documentElement.scrollWidth") <= 320, path
             wide = "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"
             assert await page.locator("#grid :is(span, th, .mean), #chosen").evaluate_all(wide) == []
-        for path in ("/accuracy", "/accuracy?lang=et"):
+        for path in (f"/accuracy?lang={lang}" for lang in LANGUAGES):
             page = await seen.show(path)
             assert await page.locator(".scroll").evaluate_all(wide) == [], path
 
@@ -84,7 +112,7 @@ async def test_on_the_narrowest_phone_the_longest_price_fits(browser: Browser, s
     hours = range(HOUR - 24 * HOUR_S, HOUR, HOUR_S)
     server = await serve(make_view(dict.fromkeys(hours, 4000.0), issued={HOUR: highest}))
     async with open_page(browser, address_of(server), viewport={"width": 320, "height": 640}) as seen:
-        for path in ("/?lang=et&unit=mwh&package=vork_4", "/?package=vork_4"):
+        for path in ("/?lang=et&unit=mwh&package=vork_4", "/?lang=ru&unit=mwh&package=vork_4", "/?package=vork_4"):
             page = await seen.show(path)
             await expect(page.locator("[data-now-about]")).not_to_be_empty()
             assert await page.evaluate("document.documentElement.scrollWidth") <= 320, path
@@ -101,7 +129,9 @@ async def test_with_large_text_nothing_leaves_its_card_on_a_phone(
     async with open_page(browser, address_of(server), viewport={"width": width, "height": 844}) as seen:
         devtools = await seen.page.context.new_cdp_session(seen.page)
         await devtools.send("Page.setFontSizes", {"fontSizes": {"standard": LARGE_PX}})
-        for path in ("/?lang=et&unit=mwh&package=vork_4", "/?lang=en", "/accuracy?lang=et"):
+        for path in (
+            f"{path}lang={lang}" for path in ("/?unit=mwh&package=vork_4&", "/?", "/accuracy?") for lang in LANGUAGES
+        ):
             page = await seen.show(path)
             assert await page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") == LARGE_PX
             assert await page.evaluate("document.documentElement.scrollWidth") <= width, path

@@ -68,6 +68,20 @@ async def test_copying_puts_a_recipe_on_the_clipboard(watched_page: WatchedPage)
     assert await page.evaluate("navigator.clipboard.readText()") == await recipe.locator("code").text_content()
 
 
+async def test_resources_stand_in_groups_and_the_first_is_open_with_its_answer(watched_page: WatchedPage) -> None:
+    page = await watched_page.show("/docs")
+    headings = await page.locator("h2").all_inner_texts()
+    assert headings[:4] == ["Rules", "Prices", "Feeds", "Operation"]
+    contents = page.get_by_role("navigation", name="Contents")
+    for group, path in [("Prices", "/api/series"), ("Feeds", "/api/feeds/evcc"), ("Operation", "/readyz")]:
+        await expect(contents.get_by_role("listitem").filter(has_text=group).first).to_contain_text(path)
+    unfolded = page.locator("details.entry[open]")
+    await expect(unfolded).to_have_count(1)
+    await expect(unfolded).to_contain_text("GET /api/v1/forecast")
+    await expect(unfolded.locator("pre").last).to_contain_text('"dayAhead"')
+    await expect(unfolded.locator("pre").last).to_be_visible()
+
+
 async def test_a_problem_leads_to_its_description(watched_page: WatchedPage, server: RunningServer) -> None:
     problem = json.loads((await server.ask("/api/series?days=abc")).body)
     page = await watched_page.show(f"/docs#{problem['type'].partition('#')[2]}")

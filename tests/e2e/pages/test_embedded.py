@@ -14,6 +14,7 @@ from tests.support.pages import sample_views
 from tests.support.pages.browser import address_of, cents, chromium, open_page
 from tunnihind.api.served_data import ServedData
 from tunnihind.market import HOUR_S
+from tunnihind.web.options import LANGUAGES
 
 FONTS: Final = ["DejaVu Sans", "Liberation Sans", "Noto Sans", "DejaVu Sans Mono"]
 """Of Debian's fonts-dejavu-core, fonts-liberation and fonts-noto-core; the last is wider than what people read with."""
@@ -102,7 +103,7 @@ async def test_it_fits_with_any_font_and_leaves_the_plot_half_of_the_height(
     browser_with_font: Browser, server: RunningServer
 ) -> None:
     async with open_page(browser_with_font, address_of(server)) as seen:
-        for lang in ("en", "et"):
+        for lang in LANGUAGES:
             page = await seen.show(f"/?embed=1&lang={lang}")
             for width, height in SIZES:
                 await resize(page, width, height)
@@ -145,7 +146,7 @@ async def test_it_fits_at_every_size_and_with_large_text(
 
 
 @pytest.mark.parametrize("make", [sample_views.stale, sample_views.negative, sample_views.without_forecast])
-@pytest.mark.parametrize("lang", ["en", "et"])
+@pytest.mark.parametrize("lang", LANGUAGES)
 async def test_it_fits_with_bad_news_too(
     browser: Browser, serve: Serve, make: Callable[[], ServedData], lang: str
 ) -> None:

@@ -37,7 +37,18 @@ async def unfold(page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     "path",
-    ["/", "/?period=quarter&package=vork_5", "/?embed=1&lang=et", "/accuracy", "/docs", "/fi/?network=5&night=3"],
+    [
+        "/",
+        "/?period=quarter&package=vork_5",
+        "/?embed=1&lang=et",
+        "/accuracy",
+        "/docs",
+        "/fi/?network=5&night=3",
+        "/?lang=ru&package=vork_5",
+        "/?embed=1&lang=ru",
+        "/accuracy?lang=ru",
+        "/docs?lang=ru",
+    ],
 )
 async def test_a_page_has_no_finding(browser: Browser, serve: Serve, path: str, scheme: str) -> None:
     server = await serve(sample_views.negative(), Settings(zones=("ee", "fi")))

@@ -121,10 +121,10 @@ async def test_healthz_lives_without_any_data(serve: Serve) -> None:
 
 async def test_healthz_fails_while_only_a_restart_can_help(serve: Serve) -> None:
     server = await serve()
-    server.snapshot.troubles.stuck = "the pipeline has not gone on for 15 minutes"
+    server.snapshot.troubles.stuck = "the pipeline has made no progress for 15 minutes"
     answer = await server.ask("/healthz", close=True)
     assert (answer.status, answer.headers["Cache-Control"]) == (503, "no-store")
     detail = json.loads(answer.body)["detail"]
-    assert detail == "The server has to be restarted: the pipeline has not gone on for 15 minutes."
+    assert detail == "The server must be restarted: the pipeline has made no progress for 15 minutes."
     server.snapshot.troubles.stuck = None
     assert (await server.ask("/healthz")).status == 200

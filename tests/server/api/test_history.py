@@ -158,10 +158,10 @@ async def test_a_month_that_may_still_be_withdrawn_is_not_kept_for_good(serve: S
         now=NOW, read_prices=reader(store), are_confirmed=lambda start, end: not store.unconfirmed(start, end)
     )
     for sources in (["elering", "entsoe"], ["elering"]):
-        store.state.has_price_sources(sources)
+        store.state.record_price_sources(sources)
         answer = await server.ask("/api/v1/history?month=2025-11")
         assert ("immutable" in answer.headers["Cache-Control"]) is (len(sources) == 1)
-    store.state.has_price_sources(["elering", "entsoe"])
+    store.state.record_price_sources(["elering", "entsoe"])
     fill(store, "2025-10-31", 31, QUARTER_S, source=AGREED)
     assert "immutable" in (await server.ask("/api/v1/history?month=2025-11")).headers["Cache-Control"]
 
@@ -200,7 +200,7 @@ async def test_nothing_known_is_an_empty_month_and_not_for_good(serve: Serve, st
         ("?month=2025-11&resolution=30m", "`resolution` is '30m'", "15m or 60m"),
         ("?month=2025-11&resolution=", "`resolution` is ''", "15m or 60m"),
         ("?month=2025-11&resolution=15m&resolution=15m", "`resolution` is given more than once", "once"),
-        ("?month=2025-11&days=2", "`days` is no parameter", "`month` and `resolution`"),
+        ("?month=2025-11&days=2", "`days` is not a parameter", "`month` and `resolution`"),
     ],
 )
 async def test_what_makes_no_sense_is_refused_with_the_field_and_the_fix(

@@ -232,9 +232,9 @@ async def test_days_that_are_not_one_or_two_digits_are_refused(
         ("price=vat", "`price` is 'vat': give consumer or market"),
         ("price=market&price=market", "`price` is given more than once"),
         ("resolution=15m&r%65solution=60m", "`resolution` is given more than once"),
-        ("days=2", "`days` is no parameter of this resource, which takes `resolution` and `price`"),
-        ("Price=market", "`Price` is no parameter"),
-        ("=", "`` is no parameter"),
+        ("days=2", "`days` is not a parameter of this resource, which takes `resolution` and `price`"),
+        ("Price=market", "`Price` is not a parameter"),
+        ("=", "`` is not a parameter"),
     ],
 )
 async def test_a_feed_refuses_what_it_does_not_know(server: RunningServer, path: str, query: str, named: str) -> None:
@@ -275,7 +275,7 @@ async def test_a_feed_without_a_price_is_a_503_problem_so_that_readers_keep_thei
     server = await serve(ServedData("empty", ESTONIA))
     answer = await server.ask(path)
     check_problem(answer, 503)
-    assert json.loads(answer.body)["detail"].startswith("No price is known from now on")
+    assert json.loads(answer.body)["detail"].startswith("No current or future price is known")
     assert int(answer.headers["Retry-After"]) > 0
 
 

@@ -114,7 +114,7 @@ async def test_with_tomorrows_prices_nothing_is_late(serve: Serve) -> None:
 
 async def test_version_and_troubles_of_what_is_served_are_shown(serve: Serve) -> None:
     server = await serve(make_view(version="17"))
-    server.snapshot.troubles.tell("store", "the disk is full")
+    server.snapshot.troubles.report("store", "the disk is full")
     samples = await scrape(server)
     assert samples["tunnihind_data_version", labels()] == 17
     assert samples["tunnihind_troubles", labels()] == 1

@@ -82,7 +82,7 @@ def test_the_full_horizon_reaches_to_the_end_of_the_run() -> None:
 )
 def test_stored_quarters_that_disagree_with_their_hours_give_way_to_them(stored: Run) -> None:
     (served,) = of_step([OLDER], [stored], QUARTER_S)
-    assert served.says_the_same(quarters_of(OLDER, (0.0,) * 4))
+    assert served.is_identical_to(quarters_of(OLDER, (0.0,) * 4))
 
 
 def test_of_quarters_made_at_the_same_instant_those_count_that_go_with_the_hours() -> None:

@@ -36,7 +36,7 @@ def fill(store: Store) -> None:
         store.runs.add(run, quarters_of(run))
     store.runs.keep_score(HOURS, BacktestScore(24.812, 51.234, 0.5157, 24))
     store.runs.keep_score(QUARTERS, BacktestScore(26.1, 53.4, 0.5112, 24))
-    store.state.refreshed(NOW - 60)
+    store.state.record_refresh(NOW - 60)
 
 
 @pytest.mark.parametrize(

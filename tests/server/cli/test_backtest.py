@@ -217,7 +217,7 @@ def test_a_picture_without_matplotlib_is_refused_before_the_work(run: Run, monke
     monkeypatch.setattr("tunnihind.cli.backtest.find_spec", lambda _name: None)
     result = run("backtest", *SPAN, "--plot", "backtest.svg")
     assert result.exit_code == 2  # and not 1 for the empty database
-    assert "pip install matplotlib" in result.stderr
+    assert "./run uv sync --inexact --extra plot" in result.stderr
 
 
 def test_nothing_to_score_is_a_failure_with_advice(run: Run) -> None:

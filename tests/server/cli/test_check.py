@@ -37,8 +37,8 @@ async def test_all_is_well(check: Check) -> None:
     result = await check()
     assert result.exit_code == 0
     assert result.stdout.startswith("elering: good, in ")
-    assert "entsoe: not asked, as there is no token (--entsoe-token-file)" in result.stdout
-    assert "open-meteo: not asked, as it is switched off (--no-weather)" in result.stdout
+    assert "entsoe: not asked, because there is no token (--entsoe-token-file)" in result.stdout
+    assert "open-meteo: not asked, because it is switched off (--no-weather)" in result.stdout
     assert result.stdout.endswith("All is well.\n")
 
 

@@ -107,7 +107,7 @@ def test_without_a_run_of_quarters_that_is_said(run: Run, store: Store) -> None:
     store.runs.add(plain_run(utc("2025-12-15T10:00")))  # as issued by a version that made none
     refused = run("export", "forecast", "--resolution", "15m")
     assert refused.exit_code == 1
-    assert "there is no forecast of quarters yet: `tunnihind forecast` makes one" in refused.output
+    assert "there is no forecast of quarters yet: `./run forecast` makes one" in refused.output
 
 
 def test_a_forecast_that_is_made_by_hand_keeps_its_quarters(

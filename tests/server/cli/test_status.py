@@ -1,7 +1,8 @@
 from pathlib import Path
 
-from tunnihind.cli.inspect import read_status
-from tunnihind.market import ESTONIA
+from tests.support.store.stores import series
+from tunnihind.cli.inspect import describe, read_status
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S
 from tunnihind.store.store import Store
 
 NOW = 1_765_792_800
@@ -16,3 +17,19 @@ def test_the_size_counts_what_is_still_in_the_log_beside_the_file(store: Store, 
     assert before is not None
     assert after is not None
     assert after - before > 100_000
+
+
+def test_it_says_how_good_the_weather_forecasts_of_each_lead_turned_out(store: Store) -> None:
+    mornings = [NOW - NOW % DAY_S - back * DAY_S + 6 * HOUR_S for back in range(40)]
+    # Each issue grows a tenth of a degree warmer by the hour, so one that is a day older differs by 2.4.
+    issues = [
+        series(start, [(start // HOUR_S + hour) % 24 + hour / 10 for hour in range(240)], start_ts=start - 6 * HOUR_S)
+        for start in mornings
+    ]
+    store.covariates.add({"temperature_2m@ee_tallinn": issues})
+    status = read_status(store, ESTONIA, NOW, is_past=False)
+    (line,) = (line for line in describe(status) if line.startswith("weather"))
+    assert line == (
+        "weather     temperature_2m, 1 to 7 days ahead: correlation (error, °C) 1.00 (2.4), 1.00 (4.8), 1.00 (7.2), "
+        "1.00 (9.6), 1.00 (12.0), 1.00 (14.4), 1.00 (16.8); 29 days against the newest forecast"
+    )

@@ -80,8 +80,8 @@ def test_the_same_row_may_be_written_in_many_ways(write: Write, lines: list[str 
     [
         ("ts,price", "price", "not a known column; expected ts and any of ee, lv, lt, fi"),
         ("ts,ee,se3", "se3", "not a known column"),
-        ("ts,ee,ee", "ee", "there twice"),
-        ("ts,ts,ee", "ts", "there twice"),
+        ("ts,ee,ee", "ee", "two columns have this name"),
+        ("ts,ts,ee", "ts", "two columns have this name"),
         ("ee,lv", "ts", "missing"),
         ("ts", "ee", "no column with prices"),
         ("ts,ee,", "3", "no name"),
@@ -104,12 +104,12 @@ def test_a_header_that_makes_no_sense_is_refused(write: Write, header: str, colu
         ("2025-12-15T00:00:00Z,1", "ts", "not a whole number"),
         (",1", "ts", "'' is not a whole number"),
         ("nan,1", "ts", "not a whole number"),
-        (row(-HOUR, 1), "ts", "no instant between the years 2000 and 2100"),
-        ("0,1", "ts", "no instant"),
-        ("9" * 400 + ",1", "ts", "no instant"),
+        (row(-HOUR, 1), "ts", "is not a time between the years 2000 and 2100"),
+        ("0,1", "ts", "is not a time"),
+        ("9" * 400 + ",1", "ts", "is not a time"),
         ("9" * 5000 + ",1", "ts", "not a whole number"),
         (row(NEXT + 1, 1), "ts", "a multiple of 900"),
-        (row(HOUR, 1), "ts", "stands in line 2 already"),
+        (row(HOUR, 1), "ts", "is already in line 2"),
         (row(NEXT, "nan"), "ee", "not a finite number; leave the cell empty"),
         (row(NEXT, "-inf"), "ee", "not a finite number"),
         (row(NEXT, "1e999"), "ee", "not a finite number"),
@@ -121,8 +121,8 @@ def test_a_header_that_makes_no_sense_is_refused(write: Write, header: str, colu
         (str(NEXT), "ts", "the line has 1 cells, the header 2"),
         (row(NEXT, 1, 5), "ts", "the line has 3 cells, the header 2"),
         (" ", "ts", "the line has 1 cells, the header 2"),
-        (row(NEXT, '"1'), "1", "can't be read on: unexpected end of data"),
-        (row(NEXT, '"1"2'), "1", "can't be read on"),
+        (row(NEXT, '"1'), "1", "the rest of the file can't be read: unexpected end of data"),
+        (row(NEXT, '"1"2'), "1", "the rest of the file can't be read"),
     ],
 )
 def test_a_row_that_makes_no_sense_is_refused_where_it_stands(
@@ -159,7 +159,7 @@ def test_another_encoding_is_refused_in_the_first_line(write: Write, encoding: s
 
 
 def test_an_empty_file_is_refused(write: Write) -> None:
-    assert refusal(write())[::2] == (1, "the first line is empty; it has to name the columns")
+    assert refusal(write())[::2] == (1, "the first line is empty; it must name the columns")
     assert refusal(write(gzipped=True))[0] == 1
 
 
@@ -173,18 +173,18 @@ def test_a_truncated_gzip_file_is_refused(write: Write, kept: float) -> None:
     file = write("ts,ee", *day_rows(date(2025, 12, 15), QUARTER_S), gzipped=True)
     content = file.read_bytes()
     file.write_bytes(content[: int(len(content) * kept)])
-    assert "can't be read on: Compressed file ended" in refusal(file)[2]
+    assert "the rest of the file can't be read: Compressed file ended" in refusal(file)[2]
 
 
 @pytest.mark.parametrize("damage", [b"\x1f\x8b", b"\x1f\x8b\x08\x00" + b"\xff" * 60])
 def test_a_damaged_gzip_file_is_refused(write: Write, damage: bytes) -> None:
-    assert "can't be read on" in refusal(write(damage))[2]
+    assert "the rest of the file can't be read" in refusal(write(damage))[2]
 
 
 def test_a_gzip_file_with_a_wrong_checksum_is_refused(write: Write) -> None:
     content = bytearray(gzip.compress(f"ts,ee\n{row(HOUR, 1)}\n".encode()))
     content[-5] ^= 1
-    assert "can't be read on" in refusal(write(bytes(content)))[2]
+    assert "the rest of the file can't be read" in refusal(write(bytes(content)))[2]
 
 
 def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_file_of_many_years_takes_little_memory(write: Write) -> None:
 
 def test_of_a_row_writtentwice_far_apart_both_lines_are_named(write: Write) -> None:
     line, _, said = refusal(write("ts,ee", row(NEXT, 1), row(HOUR, 1), row(NEXT, 1)))
-    assert (line, said) == (4, f"{NEXT} stands in line 2 already")
+    assert (line, said) == (4, f"{NEXT} is already in line 2")
 
 
 @pytest.mark.parametrize(("day", "hours"), [(date(2025, 3, 30), 23), (date(2025, 10, 26), 25)])
@@ -259,7 +259,7 @@ def test_hours_off_the_full_hour_are_refused(write: Write, offset: int) -> None:
     rows = [row(HOUR + n * HOUR_S + offset, n) for n in range(3)]
     line, column, said = refusal(write("ts,ee", *rows))
     assert (line, column) == (2, "ts")
-    assert "off the full hour" in said
+    assert "not on the hour" in said
 
 
 def lines_of(prices: Iterable[Price]) -> list[str]:

@@ -138,8 +138,8 @@ def test_an_array_that_two_parts_share_is_kept_once_and_shared_again() -> None:
     assert (again.number, again.names, again.by_lead) == (0.1 + 0.2, frozenset({"a"}), {1: None, 2: -1e300})
 
 
-def test_what_is_no_plain_data_is_refused() -> None:
-    with pytest.raises(TypeError, match="a function is no plain data"):
+def test_anything_but_plain_data_is_refused() -> None:
+    with pytest.raises(TypeError, match="a function is not plain data"):
         Learnt.by(Small(SMALL, SMALL, SMALL > 1, 1.0, frozenset(), {1: next_day}))  # type: ignore[dict-item]
 
 

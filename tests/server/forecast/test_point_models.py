@@ -70,5 +70,5 @@ def test_a_model_reads_its_columns_by_name(archive: Archive, utc: Utc) -> None:
 
 def test_two_columns_of_one_name_are_refused() -> None:
     group = Group("a", {"price": np.zeros((2, 24))})
-    with pytest.raises(ValueError, match="one name"):
+    with pytest.raises(ValueError, match="the same name"):
         Rows.of([group, Group("b", group.columns)], low=np.zeros(2), high=np.ones(2), has_next_day=np.zeros(2, bool))

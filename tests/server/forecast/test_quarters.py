@@ -163,7 +163,7 @@ def test_a_fresh_forecaster_makes_the_same_quarters_of_a_run(archive: Archive, u
     hourly = forecaster.forecast(known)
     assert hourly is not None
     quarters = forecaster.forecast_quarters(known, hourly)
-    assert quarters.says_the_same(TieredForecaster(ESTONIA).forecast_quarters(known, hourly))
+    assert quarters.is_identical_to(TieredForecaster(ESTONIA).forecast_quarters(known, hourly))
 
 
 @pytest.mark.parametrize("spread", [5.0, 40.0])

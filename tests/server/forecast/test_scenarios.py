@@ -201,7 +201,7 @@ def test_a_warm_forecaster_gives_the_paths_of_a_fresh_one(archive: Archive, utc:
     for as_of in (utc(2025, 10, 20, 9), utc(2025, 10, 20, 14), utc(2025, 10, 25, 22, 59), utc(2025, 10, 26, 0, 30)):
         run, scenarios = all_made(warm, archive, as_of)
         assert_goes_with(scenarios, run)
-        assert scenarios.says_the_same(all_made(TieredForecaster(ESTONIA), archive, as_of)[1])
+        assert scenarios.is_identical_to(all_made(TieredForecaster(ESTONIA), archive, as_of)[1])
 
 
 def test_a_run_that_repeats_the_one_before_has_its_paths(archive: Archive, utc: Utc) -> None:

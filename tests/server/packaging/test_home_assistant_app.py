@@ -52,7 +52,7 @@ def test_an_option_that_was_emptied_is_left_to_the_server() -> None:
     assert start.settings({"entsoe_token": "", "contact": None, "weather": False}) == {"TUNNIHIND_WEATHER": "False"}
 
 
-@pytest.mark.parametrize("language", ["en", "et"])
+@pytest.mark.parametrize("language", ["en", "et", "ru"])
 def test_every_option_and_port_is_explained(language: str) -> None:
     texts = yaml.safe_load((APP / f"translations/{language}.yaml").read_text())
     assert texts["configuration"].keys() == CONFIG["schema"].keys()

@@ -31,6 +31,13 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_the_uv_of_the_project_is_there_to_be_called(project: Path) -> None:
+    path = f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    command = f"{project}/run", "uv", "sync", "--extra", "plot"
+    done = subprocess.run(command, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "uv sync --extra plot"
+
+
 def test_the_command_runs_as_the_process_that_was_started(project: Path) -> None:
     path = f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"
     with subprocess.Popen(

@@ -57,9 +57,9 @@ def same(one: Runs, other: Runs) -> bool:
     assert one.scenarios is not None
     assert other.scenarios is not None
     return (
-        one.hours.says_the_same(other.hours)
-        and one.by_step[QUARTER_S].says_the_same(other.by_step[QUARTER_S])
-        and one.scenarios.says_the_same(other.scenarios)
+        one.hours.is_identical_to(other.hours)
+        and one.by_step[QUARTER_S].is_identical_to(other.by_step[QUARTER_S])
+        and one.scenarios.is_identical_to(other.scenarios)
     )
 
 

@@ -66,7 +66,7 @@ def wait_for_end(pid: int) -> bool:
 def same_scenarios(runs: Runs, others: Runs) -> bool:
     assert runs.scenarios is not None
     assert others.scenarios is not None
-    return runs.scenarios.says_the_same(others.scenarios)
+    return runs.scenarios.is_identical_to(others.scenarios)
 
 
 async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_one(
@@ -80,7 +80,7 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
         for run, step_s in ((there.hours, HOUR_S), (there.by_step[QUARTER_S], QUARTER_S)):
             assert (run.made_at, run.start_ts, run.tier) == (NOW, NOW + HOUR_S, here.hours.tier)
             assert (run.step_s, run.end_ts) == (step_s, day_end(TODAY + timedelta(days=7)))
-            assert run.says_the_same(here.by_step[step_s])
+            assert run.is_identical_to(here.by_step[step_s])
         assert same_scenarios(there, here)
         assert [window.days for window in (await modeller.accuracy(ESTONIA, NOW)).windows] == [7, 30, 90]
         # The process is killed: its successor makes the same run, from what the first one kept and from nothing.
@@ -95,7 +95,7 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
             again = await modeller.runs(ESTONIA, NOW)
             assert again is not None
             assert child_of(modeller) != first
-            assert all(again.by_step[step_s].says_the_same(here.by_step[step_s]) for step_s in (HOUR_S, QUARTER_S))
+            assert all(again.by_step[step_s].is_identical_to(here.by_step[step_s]) for step_s in (HOUR_S, QUARTER_S))
             assert same_scenarios(again, here)
         last = child_of(modeller)
     assert wait_for_end(last)

@@ -65,7 +65,7 @@ async def test_a_forecast_has_its_hours_and_its_quarters_in_the_store(
     expected = plain_runs(NOW)
     for step_s in (HOUR_S, QUARTER_S):
         [found] = store.runs.since(SeriesKey("ee", step_s), 0)
-        assert found.says_the_same(expected.by_step[step_s])
+        assert found.is_identical_to(expected.by_step[step_s])
     await live(pipeline, clock, NOW + 2 * HOUR_S)
     made = [[run.made_at for run in store.runs.since(SeriesKey("ee", step_s), 0)] for step_s in (HOUR_S, QUARTER_S)]
     assert made[0] == made[1] == [NOW + 2 * HOUR_S, NOW + HOUR_S, NOW]
@@ -122,7 +122,7 @@ async def test_how_a_source_was_that_is_gone_from_the_settings_is_forgotten_at_e
     for start in range(2):
         # At the second start another server with other settings has had the pipeline.
         for name in ("entsoe", source.name):
-            store.health.failed(name, NOW - 60, DOWN)
+            store.health.record_failure(name, NOW - 60, DOWN)
         noted = store.health.all()[source.name].failures
         await live(pipeline, clock, NOW + (start + 1) * MINUTE)
         assert "entsoe" not in store.health.all()

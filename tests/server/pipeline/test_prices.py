@@ -64,14 +64,14 @@ async def test_zeros_are_held_and_released_when_prices_come(
         assert trial.observer.refused == [("elering", "zeros")] * 4
         held_back = (
             f"elering's prices of EE, LV, LT, FI for {TOMORROW} are held back: 24 hours are exactly 0.00; "
-            "`tunnihind import prices` can settle them"
+            "`./run import prices FILE` can settle them"
         )
         assert [line for line in caplog.messages if "held back" in line] == [held_back]
         server.quotes = two_days()
         await trial.ingest(after_s=60)
     assert held(store) == set()
     assert 0.0 not in hourly(store).values()
-    assert sum("passed after all" in line for line in caplog.messages) == 1
+    assert sum("are now accepted" in line for line in caplog.messages) == 1
 
 
 async def test_a_day_that_fails_for_another_reason_is_news(store: Store) -> None:

@@ -168,7 +168,7 @@ def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked:
 
 def test_another_models_forecasts_are_not_taken_for_this_ones(filled: Store, asked: list[int]) -> None:
     work_off(filled)
-    filled.backtests.note_scored(MODEL, "ee", NOW)
+    filled.backtests.record_scored(MODEL, "ee", NOW)
     other = model_identity(ESTONIA.within(Limits(-500, 5000)))
     assert filled.backtests.kept(other, HOURS) == {}
     assert filled.backtests.scored_at(other, "ee") is None

@@ -224,7 +224,7 @@ async def test_a_process_that_hangs_at_work_is_killed_in_time_and_replaced(
         assert await work == worker.pid
     assert await said.next() == (
         "WARNING",
-        "the process that makes forecasts has not got done within 15 minutes: it is ended",
+        "the process that makes forecasts has taken longer than 15 minutes: it is ended",
     )
     assert await worker.do(partial(pow, 2, 3)) == 8
     worker.close()

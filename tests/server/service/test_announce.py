@@ -118,7 +118,7 @@ async def test_without_a_network_it_is_said_once_and_made_good_when_there_is_one
         await clock.look_again()
         await clock.look_again()
         [line] = said()
-        assert line.startswith("not announced on the local network (this machine is in no network now)")
+        assert line.startswith("not announced on the local network (this machine has no network now)")
         addresses.append("127.0.0.1")
         await clock.look_again()
         assert await network.next_change(ID[:8]) == (ADDED, NAME)

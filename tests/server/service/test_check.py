@@ -157,7 +157,7 @@ async def test_a_redirect_to_another_host_is_told(world: World, monkeypatch: pyt
     found = faults(await world.check())
     assert list(found) == ["open-meteo (forecast)", "open-meteo (history)"]
     assert "https://new.example/v1/forecast" in found["open-meteo (history)"][0]
-    assert "the forecast API serves instead" in found["open-meteo (forecast)"][0]
+    assert "the forecast API is used instead" in found["open-meteo (forecast)"][0]
 
 
 async def test_a_source_that_hangs_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,7 +72,7 @@ class Server:
 
     async def look(self) -> bool:
         """Look after the lease once; return whether the pipeline is at work then."""
-        await self.runner.look_after()
+        await self.runner.check()
         await asyncio.sleep(0)  # a pipeline that was started begins
         return self.pipeline.is_at_work
 
@@ -128,20 +128,20 @@ async def test_another_takes_over_and_the_old_holder_stops_says_so_once_and_stan
     await let_expire(second)
     assert second.pipeline.is_at_work
     with pytest.raises(LeaseLost):
-        first.store.state.refreshed(NOW)
-    second.store.state.refreshed(NOW + 1)
+        first.store.state.record_refresh(NOW)
+    second.store.state.record_refresh(NOW + 1)
     assert first.store.state.last_refresh() == NOW + 1
     # It is back.
     caplog.clear()
     for _ in range(3):
         assert not await first.look()
-    said = f"process {os.getpid()} on second has taken the pipeline over; this server goes on serving, and stands by"
+    said = f"process {os.getpid()} on second has taken over the pipeline; this server still serves, and stands by"
     assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == [said]
     assert list(first.troubles) == []
     # The second ends in good order: the first has the pipeline again at once.
     await second.stop()
     assert await first.look()
-    first.store.state.refreshed(NOW + 2)
+    first.store.state.record_refresh(NOW + 2)
 
 
 async def test_a_clean_stop_lets_another_take_over_at_once(servers: tuple[Server, Server]) -> None:
@@ -172,7 +172,7 @@ async def test_a_holder_that_cannot_reach_the_database_stops_before_another_take
     other = Server(postgresql_url, clock, "second")
     await let_expire(other)
     assert not await server.look()
-    assert "on second has taken the pipeline over" in caplog.records[-1].message
+    assert "on second has taken over the pipeline" in caplog.records[-1].message
     assert list(server.troubles) == []
     other.store.close()
     server.store.close()
@@ -246,11 +246,11 @@ async def test_only_the_server_whose_pipeline_makes_no_step_for_minutes_is_stuck
         await first.look()
         await second.look()
         first.clock.instant += BEAT_EVERY_S
-    reason = "the pipeline has not gone on for 15 minutes"
+    reason = "the pipeline has made no progress for 15 minutes"
     assert (stuck(first), stuck(second)) == (reason, None)
     assert list(first.troubles) == [reason]
     assert [record.message for record in caplog.records if "restarted" in record.message] == [
-        f"{reason}: the server has to be restarted"
+        f"{reason}: the server must be restarted"
     ]
     first.pipeline.steps += 1
     await first.look()

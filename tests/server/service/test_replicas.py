@@ -97,7 +97,7 @@ def writer(url: str) -> Iterator[Store]:
             store.prices.add(prices, source="test", seen_ts=day_start(day) - HOUR_S)
         for hours_ago in range(60, 0, -7):
             store.runs.add_pair(plain_runs(NOW - hours_ago * HOUR_S))
-        store.state.refreshed(NOW - 4000)
+        store.state.record_refresh(NOW - 4000)
         yield store
 
 
@@ -115,7 +115,7 @@ async def test_replicas_answer_alike_however_they_came_by_the_data(url: str, wri
     old.clock.instant = NOW - 3000
     await old.updater.refresh()
     writer.runs.add_pair(plain_runs(NOW - 2000))
-    writer.state.refreshed(NOW - 1500)
+    writer.state.record_refresh(NOW - 1500)
     # Its clock is late by a minute.
     old.clock.instant = NOW - 2060
     await old.updater.refresh()

@@ -16,7 +16,7 @@ from tests.support.store.postgresql import PostgresqlServer, postgresql_server, 
 from tests.support.store.stores import DAY, series, whole_day
 from tunnihind.api.snapshot import Snapshot
 from tunnihind.errors import SourceRefused, StoreError, StoreLost
-from tunnihind.market import ESTONIA, HOUR_S, day_start
+from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.service import snapshot_updater
 from tunnihind.service.background import background
 from tunnihind.service.snapshot_updater import SnapshotUpdater
@@ -81,7 +81,7 @@ async def test_how_the_sources_are_is_followed_without_reading_the_prices_again(
     writer, replica = follower
     before = replica.snapshot.data
     assert surroundings_of(replica).sources == ()
-    writer.health.failed("elering", NOW, SourceRefused("elering", "HTTP 503: out of order", status=503))
+    writer.health.record_failure("elering", NOW, SourceRefused("elering", "HTTP 503: out of order", status=503))
     await replica.updater.refresh()
     after, sources = replica.snapshot.data, surroundings_of(replica).sources
     assert [(source.name, source.fault, source.status) for source in sources] == [("elering", "error", 503)]
@@ -102,6 +102,21 @@ async def test_new_weather_is_followed_without_reading_the_prices_again(follower
         assert replica.snapshot.data is before
 
 
+async def test_the_weather_is_scored_at_once_and_then_by_the_hour(follower: tuple[Store, Replica]) -> None:
+    writer, replica = follower
+    noons = [NOW - NOW % DAY_S - back * DAY_S + HOUR_S * 6 for back in range(12)]
+    issues = [series(noon, [float(hour % 7) for hour in range(240)], start_ts=noon) for noon in noons]
+    backwards = [series(one.issued_ts, [*one.values[::-1]], start_ts=one.start_ts) for one in issues]
+    scored = []
+    for place, given, later_s in (("ee_tallinn", issues, 0), ("ee_tartu", backwards, 0), ("lv_riga", issues, HOUR_S)):
+        writer.covariates.add({f"temperature_2m@{place}": given})
+        replica.clock.instant += later_s
+        await replica.updater.refresh()
+        (scores,) = surroundings_of(replica).weather_scores
+        scored.append(scores.by_days_ahead)
+    assert scored[0] == scored[1] != scored[2]
+
+
 def settle_a_day(store: Store) -> None:
     store.prices.add(whole_day(DAY), source="test", seen_ts=NOW)
 
@@ -120,10 +135,10 @@ async def test_an_older_copy_of_the_file_is_shown_once_it_is_refreshed_or_after_
     replica = Replica(f"sqlite:///{database}", read_only=False)
     with replica.store as store:
         settle_a_day(store)
-        store.state.refreshed(NOW)
+        store.state.record_refresh(NOW)
         backup = backup_of(store, tmp_path / "backup.db")
         store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW)
-        store.state.refreshed(NOW + 60)
+        store.state.record_refresh(NOW + 60)
         await replica.updater.refresh()
         assert replica.hours() == 48
         backup.replace(database)
@@ -132,7 +147,7 @@ async def test_an_older_copy_of_the_file_is_shown_once_it_is_refreshed_or_after_
             assert replica.hours() == 48, "served from memory"
         assert any("an older copy" in warning for warning in replica.snapshot.troubles.warnings.values())
         if is_refreshed:
-            store.state.refreshed(NOW + 61)
+            store.state.record_refresh(NOW + 61)
         else:
             replica.clock.instant += snapshot_updater.OLD_COPY_S
         await replica.updater.refresh()
@@ -144,11 +159,11 @@ async def test_an_older_copy_of_the_file_is_shown_once_it_is_refreshed_or_after_
 async def test_a_newer_copy_of_the_file_is_shown_at_once(database: Path, tmp_path: Path) -> None:
     with Store(f"sqlite:///{database}") as store:
         settle_a_day(store)
-        store.state.refreshed(NOW)
+        store.state.record_refresh(NOW)
         copy = backup_of(store, tmp_path / "copy.db")
     with Store(f"sqlite:///{copy}") as store:
         store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW)
-        store.state.refreshed(NOW + 60)
+        store.state.record_refresh(NOW + 60)
     replica = Replica(f"sqlite:///{database}")
     with replica.store:
         await replica.updater.refresh()
@@ -176,7 +191,7 @@ async def test_a_change_is_told_to_all_replicas_of_a_database_server(postgresql_
             await until(lambda: listeners(writer) == 2)
             settle_a_day(writer)
             await until(lambda: one.hours() == other.hours() == 24)
-            writer.state.refreshed(NOW + 1)
+            writer.state.record_refresh(NOW + 1)
             await until(lambda: one.last_refresh() == other.last_refresh() == NOW + 1)
 
 
@@ -223,7 +238,7 @@ async def test_a_replica_of_a_standby_with_an_account_that_may_only_read_follows
             for server, refreshed in ((own_server, NOW), (standby, NOW + 1)):
                 async with Replica(server.url(database, role="reader")).running() as replica:
                     await until(has_read(replica))
-                    writer.state.refreshed(refreshed)
+                    writer.state.record_refresh(refreshed)
                     await until(has_read(replica, refreshed))
                     with pytest.raises(StoreError, match="opened for reading only"):
                         replica.store.state.write("fact", 1)
@@ -250,7 +265,7 @@ async def test_answers_go_on_from_memory_without_a_database_and_catch_up_when_it
     with Store(url) as writer:
         settle_a_day(writer)
         writer.runs.add(plain_run(NOW - 60, hours=190))
-        writer.state.refreshed(NOW)
+        writer.state.record_refresh(NOW)
         async with Replica(url).running() as replica:
             await until(lambda: replica.updater.lag_s is not None and listeners(writer) == 1)
             await asyncio.to_thread(own_server.stop, "immediate")
@@ -269,6 +284,6 @@ async def test_answers_go_on_from_memory_without_a_database_and_catch_up_when_it
                 replica.store.prices.archive()
             assert lost.value.reason == "the database server can't be reached"
             await asyncio.to_thread(own_server.start)
-            writer.state.refreshed(NOW + 60)
+            writer.state.record_refresh(NOW + 60)
             await until(lambda: replica.last_refresh() == NOW + 60)
             assert list(replica.snapshot.troubles) == []

@@ -34,8 +34,8 @@ async def failure(session: ClientSession, url: str, secret: str = "") -> SourceE
 
 def state_after(store: Store, error: SourceError) -> SourceState:
     """Store a failure, an hour after a good answer, and read the state that it leaves."""
-    store.health.succeeded("elering", ASKED - HOUR_S)
-    store.health.failed("elering", ASKED, error)
+    store.health.record_success("elering", ASKED - HOUR_S)
+    store.health.record_failure("elering", ASKED, error)
     [state] = read_sources(store)
     return state
 
@@ -80,8 +80,8 @@ def test_nothing_that_a_source_or_a_network_wrote_is_told_on(store: Store) -> No
 
 
 def test_a_source_that_answers_again_has_no_fault(store: Store) -> None:
-    store.health.failed("elering", ASKED - 60, SourceUnreachable("elering", "no answer within 60 s"))
-    store.health.succeeded("elering", ASKED)
+    store.health.record_failure("elering", ASKED - 60, SourceUnreachable("elering", "no answer within 60 s"))
+    store.health.record_success("elering", ASKED)
     assert read_sources(store) == (SourceState("elering", ASKED, None, None),)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.clocks import JumpingClock, TimeIsUp
 from tunnihind.api.health import Troubles
-from tunnihind.service.systemd import keep_watchdog_calm, notify
+from tunnihind.service.systemd import feed_watchdog, notify
 
 NOW = 1_765_792_800
 
@@ -49,7 +49,7 @@ async def watched(troubles: Troubles) -> None:
     clock = JumpingClock(NOW, nap_s=0.0)
     clock.until = NOW + 300
     with pytest.raises(TimeIsUp):
-        await keep_watchdog_calm(troubles, clock)
+        await feed_watchdog(troubles, clock)
 
 
 async def test_the_watchdog_hears_twice_in_its_time_that_the_server_lives(
@@ -65,7 +65,7 @@ async def test_the_watchdog_hears_nothing_while_only_a_restart_can_help(
 ) -> None:
     monkeypatch.setenv("WATCHDOG_USEC", "120000000")
     troubles = Troubles()
-    troubles.stuck = "the pipeline has not gone on for 15 minutes"
+    troubles.stuck = "the pipeline has made no progress for 15 minutes"
     await watched(troubles)
     assert manager.told() == []
 
@@ -73,7 +73,7 @@ async def test_the_watchdog_hears_nothing_while_only_a_restart_can_help(
 async def test_the_watchdog_of_another_process_is_left_alone(manager: Manager, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WATCHDOG_USEC", "120000000")
     monkeypatch.setenv("WATCHDOG_PID", str(os.getpid() + 1))
-    await keep_watchdog_calm(Troubles(), JumpingClock(NOW))
+    await feed_watchdog(Troubles(), JumpingClock(NOW))
     assert manager.told() == []
 
 

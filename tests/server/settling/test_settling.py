@@ -37,7 +37,7 @@ from tunnihind.api.health import judge
 from tunnihind.api.served_data import read_served_data
 from tunnihind.cli.inspect import describe, read_status
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, day_end, day_start, hourly_prices
-from tunnihind.pipeline.back_fill import YEARS_FILLED, note_filled
+from tunnihind.pipeline.back_fill import YEARS_FILLED, record_filled
 from tunnihind.settling.rule import DISPUTED_S
 from tunnihind.settling.settling import PriceAnswer, Settling
 from tunnihind.sources.base import DaySheet, Quote, day_sheets
@@ -91,7 +91,7 @@ async def test_half_days_are_told_in_one_line_and_settled_ones_not_at_all(
     assert caplog.messages == [f"elering's prices of EE, LV, LT, FI for {TOMORROW} are held back: 48 of 96 quarters"]
     source.quotes = right_quotes()
     await trial.ingest(BEFORE, TOMORROW)
-    assert caplog.messages[1:] == [f"elering's prices of EE, LV, LT, FI for {TOMORROW} have passed after all"]
+    assert caplog.messages[1:] == [f"elering's prices of EE, LV, LT, FI for {TOMORROW} are now accepted"]
 
 
 class Slow(ScriptedPrices):
@@ -266,7 +266,7 @@ def test_a_wrong_first_fill_goes_with_its_forecasts_when_both_are_right(store: S
     store.prices.add([Price("ee", day_start(old) + HOUR_S, HOUR_S, 1.0)], source=IMPORTED, seen_ts=trial.now + 1)
     trial.until(at("14:00"), elering=moved(HOUR_S))
     store.runs.add(plain_run(at("14:05")))
-    note_filled(store.state, YEARS_FILLED, "2024", at("14:06"))
+    record_filled(store.state, YEARS_FILLED, "2024", at("14:06"))
     outcomes = trial.until(at("14:30"), elering=right, entsoe=right)
     assert trial.shows(TODAY) == "right"
     assert outcomes[-1].wrong_since == at("14:00")
@@ -286,7 +286,7 @@ async def test_after_a_wrong_first_fill_the_years_are_filled_again(store: Store)
     second.is_down = DOWN
     trial = IngestTrial(store, first, second)
     await trial.ingest(FIRST, TOMORROW)
-    note_filled(store.state, YEARS_FILLED, "2025", NOW + 1)
+    record_filled(store.state, YEARS_FILLED, "2025", NOW + 1)
     first.quotes, second.is_down = quotes, None
     await trial.ingest(FIRST, TOMORROW, after_s=HOUR_S)
     assert hourly(store) == pytest.approx(hourly_prices(quotes["ee"]))
@@ -296,7 +296,7 @@ async def test_after_a_wrong_first_fill_the_years_are_filled_again(store: Store)
 def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store.state.has_price_sources(["elering", "entsoe"])
+    store.state.record_price_sources(["elering", "entsoe"])
     trial = SettlingTrial(store, TODAY)
     trial.until(at("13:55"), entsoe=None)
     unconfirmed = (
@@ -310,7 +310,7 @@ def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
     trial.until(at("14:40"))
     told = (
         f"'s prices of EE for {TOMORROW} are held back: 57.37 EUR/MWh at 2025-12-15T23:00:00Z where entsoe says 71.14 "
-        "(0.806 times as high); neither is believed for two hours; `tunnihind import prices` can settle them"
+        "(0.806 times as high); neither is accepted for two hours; `./run import prices FILE` can settle them"
     )
     readiness = judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True)
     assert f"elering{told}" in readiness.warnings
@@ -321,7 +321,7 @@ def test_with_two_sources_what_is_held_or_unconfirmed_is_warned_of_and_listed(
 
 
 def test_with_one_source_unconfirmed_prices_are_no_warning(store: Store) -> None:
-    store.state.has_price_sources(["elering"])
+    store.state.record_price_sources(["elering"])
     trial = SettlingTrial(store, TODAY, sources=ONE)
     trial.until(at("13:55"))
     assert judge(read_served_data(store, ESTONIA, trial.now), trial.now, pipeline_expected=True).warnings == []

@@ -67,7 +67,7 @@ def test_a_hole_in_the_middle_is_incomplete() -> None:
 def test_hours_among_quarters_are_refused() -> None:
     noon = day_start(DAY) + 12 * HOUR_S
     quotes = [quote for quote in whole_day(DAY, QUARTER_S) if quote.ts < noon or quote.ts % HOUR_S == 0]
-    assert refusal(DAY, quotes) == (Reason.MIXED_SPACING, "12 hours stand among quarters")
+    assert refusal(DAY, quotes) == (Reason.MIXED_SPACING, "12 hours are among the quarters")
 
 
 @pytest.mark.parametrize("price", [math.nan, math.inf, -math.inf])
@@ -135,7 +135,7 @@ def test_a_flat_day_and_a_copy_of_another_day_are_doubtful() -> None:
     assert doubt([55.5] * 24) == Held(Reason.FLAT, "every price is 55.5")
     other = tuple(map(float, range(24)))
     assert doubt(other, [other[::-1]]) is None
-    assert doubt(other, [other]) == Held(Reason.COPY, "every price is that of another day")
+    assert doubt(other, [other]) == Held(Reason.COPY, "every price equals another day's")
 
 
 any_quotes = st.lists(

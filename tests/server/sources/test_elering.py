@@ -178,7 +178,7 @@ async def test_rows_that_are_no_list_are_a_fault_of_every_day_that_was_asked_for
     [
         (ROW % ("1765753200", "NaN"), "malformed"),
         ('{"success":true,"data":[]}', r"\$\.data"),
-        ('{"success":false,"messages":[]}', "no success"),
+        ('{"success":false,"messages":[]}', "reports a failure"),
         ('{"success":true}', "no prices"),
         ("{}", "success"),
         ("<html>Just a moment...</html>", "malformed"),

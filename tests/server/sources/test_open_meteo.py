@@ -377,7 +377,7 @@ def _no_column(answer: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize(
     ("spoil", "problem"),
     [
-        (_drop_point, "answers for 13 points, not for the 14 asked"),
+        (_drop_point, "answers for 13 points instead of 14"),
         (_drop_hour, "hours at ee_tartu"),
         (_other_hours, "its 240 hours do not begin at 2025-12-15T00:00:00Z"),
         (_three_hourly, "not one hour apart"),

@@ -51,7 +51,7 @@ def fill(store: Store) -> None:
         store.prices.add(whole_day(DAY - timedelta(days=n)), source="test", seen_ts=NOW - n * DAY_S)
     store.covariates.add({"wind_speed_100m@ee_west": [series(NOW, [1.0, float("nan")])]})
     store.runs.add(run(NOW), run(NOW + 1, level=60))
-    store.state.refreshed(NOW)
+    store.state.record_refresh(NOW)
 
 
 def rows(url: str) -> dict[str, list[Any]]:

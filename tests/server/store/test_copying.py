@@ -51,8 +51,8 @@ def fill(store: Store) -> None:
         store.covariates.add({f"wind_speed_100m@{n}": [series(NOW - n * DAY_S, [1.5, float("nan"), -0.25])]})
         store.runs.add(run(NOW + n * HOUR_S, level=50 + n, inputs={"ööpäev": "õ€"}))
     store.witnesses.put(HELD)
-    store.health.failed("elering", NOW, SourceRefused("elering", "ei vasta", status=503))
-    store.state.refreshed(NOW)
+    store.health.record_failure("elering", NOW, SourceRefused("elering", "ei vasta", status=503))
+    store.state.record_refresh(NOW)
     store.scores.keep("ee", LiveScores(days=(DayScores(DAY, 1, NOW, "weather", SCORES, 1.0),)))
     with store.database.writing() as connection:
         packed = dict.fromkeys(("p10", "p50", "p90"), pack_hundredths(np.ones(24)))
@@ -202,7 +202,7 @@ def test_tables_of_another_program_are_left_alone(source: str, postgresql: Postg
 def test_a_source_of_another_version_is_told_apart(source: str, target: str, number: str) -> None:
     with Store(source) as store, store.database.writing() as connection:
         connection.execute(text(f"UPDATE alembic_version SET version_num = '{number}'"))  # noqa: S608
-    words = "start `tunnihind serve` once" if number == "0000" else "written by a newer version of Tunnihind"
+    words = "start `./run serve` once" if number == "0000" else "written by a newer version of Tunnihind"
     with pytest.raises(SchemaError, match=words):
         copy(source, target, shown)
 

@@ -26,7 +26,7 @@ from tunnihind.errors import SchemaError, SourceUnreachable
 from tunnihind.forecast.scoring.live_scores import DayScores, LiveScores
 from tunnihind.forecast.scoring.scores import Scores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start
-from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, note_filled, refill_damaged
+from tunnihind.pipeline.back_fill import YEARS_FILLED, filled, record_filled, refill_damaged
 from tunnihind.pipeline.modelling import accuracy, make_runs, scores
 from tunnihind.pipeline.retention import thin
 from tunnihind.pipeline.situation import read_situation
@@ -86,13 +86,13 @@ def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pyt
             store.covariates.add({"ee_wind_mw": [series(NOW - day * 3600, [1.0, 2.0])]})
             store.runs.add(plain_run(NOW - day * 3600, median=50.0 + day))
             store.witnesses.put(replace(HELD, day=DAY - timedelta(day)))
-            store.health.failed(f"source {day}", NOW, SourceUnreachable("elering", "no answer"))
+            store.health.record_failure(f"source {day}", NOW, SourceUnreachable("elering", "no answer"))
         store.runs.keep_score(HOURS, None)
         scored = [DayScores(DAY - timedelta(day), 1, NOW, "test", SCORES, 1.0) for day in range(DAYS)]
         store.scores.keep("ee", LiveScores(days=tuple(scored)))
-        store.state.refreshed(NOW)
-        note_filled(store.state, YEARS_FILLED, str(DAY.year), NOW)
-        note_filled(store.state, "months of weather filled", "2025-12-01", NOW)
+        store.state.record_refresh(NOW)
+        record_filled(store.state, YEARS_FILLED, str(DAY.year), NOW)
+        record_filled(store.state, "months of weather filled", "2025-12-01", NOW)
         ones = pack_hundredths(np.ones(24))
         past = [
             {
@@ -215,10 +215,10 @@ def work_with(store: Store) -> None:
     assert store.lease().claim()
     refill_damaged(store, [ScriptedWeather()])
     thin(store, NOW)
-    store.state.refreshed(NOW)
+    store.state.record_refresh(NOW)
     store.runs.add(run(NOW))
     store.witnesses.put(HELD)
-    store.health.succeeded("elering", NOW)
+    store.health.record_success("elering", NOW)
     look_at_everything(store)
 
 
@@ -312,7 +312,7 @@ def test_a_year_with_a_damaged_price_is_filled_in_again(url: str, system: System
     with Store(url) as store:
         refill_damaged(store, [])
         assert filled(store.state, YEARS_FILLED) == {}
-        note_filled(store.state, YEARS_FILLED, "2025", NOW)
+        record_filled(store.state, YEARS_FILLED, "2025", NOW)
         refill_damaged(store, [])
         assert filled(store.state, YEARS_FILLED) == {"2025": NOW}
         assert store.prices.count() == DAYS * 24 * 4 - 1

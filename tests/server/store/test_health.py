@@ -12,33 +12,33 @@ def test_a_source_never_asked_has_no_health(store: Store) -> None:
 
 
 def test_only_the_first_failure_in_a_row_is_news(store: Store) -> None:
-    assert [store.health.failed("elering", at, DOWN) for at in (1, 2, 3)] == [True, False, False]
+    assert [store.health.record_failure("elering", at, DOWN) for at in (1, 2, 3)] == [True, False, False]
     assert store.health.all()["elering"] == SourceHealth("elering", 3, None, 3, "elering: no answer", "unreachable")
 
 
 def test_a_good_answer_is_news_only_after_a_failure(store: Store) -> None:
-    assert not store.health.succeeded("elering", 1)
-    store.health.failed("elering", 2, DOWN)
-    assert store.health.succeeded("elering", 3)
-    assert not store.health.succeeded("elering", 4)
+    assert not store.health.record_success("elering", 1)
+    store.health.record_failure("elering", 2, DOWN)
+    assert store.health.record_success("elering", 3)
+    assert not store.health.record_success("elering", 4)
     assert store.health.all()["elering"] == SourceHealth("elering", 4, 4, 0, "")
 
 
 def test_a_failure_remembers_the_last_good_answer(store: Store) -> None:
-    store.health.succeeded("elering", 1)
-    assert store.health.failed("elering", 2, SourceRefused("elering", "out of order", status=503))
+    store.health.record_success("elering", 1)
+    assert store.health.record_failure("elering", 2, SourceRefused("elering", "out of order", status=503))
     found = store.health.all()["elering"]
     assert found == SourceHealth("elering", 2, 1, 1, "elering: out of order", "error", 503)
 
 
 def test_sources_do_not_share_their_health(store: Store) -> None:
-    store.health.failed("elering", 1, DOWN)
-    assert not store.health.succeeded("open-meteo", 1)
+    store.health.record_failure("elering", 1, DOWN)
+    assert not store.health.record_success("open-meteo", 1)
     assert store.health.all()["elering"].failures == 1
 
 
 def test_a_source_that_is_no_longer_asked_is_forgotten(store: Store) -> None:
     for source in ("elering", "entsoe", "open-meteo"):
-        store.health.succeeded(source, 1)
+        store.health.record_success(source, 1)
     store.health.keep_only({"elering", "open-meteo", "one that was never asked"})
     assert store.health.all().keys() == {"elering", "open-meteo"}

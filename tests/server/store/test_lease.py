@@ -287,7 +287,7 @@ def test_what_a_holder_writes_is_kept_until_another_takes_over(store: Store, liv
     with pytest.raises(LeaseLost):
         store.prices.add(whole_day(DAY, price=lambda _: 1.0), source="ours", seen_ts=seen + 60)
     with pytest.raises(LeaseLost):
-        store.state.refreshed(seen)
+        store.state.record_refresh(seen)
     assert (hourly(store), store.state.version(), store.state.last_refresh()) == (kept, version, None)
 
 

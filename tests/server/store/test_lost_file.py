@@ -33,7 +33,7 @@ def copy(store: Store, path: Path, tmp_path: Path) -> Path:
 
 
 def assert_lost(store: Store, reason: str) -> None:
-    for access in (store.state.version, lambda: store.state.refreshed(SEEN)):
+    for access in (store.state.version, lambda: store.state.record_refresh(SEEN)):
         with pytest.raises(StoreLost) as caught:
             access()
         assert reason in caught.value.reason
@@ -75,7 +75,7 @@ def test_a_copy_in_the_files_place_is_used_on_and_told_of(
     copy.rename(path)
     assert [found.made_at for found in store.runs.since(HOURS, 0)] == [SEEN]
     assert store.database.system.copies == 1
-    assert "another copy has taken the place of the database file" in caplog.text
+    assert "another copy has replaced the database file" in caplog.text
     store.runs.add(run(SEEN + 7200))
     with Store(f"sqlite:///{path}", read_only=True) as other:
         assert [found.made_at for found in other.runs.since(HOURS, 0)] == [SEEN + 7200, SEEN]

@@ -28,7 +28,7 @@ def fill(store: Store) -> None:
     store.covariates.add({"ee_wind_mw": [series(SEEN, [1.0])]})
     store.runs.add(run(SEEN))
     store.witnesses.put(HELD)
-    store.health.failed("elering", SEEN, SourceUnreachable("elering", "no answer"))
+    store.health.record_failure("elering", SEEN, SourceUnreachable("elering", "no answer"))
 
 
 @pytest.fixture
@@ -61,10 +61,10 @@ WRITES: list[Callable[[Store], object]] = [
     lambda store: store.runs.add(run(SEEN)),
     lambda store: store.runs.keep_score(HOURS, None),
     lambda store: store.witnesses.put(HELD),
-    lambda store: store.health.succeeded("elering", SEEN),
+    lambda store: store.health.record_success("elering", SEEN),
     lambda store: store.lease().claim(),
     lambda store: store.lease().release(),
-    lambda store: store.state.refreshed(SEEN),
+    lambda store: store.state.record_refresh(SEEN),
     lambda store: thin(store, SEEN),
 ]
 
@@ -168,7 +168,7 @@ def test_a_folder_is_no_database(tmp_path: Path, read_only: bool) -> None:
 
 def test_an_empty_file_becomes_a_store_but_not_for_a_reader(path: Path, url: str) -> None:
     path.touch()
-    with pytest.raises(SchemaError, match="start `tunnihind serve` once"):
+    with pytest.raises(SchemaError, match=r"start `\./run serve` once"):
         Store(url, read_only=True)
     with Store(url) as store:
         assert store.prices.count() == 0
@@ -194,7 +194,7 @@ def test_an_address_that_is_none_is_a_wrong_setting(url: str, read_only: bool) -
 
 
 def test_a_database_whose_driver_is_missing_is_a_wrong_setting() -> None:
-    with pytest.raises(SettingsError, match=r"names sqlite\+pysqlcipher, whose driver is not installed"):
+    with pytest.raises(SettingsError, match=r"names sqlite\+pysqlcipher, whose driver pysqlcipher3? is not installed"):
         Store("sqlite+pysqlcipher://:secret@/tunnihind.db")
 
 

@@ -85,7 +85,7 @@ def test_other_numbers_are_not_packed(number: float) -> None:
 
 
 def test_what_is_no_price_is_not_taken_for_one_when_read() -> None:
-    with pytest.raises(ValueError, match="no price"):
+    with pytest.raises(ValueError, match="not a price"):
         unpack_percentiles(*[pack_hundredths(np.array([NAN]))] * 3)
 
 

@@ -148,7 +148,7 @@ def test_a_driver_that_is_not_installed_is_named_with_the_extra(monkeypatch: pyt
         raise ModuleNotFoundError("No module named 'psycopg'", name="psycopg")
 
     monkeypatch.setattr("tunnihind.store.address.create_engine", not_installed)
-    with pytest.raises(SettingsError, match=r"driver is not installed .*tunnihind\[postgresql\]") as caught:
+    with pytest.raises(SettingsError, match=r"driver .* is not installed; .*--extra postgresql") as caught:
         Store("postgresql://user:s3cret@host/name")
     assert "s3cret" not in str(caught.value)
 
@@ -202,7 +202,7 @@ def test_a_database_in_another_encoding_is_refused(postgresql: PostgresqlServer)
 
 def test_a_server_that_is_too_old_is_refused(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "OLDEST_VERSION", 999)
-    with pytest.raises(StoreError, match=r"its server is PostgreSQL \d+, and 999 is the oldest"):
+    with pytest.raises(StoreError, match=r"its server is PostgreSQL \d+, and the oldest supported version is 999"):
         Store(postgresql_url)
 
 
@@ -217,7 +217,7 @@ def test_what_is_read_in_one_transaction_is_of_one_instant(postgresql_url: str) 
 def test_a_text_that_postgresql_cannot_hold_is_an_error_and_no_outage(postgresql_url: str) -> None:
     with Store(postgresql_url) as store:
         with pytest.raises(StoreError, match="NUL") as caught:
-            store.health.succeeded("half\0done", SEEN)
+            store.health.record_success("half\0done", SEEN)
         assert not isinstance(caught.value, StoreLost)
         assert store.health.all() == {}
 
@@ -258,13 +258,13 @@ def test_a_server_that_stops_is_told_once_and_used_on_as_soon_as_it_is_back(
         own_server.stop("immediate")
         for _ in range(3):
             assert lost(store.state.version).reason == "the database server can't be reached"
-            assert lost(lambda: store.state.refreshed(SEEN)).reason == "the database server can't be reached"
+            assert lost(lambda: store.state.record_refresh(SEEN)).reason == "the database server can't be reached"
         own_server.start()
         assert [one.made_at for one in store.runs.since(HOURS, 0)] == [SEEN]
         store.runs.add(run(SEEN + 3600))
     told = [(record.levelno, record.getMessage()) for record in caplog.records if record.levelno >= logging.WARNING]
     assert [level for level, _ in told] == [logging.ERROR, logging.WARNING]
-    assert "what was read before is served on" in told[0][1]
+    assert "the data read before are still served" in told[0][1]
     assert told[1][1].endswith("the database is back")
 
 
@@ -297,7 +297,7 @@ def test_a_copy_in_its_place_is_used_on_and_told_of(
         store.runs.add(run(SEEN + 7200))
         assert [one.made_at for one in store.runs.since(HOURS, 0)] == [SEEN + 7200, SEEN]
         assert store.database.system.copies == 1
-    assert "another copy has taken the place of the database" in caplog.text
+    assert "another copy has replaced the database" in caplog.text
     postgresql.drop_database(backup)
 
 
@@ -311,7 +311,7 @@ def test_a_connection_on_which_a_proxy_passes_nothing_on_is_given_up_and_replace
             store.runs.add(run(SEEN))
             silence.set()
             monkeypatch.setattr(WaitingConnection, "patience_s", 0.3)
-            assert lost(lambda: store.state.refreshed(SEEN) if writes else store.state.version()).reason == (
+            assert lost(lambda: store.state.record_refresh(SEEN) if writes else store.state.version()).reason == (
                 "the database server can't be reached"
             )
             silence.clear()

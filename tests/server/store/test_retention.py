@@ -112,7 +112,7 @@ def test_hours_and_quarters_of_a_forecast_are_kept_or_thinned_together(store: St
     by_instant = {runs.hours.made_at: runs for runs in issued_runs}
     assert [one.made_at for one in hours] == [one.made_at for one in quarters]
     for one in (*hours, *quarters):
-        assert one.says_the_same(by_instant[one.made_at].by_step[one.step_s])
+        assert one.is_identical_to(by_instant[one.made_at].by_step[one.step_s])
 
 
 def test_the_auction_closes_at_noon_of_brussels_summer_and_winter(store: Store) -> None:

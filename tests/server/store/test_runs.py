@@ -89,7 +89,7 @@ def test_runs_of_quarters_stand_beside_those_of_hours(store: Store) -> None:
         assert_the_same(store.runs.since(SeriesKey("ee", step_s), MADE), expected)
         newest = store.runs.newest(SeriesKey("ee", step_s))
         assert newest is not None
-        assert newest.says_the_same(expected[0])
+        assert newest.is_identical_to(expected[0])
 
 
 def test_a_run_whose_row_claims_another_step_than_the_one_it_repeats_is_left_out(store: Store) -> None:
@@ -104,7 +104,7 @@ def test_a_run_whose_row_claims_another_step_than_the_one_it_repeats_is_left_out
     assert_the_same(store.runs.since(QUARTERS, 0), runs[:1])
     newest = store.runs.newest(HOURS)
     assert newest is not None
-    assert newest.says_the_same(hours)
+    assert newest.is_identical_to(hours)
 
 
 def test_the_newest_score_takes_the_place_of_the_last_and_may_be_none(store: Store) -> None:
@@ -212,7 +212,7 @@ def quarter_runs(count: int, *, new: int) -> list[Run]:
 
 def assert_the_same(found: list[Run], expected: list[Run]) -> None:
     assert [one.made_at for one in found] == [one.made_at for one in expected]
-    assert all(one.says_the_same(other) for one, other in zip(found, expected, strict=True))
+    assert all(one.is_identical_to(other) for one, other in zip(found, expected, strict=True))
 
 
 def test_a_run_that_repeats_the_one_before_is_kept_as_made_and_not_again_in_full(store: Store) -> None:
@@ -224,7 +224,7 @@ def test_a_run_that_repeats_the_one_before_is_kept_as_made_and_not_again_in_full
     assert_the_same(store.runs.since(HOURS, MADE + 5 * 3600), runs[:4:-1])
     newest = store.runs.newest(HOURS)
     assert newest is not None
-    assert newest.says_the_same(runs[-1])
+    assert newest.is_identical_to(runs[-1])
 
 
 @pytest.mark.parametrize(

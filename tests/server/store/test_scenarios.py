@@ -27,7 +27,7 @@ def test_the_paths_of_a_run_come_back_to_the_last_bit(store: Store) -> None:
     kept = store.scenarios.newest("ee")
     assert kept is not None
     assert runs.scenarios is not None
-    assert kept.says_the_same(runs.scenarios)
+    assert kept.is_identical_to(runs.scenarios)
 
 
 def test_only_the_newest_runs_paths_are_kept(store: Store) -> None:
@@ -65,7 +65,7 @@ def test_only_paths_that_agree_with_the_served_run_are_served(store: Store) -> N
     assert runs.scenarios is not None
     served = read_served_data(store, ESTONIA, MADE).scenarios
     assert served is not None
-    assert served.says_the_same(runs.scenarios)
+    assert served.is_identical_to(runs.scenarios)
     shifted = replace(runs.scenarios, eur_mwh=np.round(runs.scenarios.eur_mwh + 0.02, 2))
     for other in (shifted, replace(runs.scenarios, made_at=MADE - 1), replace(runs.scenarios, start_ts=MADE)):
         with store.database.writing() as connection:

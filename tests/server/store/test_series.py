@@ -28,7 +28,7 @@ def test_runs_and_scores_of_a_series_are_not_anothers(store: Store, other: Serie
         store.runs.keep_score(key, its_score)
         newest = store.runs.newest(key)
         assert newest is not None
-        assert newest.says_the_same(run)
+        assert newest.is_identical_to(run)
         assert [one.tier for one in store.runs.since(key, 0)] == [run.tier]
     assert (store.runs.score(SeriesKey("ee", HOUR_S)), store.runs.score(other)) == (score, others_score)
     assert store.runs.newest(SeriesKey("lv", QUARTER_S)) is None
@@ -39,7 +39,7 @@ def test_forecasts_of_past_days_of_a_series_are_not_anothers(store: Store, other
     run, past = plain_runs(MADE).hours, store.backtests.state_of_past()
     forecast = NextDay(MADE, run.start_ts, run.p10, run.p50, run.p90, HOUR_S)
     assert store.backtests.add("m", "ee", [forecast], past=past)
-    store.backtests.note_scored("m", "ee", MADE)
+    store.backtests.record_scored("m", "ee", MADE)
     assert store.backtests.kept("m", other) == {}
     if other.zone != "ee":
         assert store.backtests.add("n", other.zone, [forecast], past=past)

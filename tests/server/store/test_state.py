@@ -24,7 +24,7 @@ SERVED: dict[str, Callable[[Store], object]] = {
     "a correction": lambda store: add(store, 2.0),
     "a run": lambda store: store.runs.add(run(NOW)),
     "a held day": lambda store: store.witnesses.put(HELD),
-    "a source that is asked": lambda store: store.state.has_price_sources(["elering"]),
+    "a source that is asked": lambda store: store.state.record_price_sources(["elering"]),
     "a score": lambda store: store.runs.keep_score(HOURS, BacktestScore(1.0, 2.0, 0.5, 24)),
 }
 
@@ -33,11 +33,11 @@ NOT_SERVED: dict[str, Callable[[Store], object]] = {
     "no prices": lambda store: store.prices.add([], source="a", seen_ts=NOW),
     "covariates": lambda store: store.covariates.add({"ee_wind_mw": [series(NOW, [1.0])]}),
     "what is held back as before": lambda store: store.witnesses.put(HELD, is_news=False),
-    "a failure": lambda store: store.health.failed("elering", NOW, SourceUnreachable("elering", "no answer")),
-    "a good answer": lambda store: store.health.succeeded("elering", NOW),
+    "a failure": lambda store: store.health.record_failure("elering", NOW, SourceUnreachable("elering", "no answer")),
+    "a good answer": lambda store: store.health.record_success("elering", NOW),
     "a claim": lambda store: store.lease().claim(),
     "notes": lambda store: store.state.write("a note", [1, "two"]),
-    "refresh": lambda store: store.state.refreshed(NOW),
+    "refresh": lambda store: store.state.record_refresh(NOW),
     "thinning": lambda store: thin(store, NOW),
     "reading": lambda store: (store.archive(), store.runs.newest(HOURS), store.witnesses.held()),
 }
@@ -61,7 +61,7 @@ def test_what_clients_do_not_see_leaves_the_version(store: Store, change: Callab
 
 def test_the_version_and_the_facts_outlive_a_restart(url: str, store: Store) -> None:
     add(store)
-    store.state.refreshed(NOW)
+    store.state.record_refresh(NOW)
     with Store(url) as again:
         assert again.state.version() == store.state.version() > 0
         assert again.state.instance_id() == store.state.instance_id()

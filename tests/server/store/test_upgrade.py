@@ -252,7 +252,7 @@ def test_a_replica_of_an_empty_database_says_so(postgresql_url: str) -> None:
 def test_an_older_database_is_not_upgraded_by_a_reader(url: str, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store)
     monkeypatch.setattr("tunnihind.store.revision.HEAD", LAST)
-    with pytest.raises(SchemaError, match="start `tunnihind serve` once"):
+    with pytest.raises(SchemaError, match=r"start `\./run serve` once"):
         Store(url, read_only=True)
     monkeypatch.undo()
     with Store(url, read_only=True) as again:

@@ -38,7 +38,7 @@ def test_a_line_names_source_zones_days_the_reason_and_what_to_do() -> None:
     assert list(held_in_words([*held, other])) == [
         (
             "elering's prices of EE, LV for 2025-12-15 to 2025-12-16 are held back: 24 hours are exactly 0.00; "
-            "`tunnihind import prices` can settle them"
+            "`./run import prices FILE` can settle them"
         ),
         "entsoe's prices of EE for 2025-12-15 are held back: 12 of 96 quarters",
     ]

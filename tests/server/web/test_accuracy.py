@@ -1,5 +1,6 @@
 """The page of accuracy: what it works out, and what it says where little has been scored."""
 
+import re
 from dataclasses import replace
 from datetime import date
 from itertools import pairwise
@@ -14,6 +15,7 @@ from tunnihind.forecast.scoring.live_scores import NO_MONTHS, Months, MonthScore
 from tunnihind.market import ESTONIA
 from tunnihind.web.accuracy import AccuracySummary, Figures, days_scored, summarise_accuracy
 from tunnihind.web.options import PageOptions
+from tunnihind.web.summary import Surroundings
 from tunnihind.web.texts import texts_in
 
 
@@ -43,12 +45,29 @@ def test_months_come_newest_first_with_the_figures_of_the_chosen_days_ahead() ->
     assert summary.window.days == 30
 
 
-@pytest.mark.parametrize(("lang", "heading"), [("en", "The last 3 days"), ("et", "Viimased 3 päeva")])
+@pytest.mark.parametrize(
+    ("lang", "heading"), [("en", "The last 3 days"), ("et", "Viimased 3 päeva"), ("ru", "За последние 3 дня")]
+)
 async def test_a_young_server_tells_of_the_days_it_has_scored(serve: Serve, lang: str, heading: str) -> None:
     """Not of all days of the window that they lie in."""
     young = replace(sample_views.window(3), days=90)
     server = await serve(replace(sample_views.ordinary(), accuracy=(young,)))
     assert f">{heading}</h2>" in (await server.ask(f"/accuracy?lang={lang}")).body.decode()
+
+
+@pytest.mark.parametrize(("lang", "wind"), [("en", "0.93 <small>0.3 m/s"), ("et", "0,93 <small>0,3 m/s")])
+async def test_the_page_says_how_good_the_weather_forecasts_were(serve: Serve, lang: str, wind: str) -> None:
+    page = (await (await serve(sample_views.ordinary())).ask(f"/accuracy?lang={lang}")).body.decode()
+    _, _, section = page.partition('id="weather-title"')
+    rows = re.findall(r'<tr><th scope="row">(\d)</th>(.*?)</tr>', section)
+    assert [days for days, _ in rows[:7]] == ["1", "2", "3", "4", "5", "6", "7"]
+    assert rows[0][1].startswith(f"<td>{wind}</small>")
+    assert rows[6][1].startswith("<td>–</td>")
+
+
+async def test_without_scored_weather_the_page_is_silent_about_it(serve: Serve) -> None:
+    server = await serve(sample_views.ordinary(), surroundings=Surroundings)
+    assert "weather-title" not in (await server.ask("/accuracy")).body.decode()
 
 
 async def test_a_single_scored_day_is_not_told_of_as_days(serve: Serve) -> None:
@@ -75,6 +94,9 @@ def test_bars_and_labels_stay_within_the_plot(count: int) -> None:
             assert 0 <= bar.y <= bar.y + bar.height <= 1000.1
         for label in chart.labels:
             assert 0 <= label.at < label.at + label.width <= 100.01
+        # All of one width, which a single month does not stretch over the chart.
+        assert len({bar.width for bar in chart.bars}) == 1
+        assert chart.bars[0].width < 150
         # In order from left to right, and none over another.
         edges = [(bar.x, bar.x + bar.width) for bar in chart.bars]
         assert all(end <= start for (_, end), (start, _) in pairwise(edges))
@@ -130,7 +152,7 @@ def test_an_empty_server_has_nothing_to_show() -> None:
     assert Months() == NO_MONTHS
 
 
-@pytest.mark.parametrize(("lang", "percent"), [("en", "81%"), ("et", "81%")])
+@pytest.mark.parametrize(("lang", "percent"), [("en", "81%"), ("et", "81%"), ("ru", "81%")])
 async def test_the_page_shows_figures_charts_and_where_the_data_is(serve: Serve, lang: str, percent: str) -> None:
     server = await serve(sample_views.ordinary())
     html = (await server.ask(f"/accuracy?lang={lang}")).body.decode()

@@ -243,7 +243,11 @@ return [wording.dayFrom(from, now), wording.spanOverDays({ from, to }, now)];
 
 @pytest.mark.parametrize(
     ("lang", "days"),
-    [("en", ("Today", "Tomorrow", "Mon 26 Oct")), ("et", ("Täna", "Homme", "E 26.10"))],
+    [
+        ("en", ("Today", "Tomorrow", "Mon 26 Oct")),
+        ("et", ("Täna", "Homme", "E 26.10")),
+        ("ru", ("Сегодня", "Завтра", "пн 26.10")),
+    ],
 )
 async def test_the_day_of_the_end_is_named_where_it_is_another_one(lang: Language, days: tuple[str, str, str]) -> None:
     today, tomorrow, monday = days

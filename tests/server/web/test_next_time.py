@@ -43,11 +43,15 @@ def test_the_cheapest_three_hours_within_a_day_are_named_and_compared_with_now(
     assert said in cheapest(prices)
 
 
-def test_it_is_said_in_estonian_too_and_by_the_quarter() -> None:
-    prices = {13: 30.0, 14: 30.0, 15: 30.0}
-    assert cheapest(prices, lang="et", period="quarter") == (
-        "Odavaim: öösel 01:00–04:00, 30,00 €/MWh. Tasub oodata: 70% odavam."
-    )
+@pytest.mark.parametrize(
+    ("lang", "said"),
+    [
+        ("et", "Odavaim: öösel 01:00–04:00, 30,00 €/MWh. Tasub oodata: 70% odavam."),
+        ("ru", "Дешевле всего: ночью 01:00–04:00, 30,00 €/\u2060МВт·ч. Стоит подождать: −70%."),
+    ],
+)
+def test_it_is_said_in_other_languages_too_and_by_the_quarter(lang: str, said: str) -> None:
+    assert cheapest({13: 30.0, 14: 30.0, 15: 30.0}, lang=lang, period="quarter") == said
 
 
 def test_a_forecast_is_about_that_and_without_a_present_price_nothing_is_compared() -> None:

@@ -155,8 +155,10 @@ async def test_a_page_is_cached_like_the_api_and_told_apart_by_language(server: 
         ("", "en"),
         ("et-EE,et;q=0.9,en;q=0.8", "et"),
         ("en,et;q=0.9", "en"),
-        ("ru,fi;q=0.8", "en"),
-        ("ru,et;q=0.1", "et"),
+        ("sv,fi;q=0.8", "en"),
+        ("ru,et;q=0.1", "ru"),
+        ("ru-RU,ru;q=0.9,et;q=0.8,en-US;q=0.7", "ru"),
+        ("fi,et;q=0.1", "et"),
         ("et;q=nonsense", "en"),
     ],
 )

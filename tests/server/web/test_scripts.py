@@ -15,7 +15,7 @@ from tests.support.machine.node import STATIC, WEB, modules, node, run_module
 from tunnihind.market import MARKETS, Market, consumer_price, market_price
 from tunnihind.web.assets import page_assets
 from tunnihind.web.display import Display, Vat
-from tunnihind.web.options import Language, PageOptions
+from tunnihind.web.options import LANGUAGES, Language, PageOptions
 
 HOUR_S = 3600
 QUARTER_S = 900
@@ -139,7 +139,7 @@ console.log(JSON.stringify({{
 """
 
 
-@pytest.mark.parametrize("language", ["en", "et"])
+@pytest.mark.parametrize("language", LANGUAGES)
 async def test_scripts_write_numbers_and_times_as_the_server_does(language: str) -> None:
     table = json.loads((STATIC.parent / "locales" / f"{language}.json").read_text())
     texts = table["script"] | {"decimal": table["decimal"]}
@@ -162,7 +162,7 @@ console.log(JSON.stringify(instants.map((ts) => wording.dayInEveryWay(ts))));
 
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    st.sampled_from(["en", "et"]),
+    st.sampled_from(LANGUAGES),
     st.sampled_from(["local", "utc"]),
     st.sampled_from([*MARKETS.values()]),
     st.lists(st.integers(1_700_000_000, 1_900_000_000), min_size=50, max_size=100),

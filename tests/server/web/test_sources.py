@@ -16,7 +16,7 @@ from tunnihind.errors import SourceFault
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, day_start
 from tunnihind.settings import Settings
 from tunnihind.web.notices import Fault, SourceState
-from tunnihind.web.options import PageOptions
+from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.summary import Summary, Surroundings, summarise
 from tunnihind.web.texts import texts_in
 
@@ -63,7 +63,10 @@ def test_a_rehearsal_of_a_day_before_the_archive_says_so() -> None:
     assert "rehearsed" in reason(empty_with(mode="rehearsal", pipeline_expected=False))
 
 
-@pytest.mark.parametrize(("lang", "told"), [("en", "1 January 2025 01:00"), ("et", "1. jaanuar 2025 kell 01:00")])
+@pytest.mark.parametrize(
+    ("lang", "told"),
+    [("en", "1 January 2025 01:00"), ("et", "1. jaanuar 2025 kell 01:00"), ("ru", "1 января 2025, 01:00")],
+)
 def test_an_old_database_says_how_old_its_prices_are_and_of_which_year(lang: str, told: str) -> None:
     midnight = day_start(date(2025, 1, 1)) - HOUR_S
     summary = summary_of(make_view({midnight: 50.0}), midnight + 348 * DAY_S, pipeline_expected=False, lang=lang)
@@ -93,7 +96,7 @@ def test_a_source_of_weather_alone_is_no_reason_for_missing_prices() -> None:
     assert "./run status" in advice(summary)
 
 
-@pytest.mark.parametrize("lang", ["en", "et"])
+@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_fault_has_its_words_and_its_advice(fault: Fault, lang: str) -> None:
     for answered in (None, HOUR):

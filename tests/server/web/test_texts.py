@@ -9,32 +9,74 @@ import pytest
 
 import tunnihind.web
 from tests.support.api.api_server import RunningServer, html_of
+from tests.support.documents import leaves
+from tests.support.machine.node import run_module
 from tunnihind.api.openapi.document import openapi_document
 from tunnihind.market import MARKETS, ZONES, Zone
 from tunnihind.settings import Settings
+from tunnihind.web.options import LANGUAGES, Language
 from tunnihind.web.reference import RECIPES, inline, recipe, translation
-from tunnihind.web.texts import texts_in
+from tunnihind.web.texts import plural, texts_in
 
 WEB = Path(tunnihind.web.__file__).parent
-EN, ET = (json.loads((WEB / "locales" / f"{language}.json").read_text()) for language in ("en", "et"))
+LOCALES = {language: json.loads((WEB / "locales" / f"{language}.json").read_text()) for language in LANGUAGES}
+EN = LOCALES["en"]
+translated_language = pytest.mark.parametrize("language", LANGUAGES[1:])
+# Texts that begin alike in English: names, units and gaps.
+_NAMES = ("{", "API", "In English", "Eesti keeles", "По-русски", "Võrk", "curl", "Python", "JavaScript", "evcc",
+          "EMHASS", "Predbat", "Shelly", "UTC", "°C")  # fmt: skip
+SHARED = {"et": (*_NAMES, "€/MWh", "kW", "m/s", "demo"), "ru": _NAMES}
 
 
-def test_both_languages_have_the_same_texts_with_the_same_gaps() -> None:
-    def gaps(table: dict[str, Any]) -> dict[str, set[str]]:
-        return {key: set(re.findall(r"\{(\w+)", text)) for key, text in table.items() if isinstance(text, str)}
+def forms_in(language: Language) -> dict[str, dict[str, str]]:
+    """Return the texts of pages and scripts, each in its plural forms."""
+    table = LOCALES[language]
+    texts = {**table, **{f"script {key}": text for key, text in table["script"].items()}}
+    plain = {key: {"other": text} for key, text in texts.items() if isinstance(text, str)}
+    return plain | {key: texts[key] for key in texts.keys() - plain.keys() if {*texts[key]} & {"one", "other"}}
 
-    assert set(EN) == set(ET)
-    assert gaps(EN) == gaps(ET)
-    assert gaps(EN["script"]) == gaps(ET["script"])
+
+def gaps_in(language: Language) -> dict[str, set[str]]:
+    # All forms of a country's name are at hand wherever one is.
+    said = {
+        key: re.sub("{(country|where|adjective)}", "{zone}", str(forms)) for key, forms in forms_in(language).items()
+    }
+    return {key: set(re.findall(r"{(\w+)", text)) for key, text in said.items()}
+
+
+@translated_language
+def test_each_language_has_the_same_texts_with_the_same_gaps(language: Language) -> None:
+    assert [*EN] == [*LOCALES[language]]
+    assert gaps_in("en") == gaps_in(language)
+    assert EN["zones"].keys() == LOCALES[language]["zones"].keys()
+
+
+@translated_language
+def test_no_text_is_empty_or_left_in_english(language: Language) -> None:
+    english, here = forms_in("en"), forms_in(language)
+    same = {text for key in english for text in english[key].values() if text in here[key].values()}
+    assert {text for text in same if not text.startswith(SHARED[language])} == set()
+    assert "" not in leaves(LOCALES[language])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_server_and_scripts_count_by_the_plural_rules_of_the_language(language: Language) -> None:
+    asked = """
+    const [language, upTo] = JSON.parse(process.argv[2]);
+    const plurals = new Intl.PluralRules(language);
+    console.log(JSON.stringify([Array.from({ length: upTo }, (_, n) => plurals.select(n)), plurals.select(1.5)]));
+    """
+    counted, fraction = json.loads(await run_module(asked, json.dumps([language, 200])))
+    assert [plural(language, n) for n in range(200)] == counted
+    for forms in forms_in(language).values():
+        assert len(forms) == 1 or {*counted} <= {*forms} <= {*counted, fraction}
 
 
 def test_every_text_that_templates_name_is_there_and_none_is_left_over() -> None:
     sources = [*(WEB / "templates").rglob("*.html"), *WEB.glob("*.py")]
     code = "".join(path.read_text() for path in sources)
     assert set(re.findall(r'\bt\("([\w.-]+)"[,)]', code)) <= set(EN)
-    ones = {f"{key}.one" for key in re.findall(r'\.counted\("([\w.-]+)"', code)}
-    assert ones <= set(EN)
-    literal = set(re.findall(r'"([\w.-]+)"', code)) | ones
+    literal = set(re.findall(r'"([\w.-]+)"', code))
     prefixes = tuple(set(re.findall(r'"([\w.-]+\.)(?:" ~|\{)', code)))
     assert {key for key in EN if key not in literal and not key.startswith(prefixes)} <= {"script"}
 
@@ -58,24 +100,33 @@ def strings(node: Any, key: str = "") -> Iterator[str]:  # noqa: ANN401  a JSON 
         yield node
 
 
+def groups(document: Any) -> list[str]:  # noqa: ANN401  a JSON document
+    """Return the names and descriptions of the groups of resources."""
+    return [text for tag in document["tags"] for text in tag.values()]
+
+
 @pytest.mark.parametrize("vat_rate", [None, 0.24])
 @pytest.mark.parametrize("zone", ZONES)
-def test_every_sentence_of_the_reference_has_its_estonian(zone: Zone, vat_rate: float | None) -> None:
+@translated_language
+def test_every_sentence_of_the_reference_is_translated(language: Language, zone: Zone, vat_rate: float | None) -> None:
     settings = Settings(zones=(zone,), vat_rate=vat_rate, attribution="Someone (example.org)")
     document = openapi_document(settings)
-    say = translation(settings, "et")
+    say = translation(settings, language)
     shown = [
         *document["info"]["description"].strip().split("\n\n"),
         *strings([document["paths"], document["components"]]),
+        *groups(document),
     ]
     assert [text for text in shown if say(text) == text] == []
+    assert language != "ru" or [text for text in shown if not re.search("[А-Яа-я]", say(text))] == []
 
 
-def test_the_catalogue_translates_nothing_that_is_gone() -> None:
+@translated_language
+def test_the_catalogue_translates_nothing_that_is_gone(language: str) -> None:
     settings = Settings()
-    catalogue = json.loads((WEB / "locales" / "reference.et.json").read_text())
+    catalogue = json.loads((WEB / "locales" / f"reference.{language}.json").read_text())
     document = openapi_document(settings)
-    shown = {*document["info"]["description"].strip().split("\n\n"), *strings(document), "fraction"}
+    shown = {*document["info"]["description"].strip().split("\n\n"), *strings(document), *groups(document), "fraction"}
     shown |= {market.adjective for market in MARKETS.values()}
     assert sum(text in shown for text in catalogue) == len([t for t in catalogue if "$" not in t])
 
@@ -113,24 +164,30 @@ def test_markup_of_descriptions_is_kept_apart_from_their_text() -> None:
 
 
 def test_numbers_and_dates_are_written_as_each_language_does() -> None:
-    english, estonian = texts_in("en"), texts_in("et")
     day = date(2026, 11, 20)
-    assert (english.number(-1.5, 2), estonian.number(-1.5, 2)) == ("−1.50", "−1,50")
-    assert english.number(-0.004, 2) == "0.00"
-    assert (english.full_date(day), estonian.full_date(day)) == ("20 November 2026", "20. november 2026")
-    assert (english.short_date(day), estonian.short_date(day)) == ("Fri 20 Nov", "R 20.11")
+    written = {
+        lang: (say.number(-1.5, 2), say.full_date(day), say.short_date(day), say("age.days", n=22))
+        for lang in LANGUAGES
+        for say in [texts_in(lang)]
+    }
+    assert written == {
+        "en": ("−1.50", "20 November 2026", "Fri 20 Nov", "22 days"),
+        "et": ("−1,50", "20. november 2026", "R 20.11", "22 päeva"),
+        "ru": ("−1,50", "20 ноября 2026", "пт 20.11", "22 дня"),
+    }
+    assert texts_in("en").number(-0.004, 2) == "0.00"
 
 
 COMMENTS = re.compile(r'"""[^"]*"""|\{#-.*?-#\}|(?<!:)//.*|(?m:(?:^|\s)#\s.*$)')
 
 
+@translated_language
 @pytest.mark.parametrize("file", RECIPES)
-def test_a_recipe_has_its_comments_and_nothing_else_in_the_language_of_the_page(file: str) -> None:
+def test_a_recipe_has_its_comments_and_nothing_else_in_the_language_of_the_page(file: str, language: Language) -> None:
     english = recipe(file, "https://hind.example", "en")
-    estonian = recipe(file, "https://hind.example", "et")
-    assert COMMENTS.sub("", english) == COMMENTS.sub("", estonian)
+    assert COMMENTS.sub("", english) == COMMENTS.sub("", recipe(file, "https://hind.example", language))
     assert COMMENTS.search(english)
-    translated = json.loads((WEB / "locales" / "recipes.et.json").read_text())[file]
+    translated = json.loads((WEB / "locales" / f"recipes.{language}.json").read_text())[file]
     assert [english.count(comment) for comment in translated] == [1] * len(translated)
     for comment in translated:
         english = english.replace(comment, "")

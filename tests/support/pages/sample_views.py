@@ -14,6 +14,7 @@ from tunnihind.forecast.run import Run
 from tunnihind.forecast.scoring.decisions import PLAN_HOURS, Decisions, PlanScores
 from tunnihind.forecast.scoring.live_scores import Months, MonthScores, WindowScores
 from tunnihind.forecast.scoring.scores import Scores
+from tunnihind.forecast.scoring.weather_scores import LeadAgreement, VariableScores
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S, consumer_price, day_end, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 from tunnihind.web.notices import SourceState
@@ -135,6 +136,17 @@ def weather(hour: int) -> RegionWeather:
     return RegionWeather(hour - DAY_S, 8.0 + 5.0 * np.sin(hours / 17), np.maximum(0.0, 420.0 * noon))
 
 
+def weather_scores() -> tuple[VariableScores, ...]:
+    """Return a month's scores of wind and temperature, which fall with the days ahead; no wind of the seventh day."""
+    return tuple(
+        VariableScores(variable, unit, tuple(LeadAgreement(lead, 30, 1 - lead * loss, lead * 0.3) for lead in leads))
+        for variable, unit, loss, leads in (
+            ("wind_speed_100m", "m/s", 0.07, range(1, 7)),
+            ("temperature_2m", "°C", 0.01, range(1, 8)),
+        )
+    )
+
+
 def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -> ServedData:
     """Return a fortnight of prices and past forecasts, tomorrow settled, and a forecast after that."""
     hour = now // HOUR_S * HOUR_S
@@ -160,7 +172,7 @@ def surroundings(now: int = HOUR + 612) -> Surroundings:
         SourceState("entsoe", hour - DAY_S, "token", 401),
         SourceState("open-meteo", None, "unreachable", None),
     )
-    return Surroundings(weather(hour), sources)
+    return Surroundings(weather(hour), sources, weather_scores())
 
 
 def negative(now: int = HOUR + 612) -> ServedData:

@@ -1,1 +1,1 @@
-"""HTTP for all answers: header fields, problems, content codings, conditional requests, and messages made ahead."""
+"""HTTP for all answers: header fields, problems, content codings, conditional requests, and prepared messages."""

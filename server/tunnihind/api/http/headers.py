@@ -1,4 +1,4 @@
-"""Header fields: those of all answers, and those by which a request asks for a coding or says what it has already."""
+"""Header fields: those of all answers, and the request's fields for codings and conditional requests."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -16,7 +16,7 @@ METHODS: Final = "GET, HEAD, OPTIONS"
 _COMMON: Final = {
     "Access-Control-Allow-Origin": "*",
     "Referrer-Policy": "no-referrer",
-    # A name without a version: aiohttp's own value gives away what to attack.
+    # The name has no version, unlike aiohttp's own value, which helps attackers.
     "Server": "Tunnihind",
     "X-Content-Type-Options": "nosniff",
 }
@@ -25,10 +25,13 @@ _OF_API: Final = {
     "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, Tunnihind-VAT-Rate, X-Request-Id",
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
-"""Header fields that describe the API; on a page's thirty files nobody would read them."""
+"""Header fields that describe the API. Nobody would read them on a page's thirty files."""
 
 NOTHING_ALLOWED: Final = "default-src 'none'; frame-ancestors 'none'"
-"""The Content-Security-Policy of all but pages; scripts and style sheets can't be opened as a page and need none."""
+"""The Content-Security-Policy of all answers except pages.
+
+Scripts and style sheets can't be opened as a page and need none.
+"""
 
 
 def headers(
@@ -38,7 +41,7 @@ def headers(
     content_security_policy: str | None = NOTHING_ALLOWED,
     of_api: bool = True,
 ) -> CIMultiDict[str]:
-    """Return the fields of an answer; without a content type it has no content."""
+    """Return the fields of an answer. Without a content type the answer has no content."""
     fields = CIMultiDict(_COMMON | _OF_API if of_api else _COMMON)
     fields["Cache-Control"] = cache_control
     if content_type is not None:
@@ -49,7 +52,7 @@ def headers(
 
 
 def preflight_headers() -> CIMultiDict[str]:
-    """Return the fields that answer a CORS preflight, and any other OPTIONS request."""
+    """Return the fields of the answer to a CORS preflight, or any other OPTIONS request."""
     fields = headers("no-store")
     fields["Allow"] = METHODS
     fields["Access-Control-Allow-Methods"] = METHODS
@@ -59,7 +62,7 @@ def preflight_headers() -> CIMultiDict[str]:
 
 
 def wants_page(request: web.Request) -> bool:
-    """Tell whether a request is of a browser that shows what it gets to a person."""
+    """Return whether a request comes from a browser that shows the answer to a person."""
     return any(
         name == "text/html" and weight > 0
         for name, weight in weighted_members(_field(request.headers.getall(hdrs.ACCEPT, ())))
@@ -69,13 +72,13 @@ def wants_page(request: web.Request) -> bool:
 type Coding = Literal["zstd", "gzip", "identity"]
 
 CODINGS: Final[tuple[Coding, ...]] = ("zstd", "gzip", "identity")
-"""The codings that the server can send, the smallest first. Among those that a client accepts equally the first
+"""The codings that the server can send, the smallest first. Among codings that a client accepts equally the first
 wins."""
 
 _ALIASES: Final = {"x-gzip": "gzip"}
 
 _UNNAMED_IDENTITY: Final = 0.0005
-"""The weight of identity where it isn't named: acceptable, but below 0.001, the least weight that can be named."""
+"""The weight of identity if it isn't named: acceptable, but below 0.001, the least weight that can be named."""
 
 
 def accepted_coding(request: web.Request) -> Coding:
@@ -85,7 +88,7 @@ def accepted_coding(request: web.Request) -> Coding:
 
 @lru_cache(maxsize=256)
 def best_coding(accept_encoding: str) -> Coding:
-    """Choose the content coding for an Accept-Encoding field value; identity where nothing is acceptable."""
+    """Choose the content coding for an Accept-Encoding field value, identity if nothing is acceptable."""
     weights = {_ALIASES.get(name, name): weight for name, weight in weighted_members(accept_encoding)}
     wildcard = weights.get("*")
     best: Coding = "identity"
@@ -99,7 +102,7 @@ def best_coding(accept_encoding: str) -> Coding:
 
 
 def weighted_members(field: str) -> Iterator[tuple[str, float]]:
-    """Yield each member of an Accept field's value in lower case with its weight; invalid ones are skipped."""
+    """Yield each member of an Accept field's value in lower case with its weight. Invalid ones are skipped."""
     for member in field.lower().split(","):
         name, *parameters = (part.strip() for part in member.split(";"))
         weight = _weight(parameters)
@@ -121,7 +124,7 @@ def _weight(parameters: list[str]) -> float | None:
 
 
 def has_already(request: web.Request, tag: str) -> bool:
-    """Tell whether the client says that it has the answer with this tag."""
+    """Return whether the client already has the answer with this tag."""
     if_none_match = request.headers.getall(hdrs.IF_NONE_MATCH, ())
     return bool(if_none_match) and is_current(_field(if_none_match), tag)
 
@@ -129,12 +132,12 @@ def has_already(request: web.Request, tag: str) -> bool:
 def is_current(if_none_match: str, tag: str) -> bool:
     """Return whether an If-None-Match field value contains the opaque tag (given with its quotes), or is `*`.
 
-    The comparison is the weak one. Tags are quoted and contain no quotes, so to find
-    ours with its quotes is to find it as a member of the list.
+    The comparison is the weak one. Tags are quoted and contain no quotes, so our tag with its quotes can only be found
+    as a member of the list.
     """
     return tag in if_none_match or if_none_match.strip() == "*"
 
 
 def _field(lines: Iterable[str]) -> str:
-    """Join the lines of a field that is a list, as RFC 9110 section 5.3 says."""
+    """Join the lines of a list field, as RFC 9110 section 5.3 says."""
     return ",".join(lines)

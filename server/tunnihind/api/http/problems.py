@@ -1,4 +1,4 @@
-"""Answers to what goes wrong, as RFC 9457 describes them."""
+"""Answers for problems, as RFC 9457 describes them."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -11,27 +11,27 @@ from tunnihind.api.http.headers import PROBLEM_JSON, headers
 from tunnihind.api.models.service import Problem
 
 DETAILS: Final[Mapping[int, str]] = {
-    400: "The request makes no sense as it stands.",
-    404: "There is nothing at this address. /api/openapi.json lists what there is.",
+    400: "The request is invalid.",
+    404: "Not found. /api/openapi.json lists all resources.",
     405: "This resource is read-only: use GET, HEAD or OPTIONS.",
     413: "The request is too large. None of the resources takes a body.",
     414: "The request's address is too long.",
     417: "The server can't meet the expectation in the Expect field: leave it out.",
     429: "Too many requests from this address. Poll once a minute; nothing fresher comes sooner.",
-    500: "The server made a mistake, and has logged it. Try again in a minute.",
+    500: "Internal error, logged. Try again in a minute.",
     503: "The server has no data to answer from yet. Try again in a moment.",
 }
-"""The general text of each status, for answers without a more exact one."""
+"""The general text of each status, for answers without a more specific one."""
 
 
 class Problems:
-    """Makes problem answers whose types lead to the API reference."""
+    """Makes problem answers with types that link to the API reference."""
 
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
 
     def describe(self, status: int, detail: str | None = None) -> Problem:
-        """Describe a problem; without a detail with what the status means in general."""
+        """Describe a problem. Without a detail, use the general text of the status."""
         phrase = HTTPStatus(status).phrase
         return Problem(
             type=f"{self._base_url}/docs#problem-{status}",
@@ -43,7 +43,7 @@ class Problems:
     def answer(
         self, status: int, detail: str | None = None, *, fields: Mapping[str, str] | None = None
     ) -> web.Response:
-        """Answer with a problem, and with further header fields where the status wants them."""
+        """Answer with a problem, and with the further header fields that the status needs."""
         return problem_answer(self.describe(status, detail), fields=fields)
 
 

@@ -1,6 +1,6 @@
-"""Bodies in their content codings, with the fields that tell caches and clients what they have.
+"""Bodies in their content codings, with the fields that describe them to caches and clients.
 
-They are made once and sent many times, as whole messages where they can be.
+They are made once and sent many times, as whole messages if possible.
 """
 
 import gzip
@@ -20,15 +20,15 @@ from tunnihind.api import request_id
 from tunnihind.api.http.headers import JSON, NOTHING_ALLOWED, Coding, has_already, headers
 
 type Message = tuple[bytes, bytes]
-"""A serialised message: its first line, and the rest. Between them goes the field that each request has to itself."""
+"""A serialised message: its first line, and the rest. Each request's own field goes between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedAnswer:
-    """An answer for any number of requests, as header fields and body, and where possible as the whole message.
+    """An answer for any number of requests, as header fields and body, and if possible as the whole message.
 
-    aiohttp serialises the fields of every response again. For an answer that is the same for everybody within a
-    second, a message serialised once answers 1.7 times as many requests for the same processor time
+    aiohttp serialises the fields of every response again. An answer may be the same for everybody within a second. A
+    message serialised once then answers 1.7 times as many requests for the same processor time
     (`tests/benchmarks/bench_requests.py`). That is why `_MessageResponse` does aiohttp's work here.
     """
 
@@ -39,7 +39,7 @@ class PreparedAnswer:
 
     @classmethod
     def of(cls, status: HTTPStatus, fields: CIMultiDict[str], body: bytes, *, date: str | None) -> Self:
-        """Make an answer, serialised where its Date field can be known ahead."""
+        """Make an answer, serialised if its Date field is known in advance."""
         if date is None:
             return cls(status, fields, body, None)
         fields = CIMultiDict(fields, Date=date)
@@ -66,7 +66,7 @@ def _message(status: HTTPStatus, fields: CIMultiDict[str], body: bytes) -> Messa
 
 
 def _takes_message(request: web.Request) -> bool:
-    """Tell whether a serialised message fits: HTTP/1.1, the body wanted, and no `Connection: close` to be added."""
+    """Return whether a serialised message fits: HTTP/1.1, a body wanted, and no `Connection: close` to add."""
     return request.version == HttpVersion11 and request.method == "GET" and request.keep_alive
 
 
@@ -85,29 +85,29 @@ class _MessageResponse(web.StreamResponse):
 
     @property
     def body_length(self) -> int:
-        """The size in the access log: that of the whole message, as for aiohttp."""
+        """The size for the access log: the whole message, as with aiohttp."""
         return sum(map(len, self._message))
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
-        """Send all of it, and wait for a client that reads too slowly."""
+        """Send the message, and wait for a client that reads too slowly."""
         status_line, rest = self._message
         name = self.headers[request_id.FIELD].encode("ascii")
         await request.writer.write_eof(b"%bX-Request-Id: %b\r\n%b" % (status_line, name, rest))
         return request.writer
 
     async def write_eof(self, data: bytes = b"") -> None:
-        """Do nothing: all of it has been sent."""
+        """Do nothing, because `prepare` has sent everything."""
 
 
 def last_answer(response: web.StreamResponse) -> web.StreamResponse:
-    """Return a response after which the connection ends, and which says so (`Connection: close`)."""
+    """Return a response that ends the connection, and says so (`Connection: close`)."""
     closing = response.answer.plain_response() if isinstance(response, _MessageResponse) else response
     closing.force_close()
     return closing
 
 
 _ZSTD_LEVEL: Final = 9
-"""Takes as long as gzip and makes prices and pages a tenth smaller than the library's own level does."""
+"""This level takes as long as gzip. Prices and pages are a tenth smaller than at the library's default level."""
 
 _TAG_BYTES: Final = 12
 _FIVE_MINUTES: Final = "public, max-age=300"
@@ -115,7 +115,7 @@ _FIVE_MINUTES: Final = "public, max-age=300"
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """A body in one content coding with its opaque tag (quotes included), and what 200 and 304 send of it."""
+    """A body in one content coding, with its opaque tag (quotes included) and its answers for 200 and 304."""
 
     tag: str
     ok: PreparedAnswer
@@ -140,11 +140,11 @@ def represent(
     of_api: bool = True,
     more_fields: Mapping[str, str] | None = None,
 ) -> Representation:
-    """Encode a body and make its header fields; `vary` names the request's fields that the body depends on.
+    """Encode a body and make its header fields. `vary` names the request's fields that the body depends on.
 
     Only an answer `of_api` has the fields that describe the API. `more_fields` are those of this body alone, which a
     304 has too. `date` is the Date field of a representation that lives no longer than a second, so that its messages
-    can be serialised ahead.
+    can be serialised in advance.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})
@@ -176,7 +176,7 @@ def encode(body: bytes, coding: Coding) -> bytes:
 
 
 def opaque_tag(*parts: object) -> str:
-    """Return an entity tag, with its quotes, that differs when any of the parts does."""
+    """Return an entity tag, with its quotes, that changes with any of the parts."""
     return f'"{blake2b(repr(parts).encode(), digest_size=_TAG_BYTES).hexdigest()}"'
 
 
@@ -206,7 +206,7 @@ def unchanging(
 
 
 def reply(request: web.Request, representation: Representation) -> web.StreamResponse:
-    """Answer 200, or 304 where the client has the representation already."""
+    """Answer 200, or 304 if the client already has the representation."""
     if has_already(request, representation.tag):
         return representation.not_modified.response(request)
     return representation.ok.response(request)

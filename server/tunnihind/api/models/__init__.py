@@ -1,5 +1,5 @@
-"""The answers of the API as types, by what they tell of: their JSON, its OpenAPI document and their tests follow them.
+"""The answers of the API as types, by subject. Their JSON, the OpenAPI document and the tests follow these types.
 
-Schema names, field names, order and required fields are the specification's. Descriptions are
-`string.Template`s: `$vat` stands for the VAT rate in force, which the OpenAPI document fills in.
+Schema names, field names, order and required fields come from the specification. Descriptions are `string.Template`s:
+`$vat` stands for the current VAT rate, which the OpenAPI document fills in.
 """

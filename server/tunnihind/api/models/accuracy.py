@@ -16,7 +16,7 @@ def _share(description: str, example: float) -> Meta:
 
 
 class AccuracyScores(Struct, frozen=True, rename="camel", kw_only=True):
-    """How forecasts did over a number of hours."""
+    """Scores of forecasts over a number of hours."""
 
     n: Annotated[int, Meta(description="Hours scored.", examples=[720], ge=0)]
     mae: Annotated[float | None, _error("Mean absolute error of p50", 31.4)]
@@ -31,7 +31,7 @@ class AccuracyScores(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class AccuracyAhead(AccuracyScores, frozen=True, rename="camel", kw_only=True):
-    """How forecasts did that were made a number of days ahead."""
+    """Scores of forecasts made a number of days ahead."""
 
     days_ahead: Annotated[
         int,
@@ -102,7 +102,7 @@ class AccuracyDecisionsAhead(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class AccuracyDecisions(Struct, frozen=True, rename="camel", kw_only=True):
-    """The worth of the forecasts to those who planned by them."""
+    """Savings of plans made by the forecasts."""
 
     by_days_ahead: Annotated[
         list[AccuracyDecisionsAhead], Meta(description="Plans within one delivery day, by days ahead, ascending.")
@@ -120,19 +120,19 @@ class AccuracyWindow(Struct, frozen=True, rename="camel", kw_only=True):
     overall: Annotated[AccuracyScores, Meta(description="Over all days ahead.")]
     by_days_ahead: Annotated[list[AccuracyAhead], Meta(description="By days ahead, ascending.")]
     decisions: Annotated[
-        AccuracyDecisions, Meta(description="What plans by these forecasts saved of what could be saved.")
+        AccuracyDecisions, Meta(description="How much of the possible saving plans by these forecasts caught.")
     ]
 
 
 class AccuracyResponse(Struct, frozen=True, rename="camel", kw_only=True):
-    """Forecasts exactly as they were issued, against the prices that came."""
+    """Forecasts exactly as issued, against the actual prices."""
 
     now: Now
     made_at: MadeAt
     tier: Annotated[
         str | None,
         Meta(
-            description="What the served forecast rests on, from the richest inputs to the poorest. Null without one.",
+            description="The kind of inputs that the served forecast could use. Null without a forecast.",
             examples=["weather"],
         ),
     ]

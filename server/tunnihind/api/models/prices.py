@@ -1,4 +1,4 @@
-"""The answers of the resources of prices: hours, quarters, the dashboard's series, price paths, months and feeds.
+"""The answers on prices: hours, quarters, the dashboard's series, price paths, months and feeds.
 
 The feed for EMHASS is a plain mapping of times to prices.
 """
@@ -94,7 +94,7 @@ BacktestOrNull = Annotated[
 
 
 class _Heading(Struct, frozen=True, rename="camel", kw_only=True):
-    """The fields with which answers on prices begin."""
+    """The first fields of answers on prices."""
 
     zone: ZoneCode
     currency: Currency
@@ -131,8 +131,8 @@ class DayAheadQuarter(DayAheadHour, frozen=True, rename="camel", kw_only=True):
     hourly: Annotated[
         bool,
         Meta(
-            description="True where only the hour is known, whose price the quarter then carries. So are all quarters "
-            "before the delivery day 2025-10-01.",
+            description="True if only the price of the hour is known, which the quarter then has. This holds for all "
+            "quarters before the delivery day 2025-10-01.",
             examples=[False],
         ),
     ]
@@ -172,8 +172,8 @@ class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
         list[ForecastQuarter],
         Meta(
             description="Model forecast for strictly-future quarters, to the end of the last public hour, ascending by "
-            "`ts`. With `days`, past quarters and the current one come first, each with the freshest forecast made "
-            "before it, exactly as issued; a forecast that was made by the hour counts for all four quarters."
+            "`ts`. With `days`, past quarters and the current one come first, each with the newest forecast made "
+            "before it, exactly as issued; a forecast made by the hour counts for all four quarters."
         ),
     ]
 
@@ -242,25 +242,25 @@ class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class ScenariosResponse(_Heading, frozen=True, rename="camel", kw_only=True):
-    """Settled prices from the current hour forward, and equally likely courses that prices may take."""
+    """Settled prices from the current hour forward, and equally likely price paths."""
 
     docs: Docs
     probability: Annotated[
         float,
-        Meta(description="How likely each of the 20 paths is, a fraction; all are equally likely.", examples=[0.05]),
+        Meta(description="Probability of each of the 20 paths, a fraction; all are equally likely.", examples=[0.05]),
     ]
     day_ahead: Annotated[
         list[DayAheadHour],
         Meta(
             description="Settled day-ahead prices from the current hour forward, ascending by `ts`. They are "
-            "authoritative: in a plan they take the place of the paths' prices for the same hours."
+            "authoritative: in a plan they replace the paths' prices for the same hours."
         ),
     ]
     ts: Annotated[
         list[HourStart],
         Meta(
             description="Starts of the hours of every path, unix seconds UTC, ascending: those of `forecast` in "
-            "`/api/v1/forecast`. Empty where the served run has no paths.",
+            "`/api/v1/forecast`. Empty if the served run has no paths.",
             examples=[[HOUR_EXAMPLE + HOUR_S, HOUR_EXAMPLE + 2 * HOUR_S]],
         ),
     ]
@@ -290,8 +290,8 @@ class HistoryPrice(Struct, frozen=True, rename="camel", kw_only=True):
     hourly: Annotated[
         bool | UnsetType,
         Meta(
-            description="True for a quarter of which only the hour is known, and which has the hour's price: so are "
-            "all before 2025-10-01. Only at a resolution of 15m.",
+            description="True for a quarter that has the hour's price because only that is known, as before "
+            "2025-10-01. Only at a resolution of 15m.",
             examples=[False],
         ),
     ] = UNSET
@@ -302,11 +302,11 @@ class HistoryResponse(Struct, frozen=True, rename="camel", kw_only=True):
 
     zone: ZoneCode
     currency: Currency
-    month: Annotated[str, Meta(description="The month that was asked for.", examples=["2025-12"])]
+    month: Annotated[str, Meta(description="The requested month.", examples=["2025-12"])]
     resolution: Annotated[str, Meta(description="How long each period is: 15m or 60m.", examples=["15m"])]
     prices: Annotated[
         list[HistoryPrice],
-        Meta(description="Settled prices, ascending by `ts`. Periods whose price isn't known are left out."),
+        Meta(description="Settled prices, ascending by `ts`. Periods with an unknown price are left out."),
     ]
 
 
@@ -340,7 +340,7 @@ class OctopusRate(Struct, frozen=True, kw_only=True):
 class OctopusRates(Struct, frozen=True, kw_only=True):
     """Prices in the form of Octopus Energy's `standard-unit-rates`, which Predbat reads: all on one page."""
 
-    count: Annotated[int, Meta(description="How many prices there are.", examples=[1], ge=1)]
+    count: Annotated[int, Meta(description="The number of prices.", examples=[1], ge=1)]
     next: Annotated[str | None, Meta(description="The next page: always null.", examples=[None])]
     previous: Annotated[str | None, Meta(description="The page before: always null.", examples=[None])]
     results: Annotated[list[OctopusRate], Meta(description="The prices, the newest first.")]

@@ -1,4 +1,4 @@
-"""Bodies about the server itself: who it is, how it is, and what is wrong with a request."""
+"""Bodies about the server itself: its identity, its state, and problems with a request."""
 
 from typing import Annotated, Literal
 
@@ -7,38 +7,38 @@ from msgspec import Meta, Struct
 from tunnihind.api.models.fields import Now, ZoneCode, uri
 
 type Mode = Literal["live", "demo", "rehearsal"]
-"""The data that a server serves: the market, a simulated one (`--demo`), or a past day as known then (`--as-of`)."""
+"""The served data: the market, a simulated market (`--demo`), or a past day as known then (`--as-of`)."""
 
 
 class ZoneAddress(Struct, frozen=True, rename="camel", kw_only=True):
-    """Where a zone's API is."""
+    """The address of a zone's API."""
 
     zone: Annotated[str, Meta(description="Bidding zone: EE, LV, LT or FI.", examples=["$code"])]
     url: Annotated[str, uri("The zone's base URL, without a slash at its end.")]
 
 
 class About(Struct, frozen=True, rename="camel", kw_only=True):
-    """Who serves this API."""
+    """The server of this API."""
 
     name: Annotated[str, Meta(description="Name of the service.", examples=["Tunnihind"])]
     version: Annotated[str, Meta(description="Version of the server's software.", examples=["0.1.0"])]
     instance_id: Annotated[
         str,
         Meta(
-            description="Identity of this installation; stays when its address changes.",
+            description="Identity of this installation. It stays the same when the address changes.",
             examples=["4d6bd6f2-6a1c-4a53-9c63-0b0f1f2f9d5e"],
         ),
     ]
     zone: ZoneCode
-    zones: Annotated[list[ZoneAddress], Meta(description="All zones that this server has, and where.")]
+    zones: Annotated[list[ZoneAddress], Meta(description="All zones of this server, with their addresses.")]
     vat_rate: Annotated[
         float, Meta(description="VAT rate in consumer-unit prices, as a fraction.", examples=[0.22], ge=0, lt=1)
     ]
     vat_rate_is_chosen: Annotated[
         bool,
         Meta(
-            description="True where the operator chose a rate of their own, for hours of any date. False where "
-            "household prices take the law's rate of each date.",
+            description="True if the operator chose a rate, which then applies to hours of all dates. False if "
+            "household prices use the legal rate of each date.",
             examples=[False],
         ),
     ]
@@ -49,29 +49,29 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
             examples=["Tunnihind (tunnihind.example)"],
         ),
     ]
-    public_url: Annotated[str, uri("The address clients know the server by, without a slash at its end.")]
+    public_url: Annotated[str, uri("The server's address for clients, without a slash at its end.")]
     full_horizon: Annotated[
         bool,
         Meta(
-            description="True where `/api/v1/quarters`, `/api/v1/scenarios` and the feeds go on past `freeUntil` to "
-            "the end of the forecast, as a private server can be told to (`--full-horizon`). Usually false.",
+            description="True if `/api/v1/quarters`, `/api/v1/scenarios` and the feeds continue past `freeUntil` to "
+            "the end of the forecast, an option for private servers (`--full-horizon`). Usually false.",
             examples=[False],
         ),
     ]
     price_scale: Annotated[
         list[float],
         Meta(
-            description="Four prices, EUR/MWh, between the five colours from cheap to expensive: of the last 30 days' "
-            "hours with a price of zero or more, a fifth is in each. Below zero is a colour of its own. Empty before "
-            "prices are known.",
+            description="Four prices, EUR/MWh, between the five colours from cheap to expensive. Each colour has a "
+            "fifth of the last 30 days' hours with a price of zero or more. Prices below zero have another colour. "
+            "Empty before prices are known.",
             examples=[[21.4, 58.7, 84.3, 121.9]],
         ),
     ]
     mode: Annotated[
         Mode,
         Meta(
-            description="What is served: `live` is the market, `demo` a simulated market whose prices are made up, "
-            "`rehearsal` a past day as it was known then, by a clock that runs on from that day.",
+            description="The served data: `live` is the market, `demo` a simulated market, and `rehearsal` a past day "
+            "as it was known then, by a clock that runs on from that day.",
             examples=["live"],
         ),
     ]
@@ -91,13 +91,13 @@ class Health(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
-    """How old the data is, by the server's own clock."""
+    """The ages of the data, by the server's own clock."""
 
     ready: Annotated[
         bool,
         Meta(
-            description="True when nothing is missing or stale. A server that only passes on what another one keeps "
-            "fresh (`--no-pipeline`, or standing by) is ready with old data too.",
+            description="True when nothing is missing or stale. A server that only serves another's data "
+            "(`--no-pipeline`, or standing by) is also ready with old data.",
             examples=[True],
         ),
     ]
@@ -119,13 +119,13 @@ class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
         Meta(description="Seconds since the data pipeline last ingested. Null before its first time.", examples=[372]),
     ]
     reasons: Annotated[
-        list[str], Meta(description="What is missing or stale, in plain words; empty when ready.", examples=[[]])
+        list[str], Meta(description="Missing or stale data, in plain words; empty when ready.", examples=[[]])
     ]
     warnings: Annotated[
         list[str],
         Meta(
-            description="What is served with a reservation, in plain words: prices of the first fill that no second "
-            "source has confirmed yet, or what is old that another server keeps fresh. Usually empty.",
+            description="Reservations about the served data, in plain words: prices that no second source has "
+            "confirmed yet, or old data that another server should keep fresh. Usually empty.",
             examples=[[]],
         ),
     ]
@@ -136,14 +136,14 @@ class Problem(Struct, frozen=True, rename="camel", kw_only=True):
 
     type: Annotated[
         str,
-        uri("URI of the kind of problem; leads to its description.", "https://tunnihind.example/docs#problem-503"),
+        uri("URI of the kind of problem. It links to its description.", "https://tunnihind.example/docs#problem-503"),
     ]
-    title: Annotated[str, Meta(description="The kind of problem in short.", examples=["Service Unavailable"])]
+    title: Annotated[str, Meta(description="A short name of the kind of problem.", examples=["Service Unavailable"])]
     status: Annotated[int, Meta(description="The HTTP status.", examples=[503], ge=400, le=599)]
     detail: Annotated[
         str,
         Meta(
-            description="What is wrong with this request, and how to put it right.",
+            description="The problem with this request, and how to fix it.",
             examples=["Data is missing or stale, or the server can't do its work: the forecast is 4 h old."],
         ),
     ]
@@ -160,7 +160,7 @@ class NotReady(Problem, frozen=True, rename="camel", kw_only=True):
     reasons: Annotated[
         list[str],
         Meta(
-            description="What is missing or stale, in plain words.",
+            description="Missing or stale data, in plain words.",
             examples=[["the forecast is 4 h old"]],
             min_length=1,
         ),

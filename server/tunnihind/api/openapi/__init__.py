@@ -1,1 +1,1 @@
-"""The OpenAPI 3.1 description of the API, built from the same types that make the answers."""
+"""The OpenAPI 3.1 description of the API, built from the types of the answers."""

@@ -1,4 +1,4 @@
-"""How answers are written down, and what they share: header fields, problems, schemas from their types, examples."""
+"""The shared parts of the description: header fields, problems, schemas from the types, and examples."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -39,7 +39,7 @@ _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-A
 
 
 def cached(body: Document, *fields: str) -> Document:
-    """Return the answers of a resource that may be kept for a while: `body` as `content` gives it, and 304.
+    """Return the answers of a cacheable resource: 200 with `body`, which comes from `content`, and 304.
 
     `fields` are header fields that only this resource has.
     """
@@ -62,12 +62,12 @@ def fresh(description: str, body: Document) -> Document:
 
 
 def problems(*statuses: int) -> Document:
-    """Return the shared answers to errors that a resource may give."""
+    """Return the shared error answers of a resource."""
     return {str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses}
 
 
 def response_components(settings: Settings) -> Document:
-    """Return the answers that resources share. A path that isn't described here answers 404."""
+    """Return the shared answers. A path that isn't described here answers 404."""
     texts = Problems(settings.base_url)
     return {"304": _not_modified()} | {
         str(status): {
@@ -85,7 +85,7 @@ def response_components(settings: Settings) -> Document:
 
 
 def content(schema: str, media_type: str = JSON) -> Document:
-    """Return the content of an answer: its schema by name."""
+    """Return the content of an answer: the name of its schema."""
     return {media_type: {"schema": reference(schema)}}
 
 
@@ -102,25 +102,25 @@ def _fields(*names: str) -> Document:
 
 
 def header_components() -> Document:
-    """Return the header fields that answers carry."""
+    """Return the header fields of answers."""
     return {
         "ETag": _field(
             "Weak validator of the data and the UTC hour (of quarters: the quarter); send it back in `If-None-Match`.",
             {"pattern": '^W/"[0-9a-f]+"$'},
         ),
         "Cache-Control": _field(
-            "How long the answer may be reused. Of prices: a minute fresh, then stale while revalidating, both ending "
-            "at the full UTC hour, those of quarters at the full quarter. Of errors: not at all."
+            "How long the answer may be reused. Prices: fresh for a minute, then stale while revalidating, both ending "
+            "at the full UTC hour, or for quarters at the full quarter. Errors: not at all."
         ),
         "Vary": _field("The answer comes in gzip and zstd too.", {"const": "Accept-Encoding"}),
         "Access-Control-Allow-Origin": _field("Any origin may read the answer.", {"const": "*"}),
         "X-Request-Id": _field(
-            "Names this request in the server's log. It is the request's own `X-Request-Id` if that has up to 128 "
-            "letters, digits and `._:/+=@-`.",
+            "The name of this request in the server's log. It is the request's own `X-Request-Id` if that has up to "
+            "128 letters, digits and `._:/+=@-`.",
             example="7f9c2ba4e88f827d",
         ),
         VAT_RATE: _field(
-            "The VAT in the prices of a feed, as a fraction; 0 for `price=market`. Where the law changes it within the "
+            "The VAT in the prices of a feed, as a fraction; 0 for `price=market`. If the law changes it within the "
             "feed, each later rate follows with the instant from which it applies, unix seconds.",
             {"pattern": r"^[0-9.]+(, [0-9.]+;from=[0-9]+)*$"},
             example="0.22, 0.24;from=1751317200",
@@ -162,7 +162,7 @@ _SCHEMAS: Final = (
 )
 
 _CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90", "pathsKwh": "paths"}
-"""Consumer-unit fields by the market-unit field that they convert."""
+"""The consumer-unit fields, each with the market-unit field that it converts."""
 
 
 def schema_components(vat: VatRates) -> Document:
@@ -175,7 +175,7 @@ def schema_components(vat: VatRates) -> Document:
 
 
 def _convert_examples(properties: Document, vat_rate: float) -> None:
-    """Make the examples of consumer-unit fields follow from those of the market-unit ones."""
+    """Compute the examples of consumer-unit fields from those of the market-unit fields."""
     for consumer_field, market_field in _CONSUMER_UNITS.items():
         if consumer_field in properties:
             market_example = properties[market_field]["examples"][0]
@@ -183,14 +183,14 @@ def _convert_examples(properties: Document, vat_rate: float) -> None:
 
 
 def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or lists of prices
-    """Convert a market-unit price, EUR/MWh, or each of those in lists."""
+    """Convert a market-unit price, EUR/MWh, or each price in lists."""
     if isinstance(price, list):
         return [_converted(one, vat_rate) for one in price]
     return consumer_price(price, vat_rate)
 
 
 def add_examples(operations: Iterable[Document], schemas: Document) -> None:
-    """Give each answer of the operations an example that is valid by its schema, where it has none of its own."""
+    """Give each answer of the operations a valid example, unless it already has one."""
     answers = (answer for operation in operations for answer in operation["responses"].values())
     for answer in answers:
         for content in answer.get("content", {}).values():

@@ -1,4 +1,4 @@
-"""The OpenAPI document as a whole, and what it says of the API in general."""
+"""The OpenAPI document as a whole, with the general description of the API."""
 
 from collections.abc import Callable, Mapping
 from string import Template
@@ -19,7 +19,7 @@ _VAT_BY_DATE: Final = "$rate $adjective VAT (hours before $since have the rate o
 
 
 def description_words(settings: Settings, say: Callable[[str], str] = str) -> Mapping[str, str]:
-    """Return what stands for the `$words` of the document on this server; `say` translates what is English in it."""
+    """Return the values of the document's `$words` on this server. `say` translates the English ones."""
     market, (newest_since, newest) = settings.market, settings.api_vat_rates[-1]
     adjective = say(market.adjective)
     vat = Template(say(_VAT_BY_DATE if newest_since else _VAT))
@@ -35,7 +35,7 @@ def description_words(settings: Settings, say: Callable[[str], str] = str) -> Ma
 
 
 def vat_text(rate: float) -> str:
-    """Write a VAT rate as people do, `22%`."""
+    """Write a VAT rate for people: `22%`."""
     return f"{rate * 100:.4g}%"
 
 
@@ -70,12 +70,12 @@ unofficial.
 _TAGS: Final = [
     {"name": "Prices", "description": "Settled prices and forecast."},
     {"name": "Feeds", "description": "Prices in the form that other programs read."},
-    {"name": "Service", "description": "About this server and its state."},
+    {"name": "Operation", "description": "About this server and its state."},
 ]
 
 
 def openapi_document(settings: Settings) -> Document:
-    """Return the OpenAPI 3.1 document, with this server's address, zone, attribution and VAT in it."""
+    """Return the OpenAPI 3.1 document, with this server's address, zone, attribution and VAT."""
     words = description_words(settings)
     schemas = schema_components(settings.api_vat_rates)
     operations = {**price_operations(), **feed_operations(), **service_operations()}
@@ -104,7 +104,7 @@ def openapi_document(settings: Settings) -> Document:
 
 
 def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
-    """Fill the words into every text of a document. A `$` without a word is a pattern's, and stays."""
+    """Fill the words into every text of a document. A `$` without a word belongs to a pattern, and stays."""
     match node:
         case dict():
             return {key: _fill_in(value, words) for key, value in node.items()}

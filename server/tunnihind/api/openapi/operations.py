@@ -1,4 +1,4 @@
-"""The resources, and what they take: prices and forecasts, feeds, and the server itself."""
+"""The resources and their parameters: prices and forecasts, feeds, and the server itself."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -15,7 +15,7 @@ from tunnihind.api.score_table import COLUMNS, CSV, DEFAULT_DAYS, FIRST_YEAR, FO
 def _operation(
     name: str, tag: str, summary: str, description: str, *, answers: Document, parameters: Iterable[Document] = ()
 ) -> Document:
-    """Return one operation; `name` is what generated clients call it."""
+    """Return one operation. Generated clients use its `name`."""
     written = {
         "operationId": name,
         "tags": [tag],
@@ -55,37 +55,37 @@ _DAYS_BEFORE: Final = _parameter(
 )
 _MONTH: Final = _parameter(
     "month",
-    f"A calendar month by the $adjective clock, YYYY-MM, from {FIRST} to the running one; another is a 404.",
+    f"A calendar month by the $adjective clock, YYYY-MM, from {FIRST} to the current one; others get 404.",
     is_required=True,
     pattern="^[0-9]{4}-(0[1-9]|1[0-2])$",
     example="2025-12",
 )
 _RESOLUTION: Final = _parameter(
     "resolution",
-    "How long each period is: a quarter of an hour or an hour.",
+    "The length of each period: a quarter of an hour or an hour.",
     enum=[*RESOLUTIONS],
     default=next(iter(RESOLUTIONS)),
 )
 _PRICE: Final = _parameter(
     "price",
-    "`consumer` is with VAT, `market` without. The rate is the law's of each date, or what the operator of this server "
-    "chose; `Tunnihind-VAT-Rate` names it.",
+    "`consumer` is with VAT, `market` without. The rate is the legal one of each date, or the operator's choice; "
+    "`Tunnihind-VAT-Rate` names it.",
     enum=[*PRICES],
     default=PRICES[0],
 )
 _FORMAT: Final = _parameter(
-    "format", "`json` sums the last weeks up, `csv` is the table.", enum=[*FORMATS], default=FORMATS[0]
+    "format", "`json` summarises the last weeks, `csv` is the table.", enum=[*FORMATS], default=FORMATS[0]
 )
 _YEAR: Final = _parameter(
     "year",
-    f"For the table: the days of issue of a year, from {FIRST_YEAR} to the running one; another is a 404. Without it "
+    f"For the table: the days of issue of a year, from {FIRST_YEAR} to the current one; others get 404. Without it, "
     f"the last {DEFAULT_DAYS} days.",
     pattern="^[0-9]{4}$",
     example="2025",
 )
 _KNOWN_TAG: Final = _parameter(
     "If-None-Match",
-    "The `ETag` of the answer that the client has: with nothing new it gets 304 and no body.",
+    "The `ETag` of the client's last answer. If nothing is new, the answer is 304 without a body.",
     place="header",
     example='W/"0d1c2b3a49586776a5b4c3d2"',
 )
@@ -93,10 +93,10 @@ _KNOWN_TAG: Final = _parameter(
 _TABLE_COLUMNS: Final = (
     "`issuedOn` and `deliveryDay` are delivery days, `madeAt` is when the forecast was made, `n` counts hours. Errors, "
     "`width` and savings are in EUR/MWh without VAT; `coverage80`, `below10` and `above90` are fractions. `baseline…` "
-    "is of the price one week earlier, `sevenDayMean…` of the mean of the seven days up to the day of issue, "
-    "`ideal…` of perfect foresight. `saving4h` is the mean price of the delivery day less that of its 4 cheapest hours "
-    "by p50, and `savingWeek4h` the same of the seven days after the day of issue, given with the seventh. What could "
-    "not be scored is empty."
+    "uses the price one week earlier, `sevenDayMean…` the mean of the seven days up to the day of issue, and `ideal…` "
+    "perfect foresight. `saving4h` is the mean price of the delivery day less that of its 4 cheapest hours by p50. "
+    "`savingWeek4h` is the same for the seven days after the day of issue, given with the seventh. Missing figures are "
+    "empty."
 )
 
 _TABLE: Final = (
@@ -122,11 +122,11 @@ def price_operations() -> Mapping[str, Document]:
             "getQuarters",
             "Prices",
             "Settled prices and the forecast by the quarter of an hour",
-            "What `/api/v1/forecast` has, for quarters of an hour. The market has traded them since 2025-10-01. The "
-            "mean of an hour's four prices is the hour's price, and the mean of its four medians is the hour's p50, "
-            "but for rounding. Where only the hour is known, its quarters carry its price and are marked `hourly`. "
-            "With `days`, the settled quarters of that many days come first in `dayAhead`, and what had been forecast "
-            "for them comes first in `forecast`. Other parameters are ignored.",
+            "The content of `/api/v1/forecast`, by quarters of an hour. The market has traded them since 2025-10-01. "
+            "The mean of an hour's four prices is the hour's price, and the mean of its four medians is the hour's "
+            "p50, apart from rounding. If only the hour is known, its quarters have its price and are marked `hourly`. "
+            "With `days`, the settled quarters of that many days come first in `dayAhead`, and their forecasts come "
+            "first in `forecast`. Other parameters are ignored.",
             answers=cached(content("QuartersResponse")) | problems(400, 405, 429, 500, 503),
             parameters=[_DAYS_BEFORE, _KNOWN_TAG],
         ),
@@ -134,11 +134,10 @@ def price_operations() -> Mapping[str, Document]:
             "getScenarios",
             "Prices",
             "Twenty equally likely price paths",
-            "For planners that reckon with uncertainty: 20 courses that prices may take over the hours of the forecast."
-            " Which hours are off together follows the model's own past errors, so the costs of a plan on the 20 paths "
-            "show how sure its cost is. Of an hour's 20 prices two lie below p10, two above p90, and the 10th, "
-            "50th and 90th percentiles are those of `/api/v1/forecast`. There are paths of hours only, not of "
-            "quarters. It takes no query string.",
+            "For planners that handle uncertainty: 20 price paths over the hours of the forecast. Hours that erred "
+            "together in the past err together here, so the costs of a plan on the 20 paths show how certain its cost "
+            "is. Two of an hour's 20 prices lie below p10 and two above p90. Their 10th, 50th and 90th percentiles are "
+            "those of `/api/v1/forecast`. There are paths of hours only, not of quarters. It takes no query string.",
             answers=cached(content("ScenariosResponse")) | problems(400, 405, 429, 500, 503),
             parameters=[_KNOWN_TAG],
         ),
@@ -155,10 +154,10 @@ def price_operations() -> Mapping[str, Document]:
             "getAccuracy",
             "Prices",
             "How good the forecasts were",
-            "Forecasts exactly as they were issued, against the prices that came, over 7, 30 and 90 delivery days. Of "
-            "each day the last run made before the day-ahead auction counts. `decisions` says what plans by these "
-            "forecasts would have saved: nothing else tells as well what a forecast is worth. Other parameters than "
-            "`format` and `year` are ignored.\n\n"
+            "Forecasts exactly as issued, against the actual prices, over 7, 30 and 90 delivery days. For each day, "
+            "the last run made before the day-ahead auction counts. `decisions` says how much plans by these forecasts "
+            "would have saved, which shows best what a forecast is worth. Parameters other than `format` and `year` "
+            "are ignored.\n\n"
             "With `format=csv` the answer is a table with a row for each day of issue and number of days ahead, kept "
             f"for ever. {_TABLE_COLUMNS}",
             answers=cached(content("AccuracyResponse") | {CSV: {"schema": {"type": "string", "examples": [_TABLE]}}})
@@ -169,11 +168,10 @@ def price_operations() -> Mapping[str, Document]:
             "getHistory",
             "Prices",
             "The settled prices of a month",
-            "One calendar month by the $adjective clock. A quarter of which only the hour is known has the hour's "
-            "price and is marked `hourly`; periods whose price isn't known are left out. A month that has been over "
-            "for a week, lacks nothing and isn't waiting for a second source may be cached for good; after a "
-            "correction its `ETag` is another. Parameters that aren't known are refused. Only two months are read "
-            "at a time: 503 with `Retry-After` asks for patience.",
+            "One calendar month by the $adjective clock. If only the hour is known, its quarters have its price and "
+            "are marked `hourly`. Periods with an unknown price are left out. Complete, confirmed months may be cached "
+            "for ever after a week; a correction changes the `ETag`. Unknown parameters are refused. Only two months "
+            "are read at a time; other requests get 503 with `Retry-After`.",
             answers=cached(content("HistoryResponse")) | problems(400, 404, 405, 429, 500, 503),
             parameters=[_MONTH, _RESOLUTION, _KNOWN_TAG],
         ),
@@ -181,9 +179,9 @@ def price_operations() -> Mapping[str, Document]:
 
 
 _FEED: Final = (
-    "From $adjective midnight of today to the end of what is served, without a gap: settled prices, and the median "
-    "after them. Parameters that aren't known are refused. With no price from now on the answer is 503, so that "
-    "readers keep what they have."
+    "Prices from $adjective midnight of today to the end of the served data, without a gap: settled prices, then the "
+    "median. Unknown parameters are refused. Without a current or future price the answer is 503, so that readers "
+    "keep their data."
 )
 
 _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
@@ -202,8 +200,8 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
         "Prices for EMHASS",
         (
             "A mapping of times to EUR/kWh for `load_cost_forecast` and `prod_price_forecast`. EMHASS adds nothing: "
-            "take `price=market`, and before you send it add margin, fees and VAT to the first, and take what the "
-            "buyer keeps off the second."
+            "take `price=market`. Before you send it, add margin, fees and VAT to the first, and subtract what the "
+            "buyer keeps from the second."
         ),
         {
             "type": "object",
@@ -222,7 +220,7 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
         reference("OctopusRates"),
     ),
 }
-"""For each feed the name of its operation, a summary, where VAT and fees go in that program, and the schema."""
+"""For each feed: the name of its operation, a summary, where VAT and fees go in that program, and the schema."""
 
 
 def feed_operations() -> Mapping[str, Document]:
@@ -245,7 +243,7 @@ def service_operations() -> Mapping[str, Document]:
     return {
         "/api/openapi.json": _operation(
             "getDescription",
-            "Service",
+            "Operation",
             "This description",
             "The OpenAPI 3.1 description of the API.",
             answers=cached({JSON: {"schema": {"type": "object", "examples": [{"openapi": "3.1.0"}]}}})
@@ -254,7 +252,7 @@ def service_operations() -> Mapping[str, Document]:
         ),
         "/api/about": _operation(
             "getAbout",
-            "Service",
+            "Operation",
             "Who serves this API",
             "Name, version and identity of the server, its VAT rate, the credit to give, and whether it is live.",
             answers=cached(content("About")) | problems(405, 429, 500, 503),
@@ -262,15 +260,15 @@ def service_operations() -> Mapping[str, Document]:
         ),
         "/healthz": _operation(
             "getHealth",
-            "Service",
+            "Operation",
             "Is the process alive?",
-            "Answers as long as the process lives, with 503 where only a restart can help: where its pipeline has not "
-            "gone on for fifteen minutes.",
+            "Answers while the process lives. 503 means that only a restart can help, because the pipeline has made no "
+            "progress for fifteen minutes.",
             answers={"200": fresh("Alive.", content("Health"))} | problems(405, 500, 503),
         ),
         "/readyz": _operation(
             "getReadiness",
-            "Service",
+            "Operation",
             "Is the data there and fresh?",
             "Ages of the settled prices, the forecast and the last refresh, by the server's own clock.",
             answers={

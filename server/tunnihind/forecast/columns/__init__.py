@@ -1,1 +1,1 @@
-"""The columns that a point model reads, each under its name."""
+"""The columns that a point model reads, by name."""

@@ -1,4 +1,4 @@
-"""All columns of a lead: which of them there are, and their rows as of each issue."""
+"""All columns of a lead: their names, and their rows as of each issue."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,12 +26,12 @@ NEXT_DAY: Final = "next day"
 NEIGHBOURS: Final = "neighbours"
 
 NEXT_DAY_LEADS: Final = 2
-"""Leads that covariates of the next day help; from the third on they do harm."""
+"""Next-day covariates help this many leads. From the third lead on they do harm."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeatherDriver:
-    """Vintages of a driver that reaches several days, (issue days, ages, 24), and their anomalies."""
+    """A driver that reaches several days: its vintages, (issue days, ages, 24), and their anomalies."""
 
     values: Floats
     anomaly: Floats
@@ -44,12 +44,13 @@ class WeatherDriver:
 
 @dataclass(frozen=True, slots=True)
 class LeadColumns:
-    """All that the rows of one model are taken from.
+    """The source of all rows of one model.
 
-    `lag` is by how many days the newest settled day is past the day of issue: 0 before the auction, 1 after it. Rows of
-    lead L thus have the weather that was forecast L + lag days before their day. `next_day` (delivery days, 24) are the
-    drivers of the next day by name, with their `scale`, None where there are none; `has_second_day` whether the second
-    lead has columns of them too, as it needs where no weather reaches it.
+    - `lag`: the days from the day of issue to the newest settled day, 0 before the auction and 1 after it. So rows of
+      lead L have the weather that was forecast L + lag days before their day.
+    - `next_day` (delivery days, 24): the drivers of the next day by name, with their `scale`, which is None without
+      drivers.
+    - `has_second_day`: whether the second lead has columns of them too. It needs them if no weather reaches it.
     """
 
     grid: DayGrid
@@ -74,7 +75,7 @@ class LeadColumns:
             grid=days.grid,
             prices=days.prices,
             season=days.season,
-            lag=lag if weather else 0,  # without weather of that age there is nothing for it to tell apart
+            lag=lag if weather else 0,  # without weather, rows of both lags are the same
             weather={name: WeatherDriver.of(values) for name, values in weather.items()},
             next_day=next_day,
             scale=NextDayScale.fitted(_until(next_day, scale_row)) if next_day else None,
@@ -82,7 +83,7 @@ class LeadColumns:
         )
 
     def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
-        """Return the rows of target days; by default each was issued when its last usable day was the newest."""
+        """Return the rows of target days. By default, each row is issued when its last usable day is the newest."""
         issue = target - lead - self.lag if issue is None else issue
         return Rows.of(
             self._groups(target, lead, np.maximum(issue, 0)),
@@ -106,7 +107,7 @@ class LeadColumns:
         yield Group(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
 
     def _has_next_day(self, target: DayRows) -> NDArray[np.bool_]:
-        """Tell for which targets the drivers of the next day are known whole, and those of the day before too."""
+        """Return for each target whether the next day's drivers are completely known, for it and for the day before."""
         known = np.zeros(self.grid.days, np.bool_)
         if self.next_day:
             drivers = np.stack(list(self.next_day.values()))
@@ -115,7 +116,7 @@ class LeadColumns:
         return both
 
     def digest_until(self, row: int) -> str:
-        """Return a digest of all that the rows up to `row` are of: whenever any of it differs, so does the digest."""
+        """Return a digest of all inputs of the rows up to `row`."""
         if row not in self._digests:
             self._digests[row] = self._digest_until(row)
         return self._digests[row]
@@ -141,7 +142,7 @@ class LeadColumns:
 
 
 def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
-    """Return the drivers up to a row, or to where enough days of each are known."""
+    """Return the drivers up to a row, or further until enough days of each are known."""
     known = np.isfinite(np.stack(list(drivers.values()))).all(axis=(0, 2))
     enough = int(np.argmax(known)) + MIN_ISSUE_DAYS
     return {name: values[: max(row, enough) + 1] for name, values in drivers.items()}

@@ -1,6 +1,6 @@
 """Columns from covariates that reach only the next day: residual loads, hinges of market tightness, supply curves.
 
-All take `series` (days, 24) by driver: for each delivery day what had been issued the day before.
+All functions take `series` (days, 24) by driver: for each delivery day, the forecast issued the day before.
 """
 
 from collections.abc import Mapping
@@ -17,26 +17,26 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.forecast.known_days.price_state import PriceState
 
 CURVE: Final = "supply_curve_12h"
-"""The price that the last days saw at a like tightness, the hours within twelve counting."""
+"""The recent price at a similar tightness, from hours up to twelve apart."""
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
-"""Where neither is known, the curves take the tightness of what is."""
+"""If neither of these is known, the curves use the market tightness."""
 _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
 _CURVE_PRIOR: Final = 0.05
 CURVES: Final = {"supply_curve_2h": (2, 7.0), CURVE: (12, 25.0)}
 """Reach over hours and half-life in days of each supply curve."""
 HINGE: Final = "tightness_above"
-"""The beginning of the names of the hinges of market tightness by the hour."""
+"""The prefix of the names of the hourly hinges of market tightness."""
 _EVENING: Final = slice(18, 24)
 
 
 @dataclass(frozen=True, slots=True)
 class NextDayScale:
-    """Centre and spread of each driver and where the hinges of the indices stand; fixed for as long as a state lives.
+    """Centre and spread of each driver, and the positions of the hinges, fixed for the lifetime of a state.
 
-    With a scale that moves from day to day the curves lose nearly all they are worth.
+    With a scale that moves from day to day, the curves lose nearly all their value.
     """
 
     centre: dict[str, float]
@@ -47,7 +47,7 @@ class NextDayScale:
 
     @classmethod
     def fitted(cls, series: Mapping[str, Floats]) -> NextDayScale:
-        """Fit the scale to series (days, 24) of which a residual load is one."""
+        """Fit the scale to series (days, 24). At least one must be a residual load."""
         centre = {name: float(np.nanmean(values)) for name, values in series.items()}
         spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in series.items()}
         standard = cls(centre, spread).standard(series)
@@ -67,14 +67,14 @@ class NextDayScale:
 
 
 def next_day_name(driver: str) -> str:
-    """Return the name of a driver's hours of the next day among the columns, with which its others begin."""
+    """Return the name of a driver's hourly column of the next day. Its other columns begin with this name."""
     return f"next_day_{driver}"
 
 
 def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: DayRows) -> Columns:
-    """Return columns for the day after issue: linear ones, hinges, products, supply curves; missing = 0.
+    """Return columns for the day after issue: linear ones, hinges, products and supply curves. Missing values are 0.
 
-    Prices are read only of the days before the target.
+    Prices are used only from the days before the target.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -95,9 +95,9 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 
 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
-    """Return columns for the second day, of the day before it; missing = 0.
+    """Return columns for the second day, from the day before it. Missing values are 0.
 
-    Its mean, its evening and its departure from the week: the same hour of another day says nothing more.
+    The columns are the mean, the evening, and the difference from the week. The same hour of another day adds nothing.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -111,7 +111,7 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
 
 
 def _weighted(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
-    """Return the weighted sum of the drivers that are there, the heaviest of which counts once."""
+    """Return the weighted sum of the drivers that are there. The heaviest has weight 1."""
     there = {name: weight for name, weight in weights.items() if name in standard}
     heaviest = max(there.values())
     total: Floats = np.sum([weight / heaviest * standard[name] for name, weight in there.items()], axis=0)
@@ -127,7 +127,11 @@ def _cuts(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _linear(name: str, values: Floats, target: DayRows) -> Columns:
-    """Return hour and change since the day before; day mean, its change and departure from the week; departures."""
+    """Return a driver's linear columns.
+
+    By hour: value, change since the day before, difference from the week. By day: mean, its change, its difference from
+    the week.
+    """
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)
     mean = now.mean(1)
@@ -142,7 +146,7 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
 
 
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
-    """Return the price that the last 60 days saw at a like tightness, minus the week's mean; of the last curve by day.
+    """Return the last 60 days' price at a similar tightness, minus the week's mean; the last curve also by day.
 
     Nadaraya-Watson over days and hours: Gaussian in `axis`, triangular in hours, exponential in age.
     """
@@ -158,8 +162,8 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
 
 
 def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
-    """Return the price at a like tightness by each curve, (24, curves); `axis`, `seen` and `y` (days, 24)."""
-    # Single precision halves the time; the axes are (24 hours, days, 24 hours of these).
+    """Return the price at a similar tightness by each curve, (24, curves); `axis`, `seen` and `y` are (days, 24)."""
+    # Single precision halves the time. The axes are (24 target hours, days, 24 past hours).
     near = now.astype(np.float32)[:, None, None] - np.where(seen, axis, 0).astype(np.float32)
     near *= near
     near *= np.float32(-0.5 / _CURVE_WIDTH**2)

@@ -1,7 +1,7 @@
 """Columns from prices, calendar and sun.
 
-Training rows and the live forecast come from the same functions. What is taken from prices lies on or before the last
-usable day j = target - lead. `target` are rows of the grid, shape (n,).
+Training rows and the live forecast use the same functions. All prices lie on or before the last usable day j = target -
+lead. `target` holds rows of the grid, shape (n,).
 """
 
 from typing import Final
@@ -13,16 +13,16 @@ from tunnihind.forecast.known_days.price_state import MEAN_DAYS, PROFILE_DAYS, P
 from tunnihind.forecast.known_days.season import Season
 
 WEEK_MEAN: Final = "price_mean_7d"
-"""The mean of an hour over the last week: what a model goes back to where it knows little."""
+"""The mean of an hour over the last week. A model falls back on it when it knows little."""
 
 NEIGHBOUR_PRICE: Final = "_price"
-"""The end of the name of a column with a neighbour's price."""
+"""The suffix of the name of a column with a neighbour's price."""
 _YEAR_DAYS: Final = 364
 _AROUND_DAYS: Final = PROFILE_DAYS // 2
 
 
 def own_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return own prices around the last usable day: of the same hour, of whole days, and the last day's shape."""
+    """Return own prices around the last usable day: of the same hour, of whole days, and of parts of the last day."""
     y, j, week = prices.own, target - lead, target - 7
     means = {f"price_mean_{days}d": prices.mean[days][j] for days in MEAN_DAYS}
     hourly = {
@@ -44,7 +44,7 @@ def own_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
 
 
 def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return the neighbours' prices of the last usable day and their week's mean, and the spread to the last one."""
+    """Return the neighbours' prices of the last usable day, their week's mean, and the spread to the last neighbour."""
     j = target - lead
     columns: Columns = {}
     for zone, neighbour in prices.neighbours.items():

@@ -1,4 +1,4 @@
-"""Rows of columns, each column under its name: all that a point model reads."""
+"""The input of a point model: rows of named columns."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 type DayRows = NDArray[np.intp]
 """Rows of the grid of delivery days, shape (n,)."""
 type Columns = dict[str, Floats]
-"""Columns by name: hourly ones of shape (n, 24), and daily ones of shape (n,), which hold for all hours of a day."""
+"""Columns by name. Hourly ones have shape (n, 24). Daily ones have shape (n,), and hold for all hours of a day."""
 
 
 class Group(NamedTuple):
@@ -26,7 +26,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The names of all columns in their order, by group; `daily` are those that are the same in all hours of a day."""
+    """The names of all columns in order, by group. `daily` names the columns with one value a day."""
 
     groups: Mapping[str, tuple[str, ...]]
     daily: frozenset[str]
@@ -41,11 +41,11 @@ class ColumnNames:
         return {name: place for place, name in enumerate(self.all)}
 
     def places(self, names: Iterable[str]) -> list[int]:
-        """Return where columns stand. Raises KeyError for a name that there is not."""
+        """Return the positions of columns. Raises KeyError for an unknown name."""
         return [self._places[name] for name in names]
 
     def of(self, group: str) -> tuple[str, ...]:
-        """Return the names of a group, none where the group is not there."""
+        """Return the names of a group, none if there is no such group."""
         return self.groups.get(group, ())
 
     def daily_of(self, group: str) -> tuple[str, ...]:
@@ -57,8 +57,8 @@ class ColumnNames:
 class Rows:
     """Target days of one lead, each as of its own issue.
 
-    `x` (n, 24, k) holds the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of a
-    forecast, asinh scale. `has_next_day` (n,) is true where the covariates of the next day are known whole.
+    `x` (n, 24, k) holds the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of a forecast,
+    asinh scale. `has_next_day` (n,) is true if the covariates of the next day are completely known.
     """
 
     names: ColumnNames
@@ -71,7 +71,7 @@ class Rows:
 
     @classmethod
     def of(cls, groups: Iterable[Group], *, low: Floats, high: Floats, has_next_day: NDArray[np.bool_]) -> Self:
-        """Lay groups of columns side by side. Raises ValueError where a name stands twice."""
+        """Lay groups of columns side by side. Raises ValueError if a name occurs twice."""
         groups = tuple(groups)
         by_name = [column for group in groups for column in group.columns.items()]
         names = ColumnNames(
@@ -79,7 +79,7 @@ class Rows:
             frozenset(name for name, values in by_name if values.ndim == 1),
         )
         if len(set(names.all)) < len(names.all):
-            raise ValueError("two columns have one name")
+            raise ValueError("two columns have the same name")
         hourly = (values if values.ndim > 1 else all_hours(values) for _, values in by_name)
         return cls(names, np.stack(list(hourly), axis=-1), low, high, has_next_day)
 
@@ -91,9 +91,10 @@ class Rows:
     def of_each_day[**Given, Number: np.generic](
         self, make: Callable[Concatenate[Rows, Given], NDArray[Number]], *given: Given.args, **named: Given.kwargs
     ) -> NDArray[Number]:
-        """Return `make(self, ...)`, an array (n, ...) in which what is of a day rests on that day alone.
+        """Return `make(self, ...)`, an array (n, ...) in which each day's part depends on that day alone.
 
-        It is made once for all days that these were picked from: they are picked a few at a time, and more than once.
+        The array is made once for all days from which these were picked, because days are picked a few at a time, and
+        repeatedly.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from

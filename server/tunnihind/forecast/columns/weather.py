@@ -1,4 +1,4 @@
-"""Columns from weather drivers: forecasts that reach several days, as they stood when each row was issued.
+"""Columns from weather drivers: forecasts that reach several days, as they were when each row was issued.
 
 `target` and `issue` are rows of the grid, shape (n,).
 """
@@ -11,18 +11,18 @@ from tunnihind.forecast.columns.table import Columns, DayRows
 from tunnihind.forecast.known import Floats
 
 TARGET_HOURS: Final = "_target"
-"""The end of the name of a column with a driver's hours of the target day."""
+"""The suffix of the name of a column with a driver's hours of the target day."""
 
 _FADE: Final = 0.6
-"""Part of a day-mean anomaly that is left with every day past a forecast's reach."""
+"""Past a forecast's reach, a day-mean anomaly keeps this part with every further day."""
 _FEWEST_HOURS: Final = 6
 
 
 def anomalies(values: Floats) -> Floats:
     """Return vintages (issue days, ages, 24) minus the mean of all issues so far at each age.
 
-    The centre moves with the archive: at its start a fixed one would act as a dummy for "there is a forecast". Hours
-    past a forecast's reach are held at its last day mean, fading.
+    The centre moves with the archive. At the archive's start, a fixed centre would act as a dummy for "there is a
+    forecast". Hours past a forecast's reach keep its last day mean, which fades.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
@@ -39,10 +39,10 @@ def anomalies(values: Floats) -> Floats:
 def weather_columns(
     name: str, values: Floats, anomaly: Floats, sun: Floats, target: DayRows, lead: int, issue: DayRows
 ) -> Columns:
-    """Return a driver as it was forecast on `issue`; missing = 0.
+    """Return the columns of a driver as forecast on `issue`. Missing values are 0.
 
-    `values` and `anomaly` (issue days, ages, 24) are its vintages, `sun` (days, 24). The columns are
-    hours, day means, the week's mean and the hours beside, on the target day, the last usable day and the path between
+    `values` and `anomaly` (issue days, ages, 24) are its vintages; `sun` has shape (days, 24). The columns are hours,
+    day means, the week's mean and the hours beside. They cover the target day, the last usable day and the path between
     them. The product with the sun is not centred, so old rows without an archive differ from new ones.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
@@ -78,7 +78,7 @@ def weather_columns(
 
 
 def _day_mean(hours: Floats) -> Floats:
-    """Return the mean of a day's known hours, (n, 24) -> (n,); NaN where fewer than six are."""
+    """Return the mean of a day's known hours, (n, 24) -> (n,); NaN if fewer than six are known."""
     known = np.isfinite(hours)
     count = known.sum(1)
     mean = np.where(known, hours, 0).sum(1) / np.maximum(count, 1)
@@ -86,7 +86,7 @@ def _day_mean(hours: Floats) -> Floats:
 
 
 def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
-    """Return what was last forecast for past days by the issue day, (n, 24)."""
+    """Return the last forecast for past days that was issued by the issue day, (n, 24)."""
     day = np.maximum(day, 0)
     seen_on = np.minimum(day + 1, issue)
     last: Floats = anomaly[seen_on, day - seen_on + 1]

@@ -1,11 +1,12 @@
-"""80 % intervals by conformal calibration on the model's own as-issued errors, per lead, side and clock hour.
+"""80% intervals by conformal calibration on the model's own as-issued errors, per lead, side and clock hour.
 
-Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.9; that mean is half of
-the hour and half of its day, and half of the lead and half of all leads. p10 and p90 are p50 plus 1.03 V times the
-weighted 10 and 90% quantile of past r / V. Errors of forecasts that were about as high count more. p10 is not below
-what hardly any price of the last 90 days was below.
-Sources as in `forecast.intervals`; the scale is that of normalised conformal prediction (Papadopoulos, Gammerman, Vovk
-2008), the weight by likeness that of localized conformal prediction (Guan 2023, Biometrika 110(1)).
+Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.9. The hour's mean is
+averaged with the day's mean, and the result with that of all leads. p10 and p90 are p50 plus 1.03 V times the weighted
+10% and 90% quantiles of past r / V. Errors of forecasts at a similar level count more. p10 is not below the 1% quantile
+of the last 90 days' prices.
+
+The sources are those of `error_quantiles`. The scale is that of normalised conformal prediction (Papadopoulos,
+Gammerman, Vovk 2008), the weight by likeness that of localized conformal prediction (Guan 2023, Biometrika 110(1)).
 """
 
 from typing import Final
@@ -23,42 +24,42 @@ from tunnihind.market import Limits
 BANK_DAYS: Final = 250
 
 _SCALE_EUR_MWH: Final = 80.0
-"""Widths are measured on a scale of their own, not on that in which prices are modelled."""
+"""Widths are measured on this scale, not on the scale of the price models."""
 _HALF_LIFE_DAYS: Final = 90.0
 _HOUR_WEIGHTS: Final = (0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25)
 _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
-"""Days before the bank by which the volatility is warmed up, and those from which it starts."""
+"""The volatility warms up on this many days before the bank. It starts from the mean of the first `_START_DAYS`."""
 _START_DAYS: Final = 20
 _FLOOR: Final = 0.02
 _POWER: Final = 0.9
 _SHARED: Final = 0.5
-"""Part of an hour's volatility that is its day's, then of a lead's that is all leads': means of more errors are
+"""An hour's volatility takes this share from its day, and a lead's takes it from all leads: means of more errors are
 steadier."""
 _LOCAL_LEADS: Final = 2
-"""Up to this lead p50 says how far the price may be off: farther ahead errors are much the same at all levels."""
+"""Up to this lead, p50 tells how far the price may be off. Farther ahead, errors are similar at all levels."""
 _LEVEL_WIDTH: Final = 0.35
-"""How much p50 may differ, asinh units, for a past error to count nearly in full."""
+"""A past error counts nearly in full if its p50 differs by no more than this, asinh units."""
 _UNLIKE: Final = 0.25
-"""Weight of errors at quite another level."""
+"""Weight of errors at a very different level."""
 _WIDER: Final = 1.03
 """Both sides widen by this, because the lowest likely price takes some of the coverage."""
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
 _FEW_DAYS: Final = 8.0
 _ENOUGH_DAYS: Final = 60
-"""Widths grow by sqrt(1 + few / n) while the bank holds fewer days n than enough."""
+"""Widths grow by sqrt(1 + few / n) while the bank holds n days, fewer than enough."""
 _FEWEST_DAYS: Final = 5
 _UNKNOWN: Final = 0.7
-"""Half width, asinh units, with no bank at all."""
+"""Half width, asinh units, without any bank."""
 _SMOOTHER: Final = clock_smoother(2.0)
 
 
 def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
     """Return the signed distances of p10 and p90 from `p50`, asinh(/80) scale, each (leads, 24), as known after a day.
 
-    `actual` (days, 24) and `issued` (leads, days, 24), EUR/MWh, are prices and p50 as it was issued for them; the last
-    row is the newest day that a forecast may use. `p50` (leads, 24) is the forecast that the interval is for.
+    `actual` (days, 24) and `issued` (leads, days, 24) are the prices and the p50 issued for them, EUR/MWh. The last row
+    is the newest day that a forecast may use. `p50` (leads, 24) is the forecast that gets the interval.
     """
     days = BANK_DAYS + _VOLATILITY_DAYS
     level = to_scale(issued[:, -days:], _SCALE_EUR_MWH)
@@ -80,11 +81,11 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 
 
 def lowest_likely(actual: Floats) -> float:
-    """Return the price, EUR/MWh, below which hardly any hour of the last days lay: no p10 need be below it.
+    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. p10 need not be lower.
 
-    Near zero the errors of dear hours would take p10 far below any price that the market has lately seen. `actual`
-    (days, 24) are the prices up to the newest day that a forecast may use. Minus infinity where none of them is known,
-    as after a hole of months.
+    Near zero, the errors of expensive hours would take p10 far below any recent price. `actual` (days, 24) holds the
+    prices up to the newest day that a forecast may use. Return minus infinity if none of them is known, as after a gap
+    of months.
     """
     lately = actual[-_LOWEST_DAYS:]
     return float(np.nanquantile(lately, _LOWEST_LEVEL)) if np.isfinite(lately).any() else -np.inf
@@ -117,7 +118,7 @@ def widening(by_lead: Floats) -> Floats:
 
 
 def _likeness(levels: Floats, level: Floats) -> Floats:
-    """Return how much errors at past levels (leads, 24, samples) say of those at a level (leads, 24)."""
+    """Return how much errors at past levels (leads, 24, samples) count for a forecast at a level (leads, 24)."""
     like: Floats = _UNLIKE + np.exp(-0.5 * ((levels - level[..., None]) / _LEVEL_WIDTH) ** 2)
     return like
 
@@ -130,7 +131,7 @@ def _score(residual: Floats, scale: Floats, lead: int) -> Floats:
 
 
 def _volatility(residual: Floats) -> Floats:
-    """Return V after each day, (leads, days + 1, 24): entry d is known once the days before d are."""
+    """Return V after each day, (leads, days + 1, 24). Entry d is known once the days before d are known."""
     keep = 0.5 ** (1 / _VOLATILITY_HALF_LIFE_DAYS)
     size = np.abs(residual)
     state = np.array([_first_volatility(one) for one in size])

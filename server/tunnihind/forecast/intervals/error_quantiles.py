@@ -19,23 +19,23 @@ _HOUR_WEIGHTS: Final = (1.0,) * 5
 """Two hours on either side count like the hour itself."""
 
 _PRIOR_EUR_MWH: Final = np.array([-80.0, 90.0])
-"""Errors to expect where none has been measured: about the 8 and 94% quantiles, over Estonia's prices of 2024
-and 2025, of a forecast that rests on three days."""
+"""The expected errors before any has been measured: about the 8% and 94% quantiles, over Estonia's prices of 2024 and
+2025, of the errors of a forecast from three days of prices."""
 _PRIOR_GROWTH: Final = 0.05
-"""Part by which that prior widens with every further lead day."""
+"""The prior widens by this part with every further lead day."""
 _PRIOR_DAYS: Final = 2.0
 """Days of measured errors that weigh as much as the prior."""
 _STALE_GROWTH: Final = 1 / 8
-"""Power of lead / 7 by which intervals widen past the seventh lead day: for Estonia's prices of 2024 and 2025 their
+"""Past the seventh lead day, intervals widen with this power of lead / 7. For Estonia's prices of 2024 and 2025 their
 width grew 1.13-fold at 28 days, 1.30-fold at 60 and 1.45-fold at 120."""
 
 
 def error_quantiles(errors: Floats, leads: int) -> Floats:
     """Return the offsets of p10 and p90 from p50, EUR/MWh, shape (2, leads, 24).
 
-    `errors` has shape (7, days, 24), price minus p50 by lead day, the newest day last, NaN where unknown.
-    The lower offsets are at most 0, the upper ones at least 0, and neither narrows as the lead grows. Leads
-    past the seventh (prices are stale) widen its offsets on.
+    `errors` has shape (7, days, 24): price minus p50 by lead day, the newest day last, NaN where unknown. The lower
+    offsets are at most 0 and the upper ones at least 0. Neither narrows as the lead grows. If prices are stale, the
+    offsets widen further past the seventh lead.
     """
     values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)
@@ -52,7 +52,7 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
 def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...]) -> Floats:
     """Return the smallest values whose cumulated weight reaches each level, shape (levels, ...).
 
-    `values` and `weights` have shape (..., samples); a sample of weight 0 does not count. Where none counts, all do.
+    `values` and `weights` have shape (..., samples). A sample of weight 0 does not count, unless all weights are 0.
     """
     counting = np.where(weights.any(axis=-1, keepdims=True), weights, 1.0)
     quantiles: Floats = np.quantile(values, levels, axis=-1, weights=counting, method="inverted_cdf")
@@ -60,10 +60,10 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
 
 
 def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
-    """Return each hour's errors with its neighbours' and their weights, both of shape (leads, 24, samples).
+    """Return each hour's errors together with its neighbours', and their weights, both of shape (leads, 24, samples).
 
-    `errors` has shape (leads, days, 24), the newest day last, NaN where unknown, which weighs 0. `hour_weights` are
-    those of the hours around, an odd number with the hour itself in the middle; midnight's neighbours are both sides'.
+    `errors` has shape (leads, days, 24), the newest day last; unknown errors (NaN) get weight 0. `hour_weights` are the
+    weights of the hours around, an odd number with the hour itself in the middle. Hours wrap around at midnight.
     """
     leads, days, hours = errors.shape
     reach = len(hour_weights) // 2

@@ -1,1 +1,1 @@
-"""What is known, laid on a grid of delivery days by 24 clock hours."""
+"""The known data on a grid of delivery days by 24 clock hours."""

@@ -1,4 +1,4 @@
-"""Delivery days as a forecaster sees them: their class and the clock hours that they have."""
+"""Delivery days as a forecaster sees them: their class and their clock hours."""
 
 from datetime import date
 from enum import IntEnum
@@ -14,16 +14,16 @@ CLOCK_HOURS: Final = 24
 
 _CLOCK: Final = np.arange(CLOCK_HOURS)
 HOURS_APART: Final = np.minimum((_CLOCK[:, None] - _CLOCK) % CLOCK_HOURS, (_CLOCK - _CLOCK[:, None]) % CLOCK_HOURS)
-"""How far apart two clock hours are, the shorter way round the clock, shape (24, 24)."""
+"""The distance of two clock hours, the shorter way round the clock, shape (24, 24)."""
 
 _SATURDAY: Final = 5
 _SUNDAY: Final = 6
 CHANGE_HOUR: Final = 2
-"""The clock hour of Central European time that the last Sunday of March lacks and that of October has twice."""
+"""The Central European clock hour that is missing on the last Sunday of March and doubled on October's last Sunday."""
 
 
 class DayClass(IntEnum):
-    """Days that are alike in demand; the value is the class's row in a table by class."""
+    """Days of similar demand. The value is the class's row in a table by class."""
 
     WORKDAY = 0
     SATURDAY = 1

@@ -1,8 +1,9 @@
-"""From covariates by name to a few drivers of price by region, whatever set of points and zones is there.
+"""Combines covariates into a few price drivers by region, whatever points and zones there are.
 
-Forecasts that reach several days (`far`) become one driver per region: its residual load, load - wind - solar, of the
-parts that are there. Those that reach the next day only (`near`) become residual loads, and the Baltic wind and solar.
-A part that is not known for the first day to forecast is done without, now and in the past: the rest still helps.
+Forecasts that reach several days (`far`) become one driver per region: the residual load, which is load - wind - solar
+of the parts that are there. Forecasts that reach only the next day (`near`) become residual loads, and the Baltic wind
+and solar power. A part that is unknown for the first day to forecast is left out, now and in the past; the rest still
+helps.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,23 +19,23 @@ from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_un
 from tunnihind.forecast.known_days.vintages import Singles
 
 MIN_ISSUE_DAYS: Final = 45
-"""A covariate is used once so many issue days hold it."""
+"""A covariate is used once this many issue days have it."""
 FEW_PAIRS: Final = 24 * MIN_ISSUE_DAYS
 NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
 _USUAL_DAYS: Final = 14
-"""Over so many days the mean of an hour stands for a part that is not known."""
+"""An unknown part is replaced by the hour's mean over this many days."""
 _LOAD_BAND: Final = 0.45
 _LOAD_DAYS: Final = 14
 
 
 @dataclass(frozen=True, slots=True)
 class Drivers:
-    """`far` (issue days, ages, 24) and `near` (delivery days, 24) by name; `members` which covariates make each.
+    """Drivers by name: `far` (issue days, ages, 24) and `near` (delivery days, 24).
 
-    A near driver holds for each delivery day what had been issued the day before. `has_next_day_only` tells whether any
-    of their parts reaches no further.
+    `members` lists the covariates of each driver. A near driver holds, for each delivery day, the forecast issued the
+    day before. `has_next_day_only` is true if any part of a near driver reaches only the next day.
     """
 
     far: Mapping[str, Floats]
@@ -44,16 +45,16 @@ class Drivers:
 
 
 def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles], today: int, fit_row: int) -> Drivers:
-    """Combine the vintages of covariates that the model can read; names that mean nothing to it are passed over.
+    """Combine the vintages of covariates that the model can read. Other names are ignored.
 
-    `today` is the row of the day of issue. What is fitted to the past is fitted up to row `fit_row`, which moves
-    seldom, so that days once taken in stay as they are.
+    `today` is the row of the day of issue. Regressions on the past use the days up to row `fit_row`, which moves
+    seldom, so that the values of past days stay as they are.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
     far_drivers: dict[str, _Driver] = {}
     of_week: dict[tuple[str, str], _Part] = {}
-    # One region after another, for memory.
+    # Take one region after another, to save memory.
     for of_region in _by_region(far):
         week = {part.key: part for part in _parts(of_region) if np.isfinite(part.values[today, 2]).any()}
         far_drivers |= _far_drivers(week, next_day, fit_row)
@@ -78,7 +79,7 @@ def _by_region(covariates: Mapping[str, Singles]) -> Iterable[dict[str, Singles]
 def _next_day_of(
     week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
 ) -> dict[tuple[str, str], _Part]:
-    """Return the Baltic parts of a week's forecasts in GW, as they were for the next day, where `target` is known."""
+    """Return the Baltic parts of a week's forecasts in GW, as they were for the next day, if `target` is known."""
     parts: dict[tuple[str, str], _Part] = {}
     for key, part in week.items():
         if key[0] == "baltic":
@@ -89,12 +90,12 @@ def _next_day_of(
 
 
 def by_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[Number]:
-    """Return forecasts of the next day by the day that they are of: (issue days, 24) -> (issue days + 1, 24)."""
+    """Move next-day forecasts from their issue day to their own day: (issue days, 24) -> (issue days + 1, 24)."""
     return np.concatenate([np.full_like(next_day[:1], np.nan), next_day])
 
 
 def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
-    """Return which covariates make each driver, be it of the next day or of a week."""
+    """Return the covariates of each driver, for the next day or for a week."""
     members: dict[str, tuple[str, ...]] = {}
     for name, (found, _) in (item for of_reach in drivers for item in of_reach.items()):
         members[name] = tuple(dict.fromkeys((*members.get(name, ()), *found)))
@@ -102,7 +103,7 @@ def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
 
 
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
-    """Leave out the weather of zones whose megawatts are known for the day `target`: it says the same less well."""
+    """Leave out the weather of zones whose megawatts are known for the day `target`, which say more."""
     meanings = {name: meaning for name in near if (meaning := quantity(name)) is not None}
     measured = {
         (meaning.zone, meaning.kind)
@@ -117,14 +118,14 @@ def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
 
 
 def _is_usable(values: Singles) -> bool:
-    """Tell whether enough issue days hold a covariate."""
+    """Return whether enough issue days have a value of a covariate."""
     known = np.isfinite(values).reshape(len(values), -1).any(axis=1)
     return int(known.sum()) >= MIN_ISSUE_DAYS
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One kind of quantity of one region; `is_weather` where `values` aren't in GW."""
+    """One kind of quantity of one region. `is_weather` is true if `values` aren't in GW."""
 
     key: tuple[str, str]
     values: Floats
@@ -133,7 +134,7 @@ class _Part:
 
 
 type _Driver = tuple[tuple[str, ...], Floats]
-"""The covariates that make it, and its values."""
+"""The covariates behind a driver, and its values."""
 
 
 def _members_of(parts: Iterable[_Part]) -> tuple[str, ...]:
@@ -148,28 +149,28 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
     parts: list[_Part] = []
     for key, meanings in groups.items():
         is_weather = all(meaning.is_weather for meaning in meanings.values())
-        # One at a time, for memory.
+        # Take one at a time, to save memory.
         members = (_member(key, meanings, name, covariates[name]) for name in meanings)
         parts.append(_Part(key, joined(members, total=not is_weather), tuple(meanings), is_weather))
     return parts
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Return one of the covariates that make a part, in the part's unit: GW where any of them is not of weather."""
+    """Return one of a part's covariates in the part's unit: GW if any of them is in GW."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
         return values
     if meanings[name].is_weather:
-        # Together those of weather stand for the region's nominal figure.
+        # The weather covariates together stand for the region's nominal figure.
         values = values * np.float32(NOMINAL_GW.get(key, 1.0) / weather)
     return _without_typing_errors(values) if key[1] == "load" else values
 
 
 def joined(members: Iterable[Singles], *, total: bool) -> Floats:
-    """Return the sum, or the mean, of members of shape (days, ...); a missing one moves with those that are there.
+    """Return the sum, or the mean, of members of shape (days, ...). A missing member is estimated from the others.
 
-    It keeps its ratio to them by the means of all days so far.
+    Its ratio to them comes from the means of all days so far.
     """
     rest = iter(members)
     first = next(rest)
@@ -193,7 +194,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Hold forecasts of load that leave 45% around the median of the last 14 days at that bound."""
+    """Clip forecasts of load to within 45% of the median of the last 14 days."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)
@@ -240,7 +241,7 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
 
 
 def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
-    """Return load - wind - solar of the parts that are there; one that is missing for an hour counts as usual."""
+    """Return load - wind - solar of the parts that are there. A part that is missing for an hour counts as usual."""
     known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
     signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
     residual = np.full(known.shape, np.nan)
@@ -251,10 +252,10 @@ def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) 
 
 
 def usual_hours(days: Floats) -> Floats:
-    """Return what is usual for each clock hour, (days, 24): its mean over the 14 days up to each, where any is known.
+    """Return the usual value of each clock hour, (days, 24): its mean over the known days of the last 14.
 
-    Else that of the last days that had one; before the first, the mean of the first `MIN_ISSUE_DAYS` that are known,
-    which no later day changes.
+    If none of these days is known, the last earlier mean counts. Before the first known day it is the mean of the first
+    `MIN_ISSUE_DAYS` known days, which no later day changes.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
@@ -274,18 +275,18 @@ def _nominal(part: _Part) -> float:
 
 
 def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
-    """Return a quantity in GW; weather by its regression on the next day's known GW, by the nominal figure else."""
+    """Return a quantity in GW. Weather is scaled by regression on the next day's known GW, or by the nominal figure."""
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:
-        day_ahead = part.values[:-1, 2]  # for the day after each issue
+        day_ahead = part.values[:-1, 2]  # the forecast for the day after each issue
         gain = _slope(day_ahead, measured.values[1 : 1 + len(day_ahead)], fit_row)
     return part.values * (_nominal(part) if gain is None else gain)
 
 
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
-    """Return by how much GW rise with a unit of weather, None with too few hours or the wrong sign.
+    """Return the rise in GW per unit of weather, None with too few hours or the wrong sign.
 
-    The days up to `fit_row` count, or as many as give enough hours.
+    It is fitted on the days up to `fit_row`, or on more days if these have too few hours.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

@@ -1,4 +1,4 @@
-"""Hours on a grid of delivery day and clock hour, the shape in which days can be compared."""
+"""Hours on a grid of delivery day by clock hour, so that days can be compared."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ type Classes = NDArray[np.intp]
 class DayGrid:
     """Consecutive delivery days by 24 Central European clock hours.
 
-    `starts` has shape (days + 1,): the first instant of each day, and the end of the last.
+    `starts` has shape (days + 1,): the start of each day, and the end of the last.
     """
 
     first: date
@@ -33,12 +33,12 @@ class DayGrid:
 
     @property
     def days(self) -> int:
-        """How many days there are."""
+        """The number of days."""
         return self.starts.size - 1
 
     @property
     def hours(self) -> int:
-        """How many hours the days have."""
+        """The number of hours."""
         return int(self.starts[-1] - self.starts[0]) // HOUR_S
 
     def index(self, day: date) -> int:
@@ -50,9 +50,10 @@ class DayGrid:
         return self.first + timedelta(days=row)
 
     def slots(self) -> NDArray[np.int64]:
-        """Return which hour of the grid each clock hour is, and as a 25th the second of a doubled one: (days, 25).
+        """Return the index of each clock hour in the grid's hours, and of a doubled hour's second half: (days, 25).
 
-        The hour that a 23-hour day lacks points to the one after it, the 25th of other days to their third.
+        The hour that a 23-hour day lacks points to the hour after it. The 25th slot of other days points to their third
+        hour.
         """
         lengths = self.lengths()
         clock = np.arange(CLOCK_HOURS)
@@ -65,22 +66,22 @@ class DayGrid:
         return np.diff(self.starts) // HOUR_S
 
     def lay[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Lay hours that begin with the grid's first, shape (..., hours), on the grid, shape (..., days, 24).
+        """Arrange the grid's hours, shape (..., hours), by day and clock hour, shape (..., days, 24).
 
-        The hour that a 23-hour day lacks is unknown (NaN), the two that share a clock hour on a 25-hour day count
-        as the mean of those known.
+        The missing hour of a 23-hour day is NaN. The two hours that share a clock hour on a 25-hour day become their
+        mean, or the known one of them.
         """
         grid = merged(hourly[..., self.slots()])
         grid[..., self.lengths() < CLOCK_HOURS, CHANGE_HOUR] = np.nan
         return grid
 
     def lay_whole[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Lay hours on the grid as `lay` does; an hour that a day lacks is the mean of the two beside it."""
+        """Lay hours on the grid as `lay` does, but give a day's missing hour the mean of the two beside it."""
         return bridged(merged(hourly[..., self.slots()]), self.lengths() < CLOCK_HOURS)
 
 
 def merged[Number: np.floating](slots: NDArray[Number]) -> NDArray[Number]:
-    """Return clock hours (..., 24) of slots (..., 25): the doubled hour is the mean of those known."""
+    """Turn slots (..., 25) into clock hours (..., 24). A doubled hour becomes the mean of its known values."""
     first, second = slots[..., CHANGE_HOUR], slots[..., CLOCK_HOURS]
     mean = np.where(np.isnan(first), second, np.where(np.isnan(second), first, (first + second) / 2))
     slots[..., CHANGE_HOUR] = mean
@@ -88,7 +89,7 @@ def merged[Number: np.floating](slots: NDArray[Number]) -> NDArray[Number]:
 
 
 def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bool_]) -> NDArray[Number]:
-    """Return clock hours (..., 24) where that which a short day lacks is the mean of the two beside it."""
+    """Give the missing hour of short days the mean of the two beside it. `clock` has shape (..., 24)."""
     short = np.broadcast_to(is_short, clock.shape[:-1])
     clock[short, CHANGE_HOUR] = (clock[short, CHANGE_HOUR - 1] + clock[short, CHANGE_HOUR + 1]) / 2
     return clock
@@ -98,7 +99,7 @@ def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bo
 class DailyPrices:
     """One zone's prices of consecutive delivery days by Central European clock hour.
 
-    `eur_mwh` has shape (days, 24), NaN where unknown, laid as `DayGrid.lay` does. `classes` has shape (days,).
+    `eur_mwh` has shape (days, 24), NaN where unknown, arranged as by `DayGrid.lay`. `classes` has shape (days,).
     """
 
     first: date
@@ -128,5 +129,5 @@ def classes_of(days: Sequence[date], country: str) -> Classes:
 
 
 def by_hour[Number: np.generic](grid: NDArray[Number], days: Sequence[date]) -> NDArray[Number]:
-    """Lay a grid of shape (..., days, 24) out hour by hour, shape (..., hours), as the days have them."""
+    """Turn a grid of shape (..., days, 24) into the days' real hours, shape (..., hours)."""
     return np.concatenate([grid[..., row, clock_hours(day)] for row, day in enumerate(days)], axis=-1)

@@ -1,4 +1,4 @@
-"""From what is known to what a point model can look at: prices, season, and the covariates that are fresh enough."""
+"""Turns the known data into the inputs of a point model: prices, season, and covariates that are fresh enough."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -28,14 +28,14 @@ from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery
 from tunnihind.price_series import PriceSeries
 
 MOST_STALE_DAYS: Final = 7
-"""Weather that is older says nothing about the days to come."""
+"""Older weather forecasts say nothing about the days to come."""
 _LATE_DAYS: Final = 14
-"""How far back the newest whole day is looked for."""
+"""The newest complete day is looked for this far back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Covariate:
-    """One covariate that the model can read: when its newest forecast was issued, and the last hour it is known for."""
+    """A covariate that the model can read, with the issue of its newest forecast and the last hour that it covers."""
 
     name: str
     issued_ts: int
@@ -45,11 +45,11 @@ class Covariate:
 
 @dataclass(frozen=True, slots=True)
 class KnownDays:
-    """What is known at an instant, laid on a grid of delivery days.
+    """The data known at an instant, on a grid of delivery days.
 
-    `newest` is the row of the newest delivery day whose prices are all known, `today` that of the instant;
-    `stale_days` the whole days since the newest weather was issued; `weather_runs` the initialisations of the runs of
-    a weather model that say most of the days to come.
+    `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the instant's day.
+    `stale_days` counts the whole days since the newest weather was issued. `weather_runs` holds the initialisations of
+    the weather runs that are the newest for some of the days to come.
     """
 
     grid: DayGrid
@@ -74,10 +74,10 @@ class KnownDays:
         seasons: SeasonCache,
         fit_until: date,
     ) -> KnownDays | None:
-        """Lay out what is known from the day `first` on; None where that leaves no day before today.
+        """Lay out the known data from the day `first` on. Return None if that leaves no day before today.
 
-        `newest` is the newest delivery day whose prices are all known. `vintages` and `seasons` save work
-        between two calls. What is fitted to the past of covariates is fitted up to the day `fit_until`.
+        `newest` is the newest delivery day whose prices are all known. `vintages` and `seasons` save work between
+        calls. Regressions on the covariates' past use the days up to `fit_until`.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
@@ -102,13 +102,13 @@ class KnownDays:
 
     @property
     def lag(self) -> int:
-        """By how many days the newest settled day is past today: 0 before the auction and 1 after it."""
+        """The days from today to the newest settled day: 0 before the auction, 1 after it."""
         return min(max(self.newest - self.today, 0), 1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Vintages by name, `far` (issue days, ages, 24) and `near` (delivery days, 24)."""
+    """Vintages by name: `far` (issue days, ages, 24) and `near` (delivery days, 24)."""
 
     far: dict[str, Singles]
     near: dict[str, Singles]
@@ -118,7 +118,7 @@ class _Seen:
 
 
 def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageCache) -> _Seen:
-    """Return the vintages of all covariates that the model can read and that are not too old."""
+    """Return the vintages of all covariates that the model can read and that are fresh enough."""
     issues = {
         name: without_passing_runs(found, known.as_of)
         for name, found in known.covariates.series.items()
@@ -139,7 +139,7 @@ def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageC
                 seen.near[name] = by_delivery_day(vintage[:, 0])
             else:
                 if age_days[name] > stale_days:
-                    vintage[today] = np.nan  # silent while others speak: better imputed from these than old
+                    vintage[today] = np.nan  # this one is late: an estimate from the others is better than an old value
                 seen.far[name] = vintage
             seen.covariates.append(_covariate(name, newest[name], vintage[today], ages, int(grid.starts[today])))
     seen.covariates.sort(key=lambda one: one.name)
@@ -147,7 +147,7 @@ def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageC
 
 
 def newest_whole_day(prices: PriceSeries) -> date | None:
-    """Return the newest delivery day whose prices are all known, None where there is none of late."""
+    """Return the newest delivery day whose prices are all known, None if there is none in the last 14 days."""
     newest = prices.newest_day
     for back in range(_LATE_DAYS if newest is not None else 0):
         day = newest - timedelta(days=back) if newest is not None else None
@@ -161,7 +161,7 @@ def _first_priced_day(prices: PriceSeries) -> date:
 
 
 def _covariate(name: str, issued_ts: int, today: Singles, ages: range, today_ts: int) -> Covariate:
-    """Describe a covariate by today's vintage (ages, 24); the hours of DST days are counted as 24."""
+    """Describe a covariate by today's vintage (ages, 24). Every day counts as 24 hours, also at a clock change."""
     ahead = [(ages[age], hour) for age, hour in np.argwhere(np.isfinite(today)).tolist() if ages[age] >= 1]
     last_age, last_hour = ahead[-1] if ahead else (0, 0)
     return Covariate(name, issued_ts, today_ts + last_age * DAY_S + last_hour * HOUR_S, is_imputed=not ahead)

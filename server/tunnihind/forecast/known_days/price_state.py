@@ -1,4 +1,4 @@
-"""The state of prices by delivery day, from which the columns of all regressions are taken."""
+"""The state of prices by delivery day. The columns of all regressions come from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,30 +11,30 @@ from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.market import Market, Zone
 
 SCALE_EUR_MWH: Final = 100.0
-"""Prices are modelled as asinh(price / scale): near linear up to the scale, logarithmic beyond it, and defined for
+"""Prices are modelled as asinh(price / scale): nearly linear up to the scale, logarithmic beyond it, and defined for
 negative prices (Uniejewski, Weron, Ziel 2018, IEEE Trans. Power Syst. 33(2))."""
 _WEEK_DAYS: Final = 7
 MEAN_DAYS: Final = (3, _WEEK_DAYS, 28)
 PROFILE_DAYS: Final = 15
 RANGE_DAYS: Final = 90
 BELOW_RANGE, ABOVE_RANGE = 0.3, 0.15
-"""How far, in asinh units, a forecast may leave the range of the last `RANGE_DAYS`."""
+"""A forecast may leave the price range of the last `RANGE_DAYS` by this much, in asinh units."""
 
 
 def to_scale(eur_mwh: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
-    """Return prices in asinh scale, by default in that in which they are modelled."""
+    """Return prices in asinh scale, by default the scale of the models."""
     scaled: Floats = np.arcsinh(eur_mwh / scale_eur_mwh)
     return scaled
 
 
 def to_eur(scaled: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
-    """Return EUR/MWh from the same scale."""
+    """Return EUR/MWh from prices in asinh scale."""
     eur_mwh: Floats = np.sinh(scaled) * scale_eur_mwh
     return eur_mwh
 
 
 class NeighbourPrices(NamedTuple):
-    """A neighbour's prices and their mean over seven days, both (days, 24), asinh scale, without holes."""
+    """A neighbour's prices and their mean over seven days, both (days, 24), asinh scale, without gaps."""
 
     price: Floats
     week_mean: Floats
@@ -42,12 +42,13 @@ class NeighbourPrices(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceState:
-    """Prices on a grid, in asinh scale but for `eur_mwh`; arrays have shape (days, 24) unless said.
+    """Prices on a grid. Arrays are in asinh scale with shape (days, 24), unless the list says otherwise.
 
-    `eur_mwh` are the prices of the own zone, NaN where unknown; `target` the same in scale. `own` and `neighbours` have
-    no holes: a neighbour's takes the own price, that takes the day before's. `mean[k]` is the own mean of the last k
-    days; `profile` the mean deviation from the day's mean over the last 15 days; `low` and `high` (days,) what a
-    forecast that knows the days up to this one may not leave.
+    - `eur_mwh`: the own zone's prices in EUR/MWh, NaN where unknown; `target`: the same in asinh scale.
+    - `own` and `neighbours`: prices without gaps. A neighbour's gap takes the own price, an own gap the day before's.
+    - `mean[k]`: the own mean of the last k days.
+    - `profile`: the mean deviation from the day's mean over the last 15 days.
+    - `low` and `high` (days,): the bounds of a forecast that knows the days up to this one.
     """
 
     eur_mwh: Floats
@@ -86,14 +87,14 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return by name the prices of the grid's rows up to `row`, from which all of the state follows."""
+        """Return by name the prices up to row `row`. All the rest of the state follows from them."""
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]
 
 
 def trailing_mean(values: Floats, days: int) -> Floats:
-    """Return the mean over the last `days` rows, the own one included; over fewer at the start."""
+    """Return the mean over the last `days` rows, this row included. The first rows have fewer."""
     total = np.cumsum(values, axis=0)
     out = total.copy()
     out[days:] -= total[:-days]
@@ -109,7 +110,7 @@ def _trailing_max(daily: Floats) -> Floats:
 
 
 def _filled_forward(values: Floats) -> Floats:
-    """Replace NaN by the value of the row before; zero before the first one known."""
+    """Replace NaN by the value of the row before, or by zero before the first known row."""
     known = ~np.isnan(values)
     rows = np.arange(len(values)).reshape((-1,) + (1,) * (values.ndim - 1))
     newest = np.maximum.accumulate(np.where(known, rows, 0), axis=0)

@@ -1,6 +1,6 @@
-"""The meaning of a covariate's name: a region of the power system, a kind of quantity, and the value in its unit.
+"""The meaning of a covariate's name: a region of the power system, a kind of quantity, and its unit.
 
-Names are `<zone>_<load|wind|solar>[_da]_mw`, or `<variable>@<point>` with a point whose name begins with its zone.
+Names are `<zone>_<load|wind|solar>[_da]_mw`, or `<variable>@<point>`, where the point's name begins with its zone.
 """
 
 import re
@@ -10,17 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tunnihind.forecast.known_days.vintages import Singles
+from tunnihind.weather_points import REGIONS
 
-REGIONS: Final = {
-    "ee": "baltic",
-    "lv": "baltic",
-    "lt": "baltic",
-    "fi": "fi",
-    "se": "se",
-    "se3": "se",
-    "se4": "se",
-    "pl": "pl",
-}
 WEATHER: Final = {"wind_speed_100m": "wind", "shortwave_radiation": "solar", "temperature_2m": "load"}
 
 _MEGAWATTS: Final = re.compile(r"(?P<zone>[a-z]{2}\d?)_(?P<kind>load|wind|solar)(_da)?_mw")
@@ -30,14 +21,16 @@ KNOWN_NAMES: Final = (
     f"<zone>_<load|wind|solar>[_da]_mw and <{'|'.join(WEATHER)}>@<point>, "
     f"where zone, and the beginning of point, is one of {', '.join(REGIONS)}"
 )
-"""The names that mean something to the model, for people."""
+"""A description of the names that the model can read."""
 
 _HALF_POWER_M_S: Final = 7.5
 _POWER_WIDTH_M_S: Final = 1.7
 """A fleet's power curve as a logistic, smooth because its turbines see different winds (Norgaard & Holttinen 2004, A
-multi-turbine power curve approach). The two figures are round: half of its capacity at 7.5 m/s, a tenth at 3.8, nine
-tenths at 11.2. Among such curves it fits ENTSO-E's Lithuanian wind power best and needs no offset (R2 .90 with the
-forecasts of four towns, first half of 2025). The regressions find the remaining scale."""
+multi-turbine power curve approach). The two figures are round: they give half of the capacity at 7.5 m/s, a tenth at
+3.8
+and nine tenths at 11.2. Among such curves this one fits ENTSO-E's Lithuanian wind power best, and it needs no offset
+(R2
+.90 with the forecasts of four towns, first half of 2025). The regressions find the remaining scale."""
 _HEATING_BELOW_C: Final = 17.0
 _FULL_SUN_W_M2: Final = 1000.0
 
@@ -52,14 +45,15 @@ NOMINAL_GW: Final = {
     ("se", "solar"): 2.5,
     ("se", "load"): 3.0,
 }
-"""The worth of weather where no megawatts are known to fit it to: the fleet at full wind and at full sun, GW, and load
-per ten heating degrees, GW. Read off the day-ahead forecasts that ENTSO-E published for 2025: wind and solar from their
-99.9% quantile (taken as nine tenths of full power, and as 780 W/m2), load from February's mean less July's, Sweden
-being SE3 and SE4. Only the proportions within a region matter to the model."""
+"""The power that weather stands for where no megawatts are known: the fleet at full wind and at full sun, GW, and load
+per ten heating degrees, GW. They come from the day-ahead forecasts that ENTSO-E published for 2025: wind and solar from
+their 99.9% quantile (taken as nine tenths of full power, and as 780 W/m2), load from February's mean less July's.
+Sweden
+is SE3 and SE4. Only the proportions within a region matter to the model."""
 
 
 class Quantity(NamedTuple):
-    """`kind` is load, wind or solar; `is_weather` where it stands for it without being in MW."""
+    """`kind` is load, wind or solar. `is_weather` is true if the values are weather instead of MW."""
 
     zone: str
     kind: str
@@ -72,7 +66,7 @@ class Quantity(NamedTuple):
 
 
 def quantity(name: str) -> Quantity | None:
-    """Return what a name means, None where it means nothing to the model."""
+    """Return the meaning of a name, None if the model can't read it."""
     if found := _MEGAWATTS.fullmatch(name):
         zone, kind, is_weather = found["zone"], found["kind"], False
     elif (found := _POINT.fullmatch(name)) and found["variable"] in WEATHER:
@@ -83,12 +77,17 @@ def quantity(name: str) -> Quantity | None:
 
 
 def unknown_names(names: Iterable[str]) -> list[str]:
-    """Return those names that mean nothing to the model, sorted."""
+    """Return the names that the model can't read, sorted."""
     return sorted(name for name in names if quantity(name) is None)
 
 
 def in_units(meaning: Quantity, values: Singles) -> Singles:
-    """Return GW; of weather the share of capacity at a wind speed (m/s) or radiation (W/m2), or ten heating degrees."""
+    """Convert values to the units of the model.
+
+    - power: from MW to GW
+    - wind speed (m/s) and radiation (W/m2): to the share of capacity
+    - temperature (C): to tens of heating degrees
+    """
     if not meaning.is_weather:
         return values / np.float32(1000)
     if meaning.kind == "wind":

@@ -14,16 +14,18 @@ from tunnihind.public_holidays import is_holiday
 
 _TROPICAL_YEAR_DAYS: Final = 365.2425
 _LOWEST_SINE: Final = -0.2
-"""Deeper darkness is all the same to the grid."""
+"""A lower sun makes no difference to the grid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Season:
     """Facts of each day of a grid.
 
-    `weekday` (days, 7) one of seven; `holiday` (days,) of the own country; `neighbour_holiday` (days,) share of the
-    neighbour countries that have one; `phase` (days, 4) sine and cosine of one and two turns a year; `sun` (days, 24)
-    sine of the sun's elevation in the middle of the hour.
+    - `weekday` (days, 7): 1 in the column of the weekday, 0 in the others.
+    - `holiday` (days,): whether the own country has a holiday.
+    - `neighbour_holiday` (days,): the share of the neighbour countries that have a holiday.
+    - `phase` (days, 4): sine and cosine of one and of two turns a year.
+    - `sun` (days, 24): sine of the sun's elevation in the middle of the hour.
     """
 
     weekday: Floats
@@ -49,7 +51,7 @@ class Season:
 
 
 class SeasonCache:
-    """Gives the facts of a grid's days, from what an earlier process has kept where there is that."""
+    """Gives the facts of a grid's days, and reads them from the `keeper` if an earlier process kept them."""
 
     def __init__(self, keeper: LearntKeeper | None = None) -> None:
         self._keeper = keeper
@@ -77,14 +79,14 @@ class SeasonCache:
 
 
 def _sun(grid: DayGrid, market: Market) -> Floats:
-    """Return the sine of the sun's elevation in the middle of hours, (days, 24)."""
+    """Return the sine of the sun's elevation in the middle of the hours, (days, 24)."""
     ts = np.arange(int(grid.starts[0]), int(grid.starts[-1]), HOUR_S) + HOUR_S // 2
     elevation: Floats = np.maximum(grid.lay_whole(sine_of_elevation(ts, market)), _LOWEST_SINE)
     return elevation
 
 
 def sine_of_elevation(ts: Instants, market: Market) -> Floats:
-    """Return the sine of the sun's elevation, (n,); declination by Cooper 1969 (Solar Energy 12(3))."""
+    """Return the sine of the sun's elevation, (n,), with the declination of Cooper 1969 (Solar Energy 12(3))."""
     year_angle = 2 * np.pi / _TROPICAL_YEAR_DAYS * ((ts / DAY_S) % _TROPICAL_YEAR_DAYS + 10)
     declination = np.radians(-23.44) * np.cos(year_angle)
     hour_angle = np.radians((ts % DAY_S) / HOUR_S * 15 + market.longitude - 180)

@@ -1,7 +1,7 @@
-"""Covariates as they were known on each past day: the only door through which the model sees them.
+"""Covariates as they were known on each past day. The model reads covariates only through this module.
 
-A vintage is what had been forecast by a day's issue instant. Training reads the vintages of past days, a live
-forecast reads the one of its own instant, so both see forecasts of the same age and neither sees an observation.
+A vintage is the forecast that was known at a day's issue instant. Training reads the vintages of past days; a live
+forecast reads the vintage of its own instant. So both see forecasts of the same age, and neither sees an observation.
 """
 
 from collections import deque
@@ -28,13 +28,13 @@ WEEK_AGES: Final = range(-1, 10)
 """Delivery days of a forecast that reaches several days, counted from the day of issue."""
 NEXT_DAY_AGES: Final = range(1, 2)
 NEXT_DAY_S: Final = 48 * HOUR_S
-"""Forecasts that never reach further are of the next day only."""
+"""Forecasts that never reach further count as forecasts of the next day only."""
 
 
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
-    """Return when each issue day up to row `today` looks at its covariates, shape (today + 1,).
+    """Return the instant at which each issue day up to row `today` reads its covariates, shape (today + 1,).
 
-    Past days look at their clock, `stale_days` earlier; today looks at `as_of`.
+    Past days read them at the clock time of issue, `stale_days` earlier. Today reads them at `as_of`.
     """
     midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
     instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
@@ -43,22 +43,22 @@ def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -
 
 
 def newest_issue(issues: Sequence[IssuedSeries]) -> int | None:
-    """Return when the newest forecast among the issues was made; None where none of them forecasts anything."""
+    """Return when the newest forecast among the issues was made, None if none of them is a forecast."""
     newest_first = sorted(issues, key=lambda issue: issue.issued_ts, reverse=True)
     return next((issue.issued_ts for issue in newest_first if _is_forecast(issue)), None)
 
 
 def _is_forecast(issue: IssuedSeries) -> bool:
-    """Tell whether an issue knows anything of an hour that had not begun when it was made."""
+    """Return whether an issue has a value for an hour that had not begun when it was made."""
     known = np.flatnonzero(np.isfinite(issue.values))
     return known.size > 0 and issue.start_ts + int(known[-1]) * HOUR_S >= issue.issued_ts
 
 
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Return the issues but for runs of a weather model that were no day's newest when it looked.
+    """Leave out the runs of a weather model that were not the newest at any day's issue instant.
 
-    The runs of an evening are deleted after two weeks. If past days saw them, what a model has learnt would change with
-    each that goes. Runs since the last look are all there.
+    The evening's runs are deleted after two weeks. If past days saw them, each deletion would change the model's
+    learning. Runs since the last issue instant are all kept.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
@@ -69,11 +69,11 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
 
 
 def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
-    """Return which issues are runs that `without_passing_runs` leaves out; all arrays have the shape (issues,).
+    """Return which issues are runs that `without_passing_runs` leaves out. All arrays have shape (issues,).
 
     `series` has the number of each issue's covariate.
     """
-    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the day that was the first to look at it, in the morning
+    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day whose morning issue could see it
     order = np.lexsort((issued, look, series))
     order = order[is_run[order]]
     one, day, at = series[order], look[order], issued[order]
@@ -85,7 +85,7 @@ def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], 
 
 
 def reach_s(issues: Sequence[IssuedSeries]) -> int:
-    """Return how far past their issue the forecasts reach at most, seconds."""
+    """Return the furthest reach of the forecasts past their issue, in seconds."""
     ends = (
         issue.start_ts + (issue.values.size - 1) * HOUR_S - issue.issued_ts for issue in issues if issue.values.size
     )
@@ -96,8 +96,8 @@ def reach_s(issues: Sequence[IssuedSeries]) -> int:
 class Frame:
     """The hours that vintages of some issue days hold.
 
-    `instants` (rows,) is when each day looks; `slots` (rows, ages, 25) counts hours from `start_ts`, with those
-    outside of the grid at `hours`; `is_short` (rows, ages) where a day has 23 of them.
+    `instants` (rows,) has the instant at which each day reads its covariates. `slots` (rows, ages, 25) counts hours
+    from `start_ts`; hours outside the grid are `hours`. `is_short` (rows, ages) is true for days of 23 hours.
     """
 
     start_ts: int
@@ -108,7 +108,7 @@ class Frame:
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Frame the delivery days `rows[r] + ages[a]`."""
+        """Return the frame of the delivery days `rows[r] + ages[a]`."""
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
         day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)
@@ -122,9 +122,9 @@ class Frame:
 def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Singles:
     """Return the newest forecast known at each issue instant, (covariates, rows, ages, 24), NaN where there was none.
 
-    The covariates were issued together: the issues of all have the same instants and hours, one by one. A value whose
-    hour had begun when it was issued is an observation, not a forecast, and is passed over. Issues, oldest first,
-    overwrite one another on a board of all hours, which each row reads at its instant.
+    The covariates were issued together: their issues agree in instants and hours, one by one. A value is skipped if its
+    hour had begun at the issue, because it is an observation and not a forecast. Issues, oldest first, overwrite one
+    another on a board of all hours, and each row reads the board at its instant.
     """
     reaching = (
         issues
@@ -142,7 +142,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
 
 
 def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> None:
-    """Write what an issue of all covariates forecasts on the board."""
+    """Write the forecasts that all covariates issued together on the board."""
     issue = together[0]
     offset = (issue.start_ts - frame.start_ts) // HOUR_S
     observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)
@@ -154,7 +154,7 @@ def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> Non
 
 @dataclass(slots=True)
 class _Settled:
-    """The vintages of one covariate's past issue days, and the forecasts that they rest on."""
+    """The vintages of one covariate's past issue days, and the forecasts behind them."""
 
     first_instant: int
     ages: range
@@ -164,7 +164,7 @@ class _Settled:
 
 
 class VintageCache:
-    """Builds vintages and keeps those of past days, which never change unless the archive's past does."""
+    """Builds vintages, and keeps those of past days. They change only if the archive's past changes."""
 
     def __init__(self) -> None:
         self._settled: dict[tuple[str, int], _Settled] = {}
@@ -179,9 +179,9 @@ class VintageCache:
         ages: range,
         stale_days: int,
     ) -> dict[str, Singles]:
-        """Return by name the vintages of all issue days, shape (issue days, ages, 24), the last one as of its instant.
+        """Return the vintages of all issue days by name, shape (issue days, ages, 24). The last is as of its instant.
 
-        Covariates that were issued together are swept together: the weather of all points takes little more time than
+        Covariates that were issued together are read together, so the weather of all points takes little more time than
         that of one.
         """
         today = len(instants) - 1
@@ -202,7 +202,7 @@ class VintageCache:
     def _groups(
         self, names: Iterable[str], archive: CovariateArchive, instants: Instants, ages: range, stale_days: int
     ) -> list[list[str]]:
-        """Return the names of covariates that were issued together, and of which the same rows are kept."""
+        """Group the names of covariates that were issued together and have the same number of kept rows."""
         groups: dict[tuple[object, ...], list[str]] = {}
         for name in names:
             issues = archive.series[name]
@@ -212,11 +212,11 @@ class VintageCache:
                 self._settled[name, stale_days] = settled
             issued = tuple((one.issued_ts, one.start_ts, one.values.size) for one in issues)
             groups.setdefault((len(settled.rows), issued), []).append(name)
-        # A few at a time, for memory.
+        # Take a few at a time, to save memory.
         return [list(part) for group in groups.values() for part in batched(group, _TOGETHER, strict=False)]
 
     def _frame(self, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Frame:
-        """Return the frame of some rows, the last one again where it is the same: the covariates of a kind share it."""
+        """Return the frame of some rows. Covariates of a kind share it, so the last one is kept."""
         key = (grid.first, grid.days, rows, ages, instants[rows.start : rows.stop].tobytes())
         if self._last_frame is None or self._last_frame[0] != key:
             self._last_frame = key, Frame.of(grid, instants, rows, ages)
@@ -224,7 +224,7 @@ class VintageCache:
 
 
 def _continues(settled: _Settled, issues: tuple[IssuedSeries, ...], instants: Instants, ages: range) -> bool:
-    """Tell whether the forecasts that vintages rest on are still what is known of that time."""
+    """Return whether the past forecasts behind the kept vintages are still the known ones."""
     days = len(settled.rows)
     if settled.first_instant != instants[0] or settled.ages != ages or days >= len(instants):
         return False

@@ -1,1 +1,1 @@
-"""Point models: what learns the price of an hour from columns."""
+"""Point models: they learn an hour's price from columns."""

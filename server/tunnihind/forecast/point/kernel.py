@@ -1,9 +1,9 @@
-"""Kernel ridge on whole days: 24 hours at once from a day's columns.
+"""Kernel ridge on whole days: it predicts 24 hours at once from a day's columns.
 
-The kernel is linear plus Gaussian. It sees all hours of the last days at once and interactions that the hour-wise
-ridge cannot. How far apart two days are is measured in units that are learnt: a column counts as much as a linear fit
-of all hours leans on it (a diagonal recursive feature machine with linear features: Radhakrishnan, Beaglehole, Pandit,
-Belkin 2024, Science 383, 1461; arXiv 2401.04553). Single precision is enough.
+The kernel is linear plus Gaussian. It sees all hours of the last days at once, and interactions that the hourly ridge
+cannot see. The units of distance between two days are learnt: a column counts as much as a linear fit of all hours
+relies on it (a diagonal recursive feature machine with linear features: Radhakrishnan, Beaglehole, Pandit, Belkin 2024,
+Science 383, 1461; arXiv 2401.04553). Single precision is enough.
 """
 
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Singles
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
-"""How many days a kernel looks back, by lead: what the newest day says of the next holds for longer."""
+"""The days that a kernel looks back, by lead. Relations with the next day hold for longer."""
 MIN_KERNEL_DAYS: Final = 90
 
 _BLOCK_HOURS: Final = 3
 _HALF_LIFE_DAYS: Final = (500.0, 300.0, 300.0, 300.0, 300.0, 300.0, 300.0)
-"""By lead."""
+"""Half-lives by lead."""
 _NOISE: Final = 0.5
 _NOISE_GROWTH: Final = 0.5
 """The diagonal of the kernel matrix is `_NOISE` * (1 + `_NOISE_GROWTH` * (lead - 1)) / a day's weight."""
@@ -36,7 +36,7 @@ _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
 """The columns' scale is learnt from linear fits whose penalty is this much stronger."""
 _LEAST_SCALE: Final = 0.1
-"""The least scale of a column, as a part of the mean scale: the column may matter in a way that is not linear."""
+"""The least scale of a column, as a part of the mean scale: a column may matter in a non-linear way."""
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
 _UNSEEN_ERROR: Final = 0.5
@@ -46,9 +46,9 @@ _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
 
 
 def day_rows(rows: Rows, lead: int) -> Singles:
-    """Return what the kernel reads of days, (n, k): daily columns, and hourly ones hour by hour for the first lead.
+    """Return the kernel's inputs, (n, k): daily columns and, for the first lead, hourly columns hour by hour.
 
-    For the other leads hourly ones come in blocks of three hours, which does as well there and is cheaper.
+    For the other leads, hourly columns are averaged in blocks of three hours, which is cheaper and as good there.
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
     groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
@@ -57,7 +57,7 @@ def day_rows(rows: Rows, lead: int) -> Singles:
 
 
 def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
-    """Return what the kernel reads of a group of columns, each part (n, k)."""
+    """Return the kernel's inputs from a group of columns, each part (n, k)."""
     names = rows.names
     if not names.of(group):
         return []
@@ -69,9 +69,9 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
-    """Return the hourly columns that the kernel reads of a group besides all daily ones.
+    """Return the hourly columns of a group that the kernel reads besides all daily ones.
 
-    For neighbours they are the prices of the first, which is like the own price, and of the last, behind the cables.
+    For neighbours they are the prices of the first, which resembles the own price, and of the last, behind the cables.
     """
     if group == OWN:
         return _OWN_HOURLY
@@ -82,7 +82,7 @@ def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
 
 
 def _drivers(names: ColumnNames) -> list[str]:
-    """Return what the names of each weather driver's columns begin with."""
+    """Return the prefix of the column names of each weather driver."""
     return [name.removesuffix(TARGET_HOURS) for name in names.of(WEATHER) if name.endswith(TARGET_HOURS)]
 
 
@@ -92,7 +92,11 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
-    """Return of the first lead each driver by hour and by day, the supply curves and hinges; of the second all."""
+    """Return the parts from next-day covariates.
+
+    The first lead has each driver by hour and by day, the supply curves and the hinges. The second has all daily
+    columns.
+    """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
         return [rows.daily(names.daily_of(NEXT_DAY))]
@@ -113,7 +117,7 @@ def _blocks(hourly: Floats, block: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class KernelFit:
-    """A fitted day kernel over `rows` (days, k) with coefficients `alpha` (days, 24)."""
+    """A fitted kernel over `rows` (days, k), with coefficients `alpha` (days, 24)."""
 
     rows: Singles
     norms: Singles
@@ -125,9 +129,9 @@ class KernelFit:
 
     @classmethod
     def of(cls, days: Singles, y: Floats, error: Floats, lead: int) -> KernelFit | None:
-        """Fit consecutive `days` (n, k), the newest last, to targets (n, 24), asinh scale; None with too few of them.
+        """Fit consecutive `days` (n, k), the newest last, to targets (n, 24), asinh scale; None with too few days.
 
-        Days of a large past `error` (n,) weigh less.
+        Days with a large past `error` (n,) weigh less.
         """
         use = np.isfinite(y).all(axis=1)
         if use.sum() < MIN_KERNEL_DAYS:
@@ -152,7 +156,7 @@ class KernelFit:
         return cls(rows, norms, mean, sd, scale, np.linalg.solve(matrix, target), level)
 
     def predict(self, days: Singles) -> Floats:
-        """Return the forecast of days, (n, k) -> (n, 24), asinh scale."""
+        """Forecast days, (n, k) -> (n, 24), asinh scale."""
         x = _standard(days, self.mean, self.sd) * self.scale
         matrix = _kernel(x, self.rows, (x * x).sum(axis=1), self.norms, self.norms.mean())
         return (self.level + matrix @ self.alpha).astype(np.float64)
@@ -170,16 +174,16 @@ def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
 
 
 def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
-    """Return how much each column counts, (k,): the size over all hours of its coefficients in a linear kernel's fit.
+    """Return the weight of each column, (k,): the size, over all hours, of its coefficients in a linear kernel's fit.
 
-    Each step fits anew with the scale of the step before, so that what matters little comes to matter less.
+    Each step fits again with the scale of the step before, so the weight of unimportant columns shrinks further.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target
     scale = np.ones(len(gram), np.float32)
     for _ in range(_SCALE_STEPS):
         unit = scale**2 @ gram.diagonal() / weight.sum()
-        if unit == 0:  # a target that never moves
+        if unit == 0:  # the target never moves
             return np.ones_like(scale)
         system = gram * (scale[:, None] * (scale / unit))
         diagonal = np.arange(len(system))
@@ -191,7 +195,7 @@ def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float3
 
 
 def _kernel(a: Singles, b: Singles, a2: Singles, b2: Singles, unit: np.float32) -> Singles:
-    """Return the linear plus the Gaussian kernel between rows, in units of the mean squared norm."""
+    """Return the sum of the linear and the Gaussian kernel between rows, in units of the mean squared norm."""
     matrix: Singles = a @ b.T
     sharpness = np.float32(_SHARPNESS) / unit
     gaussian = matrix * (2 * sharpness)

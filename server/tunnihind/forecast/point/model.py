@@ -1,7 +1,7 @@
 """The protocols of a point model. It learns each hour's price from columns, and doesn't know where they come from.
 
-Below it are the columns, above it the replay of the past, tiers and intervals, which work for any model that keeps
-these protocols. Prices are in the asinh scale of `known_days.price_state`; arrays of days have shape (n, 24).
+The replay of the past, the tiers and the intervals work for any model that keeps these protocols. Prices are in the
+asinh scale of `known_days.price_state`; arrays of days have shape (n, 24).
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from tunnihind.forecast.columns.table import Rows
 from tunnihind.forecast.known import Floats
 
 ENOUGH_DAYS: Final = 120
-"""With this many days a point model stands by itself; with fewer the mean of the last weeks has a say too."""
+"""With this many days a point model is used alone. With fewer, the mean of the last weeks is mixed in."""
 
 
 @runtime_checkable
 class Fit(Protocol):
-    """A fitted model of some leads, which never changes.
+    """A fitted model of some leads. It never changes.
 
     It is a dataclass of plain data, as `Learning` is.
     """
@@ -24,39 +24,40 @@ class Fit(Protocol):
     def predict(self, lead: int, rows: Rows) -> Floats:
         """Return the forecast of rows, shape (1, n, 24), or (k, n, 24) with the forecast first.
 
-        The rows behind the forecast are the model's own. `Learning.learn` gets them back with the prices that came.
+        The model chooses the other k - 1 rows. `Learning.learn` gets them back together with the actual prices.
         """
 
 
 @runtime_checkable
 class Learning(Protocol):
-    """A model at work: it takes in one day after another.
+    """A model that learns one day after another.
 
-    It is a dataclass, and all that it has learnt is in its fields: arrays, numbers and mappings (see `replay.learnt`).
-    So it can be kept in a file, and one that is made from it again says the same.
+    It is a dataclass, and its fields hold all its learning: arrays, numbers and mappings (see `replay.learnt`). So it
+    can be kept in a file, and a model restored from the file forecasts the same.
     """
 
     fit_type: ClassVar[type[Fit]]
     """The type that `fit` returns."""
 
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
-        """Take in consecutive days, oldest first, with what was predicted for them before they were known.
+        """Learn consecutive days, oldest first, with the forecasts made before their prices were known.
 
-        `price` (n, 24) is NaN where unknown. `predicted` is as `Fit.predict` gave it, NaN where nothing was.
+        `price` (n, 24) is NaN where unknown. `predicted` is the array from `Fit.predict`, NaN where there was no
+        forecast.
         """
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> Fit:
-        """Fit leads, in order from the first, on all days taken in.
+        """Fit leads, in order from the first, on all days learnt.
 
-        Where it need not be thorough, a model may leave out what is slow to fit, or take it over from the `last` fit.
+        If the fit need not be thorough, a model may leave out slow parts, or take them from the `last` fit.
         """
 
     def copy(self) -> Learning:
-        """Return one that goes its own way from here."""
+        """Return an independent copy."""
 
 
 class PointModel(Protocol):
-    """Makes a model that has seen nothing yet."""
+    """Makes a model that has learnt nothing yet."""
 
     def __call__(self) -> Learning:
-        """Begin to learn."""
+        """Return the new model."""

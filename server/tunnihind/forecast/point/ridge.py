@@ -1,8 +1,8 @@
-"""Streaming ridge regressions, one per lead and clock hour, from exponentially forgotten moments.
+"""Streaming ridge regressions, one per lead and clock hour, from exponentially weighted moments.
 
-Rows are absorbed once, with the weight that their own out-of-sample error earned (toward least absolute deviations: a
-streaming form of iteratively reweighted least squares), so that a new day costs one update and no history is kept.
-Coefficients are solved in correlation units, lead by lead, each lead's shrunk toward those of the lead before.
+Each row is absorbed once. Its own out-of-sample error sets its weight (toward least absolute deviations: a streaming
+form of iteratively reweighted least squares). So a new day costs one update, and no history is kept. Coefficients are
+solved in correlation units, lead by lead. Each lead's coefficients are shrunk toward those of the lead before.
 """
 
 from dataclasses import dataclass
@@ -15,27 +15,27 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 
 HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
-"""The half-life of leads with next-day covariates: they have more columns, and steadier relations."""
+"""The half-life of leads with next-day covariates, which have more columns and steadier relations."""
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
-"""By lead."""
+"""Penalties by lead."""
 _FEW_DAYS: Final = 45.0
-"""Penalties grow by 1 + this / days absorbed."""
+"""Penalties grow by the factor 1 + this / days absorbed."""
 _HOUR_WIDTH: Final = 0.7
-"""Width in hours of the Gaussian by which moments are smoothed over the clock."""
+"""Width in hours of the Gaussian that smooths the moments over the clock."""
 _Z_CLIP: Final = 3.0
 _FLAT: Final = 1e-4
-"""A column whose deviation is less has nothing to say."""
+"""A column with a smaller standard deviation is ignored."""
 _ROBUST: Final = 0.3
-"""Errors beyond it, in asinh units, weigh like absolute ones."""
+"""Larger errors, in asinh units, weigh like absolute ones."""
 _UNSEEN_ERROR: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of the averaged ridges: its target is the price minus `offset` times the 7-day mean.
+    """One of the averaged ridges. Its target is the price minus `offset` times the 7-day mean.
 
-    `penalty` multiplies the lead's; `chain` is the part of the previous lead's coefficients that it is shrunk toward.
+    `penalty` multiplies the lead's penalty. The ridge is shrunk toward `chain` times the previous lead's coefficients.
     """
 
     offset: float
@@ -47,7 +47,7 @@ MEMBERS: Final = (Member(offset=1.0, penalty=1.0, chain=0.8), Member(offset=0.0,
 
 
 def robust_weight(error: Floats) -> Floats:
-    """Return the weight of rows by their out-of-sample error, asinh units, NaN where never forecast."""
+    """Return the weight of rows by their out-of-sample error, asinh units, NaN if a row was never forecast."""
     size = np.where(np.isnan(error), _UNSEEN_ERROR, error)
     weight: Floats = _ROBUST / np.sqrt(size**2 + _ROBUST**2)
     return weight
@@ -73,7 +73,7 @@ class Solution:
     level: Floats
 
     def predict(self, x: Floats, week_mean: Floats) -> Floats:
-        """Return the members' forecasts (members, n, 24), asinh scale, of rows (n, 24, p) and their 7-day mean."""
+        """Return the members' forecasts (members, n, 24), asinh scale, from rows (n, 24, p) and their 7-day mean."""
         z = np.clip((x - self.mean) / self.sd, -_Z_CLIP, _Z_CLIP)
         fitted = np.einsum("nhp,mhp->mnh", z, self.beta) + self.level[:, None]
         offsets = np.array([member.offset for member in MEMBERS])[:, None, None]
@@ -83,7 +83,7 @@ class Solution:
 
 @dataclass(slots=True)
 class Moments:
-    """Weighted sums of one lead: `gram` (24, p + 1, p + 1), `cross` (24, p + 1, members); column 0 is the constant."""
+    """Weighted sums of one lead: `gram` (24, p + 1, p + 1), `cross` (24, p + 1, members). Column 0 is the constant."""
 
     gram: Floats
     cross: Floats
@@ -92,7 +92,7 @@ class Moments:
 
     @classmethod
     def empty(cls, columns: int, half_life_days: float) -> Self:
-        """Return those of no rows."""
+        """Return the sums of no rows."""
         shape = (CLOCK_HOURS, columns + 1, columns + 1)
         return cls(np.zeros(shape), np.zeros((*shape[:2], len(MEMBERS))), half_life_days)
 
@@ -113,7 +113,7 @@ class Moments:
         self.days += n
 
     def solve(self, lead: int, prior: Floats | None, shared: int) -> Solution:
-        """Return the coefficients; `prior` (members, 24, shared) is the previous lead's for the first columns."""
+        """Return the coefficients. `prior` (members, 24, shared) holds the previous lead's, for the first columns."""
         n = self.gram[:, 0, 0][:, None]
         mean = self.gram[:, 0, 1:] / n
         variance = np.einsum("hpp->hp", self.gram)[:, 1:] / n - mean**2
@@ -129,7 +129,7 @@ class Moments:
             starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        diagonal = np.einsum("hpp->hp", system)  # a view: the system differs between members in it alone
+        diagonal = np.einsum("hpp->hp", system)  # a view: the members' systems differ only here
         unpenalised = diagonal.copy()
         beta = starts
         for k, member in enumerate(MEMBERS):
@@ -138,7 +138,7 @@ class Moments:
         return Solution(beta, mean, sd, level.T)
 
     def _correlations(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
-        """Return the columns' covariances in units of `sd`, (24, p, p); in few passes, for this is done often."""
+        """Return the columns' covariances in units of `sd`, (24, p, p), in few passes, because this runs often."""
         corr = self.gram[:, 1:, 1:] * (1 / (n * sd))[:, :, None]
         corr *= (1 / sd)[:, None, :]
         standard = mean / sd

@@ -24,9 +24,9 @@ from tunnihind.forecast.point.ridge import (
 )
 
 _FEW_DAYS: Final = 60
-"""Up to so many days half of the forecast is the 7-day mean; from `ENOUGH_DAYS` on nothing of it."""
+"""Up to this many days, half of the forecast is the 7-day mean. From `ENOUGH_DAYS` on, none of it is."""
 _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
-"""By lead."""
+"""The kernel's share by lead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class LeadFit:
 
 @dataclass(frozen=True, slots=True)
 class RidgesAndKernelFit:
-    """Models of leads that have learnt from `days` days."""
+    """The models of some leads, learnt from `days` days."""
 
     days: int
     leads: Mapping[int, LeadFit]
@@ -60,7 +60,7 @@ class RidgesAndKernelFit:
 
 @dataclass(slots=True)
 class _Block:
-    """Consecutive days as the kernel needs them: rows (n, k), prices (n, 24), errors (n,), and what is known (n,)."""
+    """Consecutive days for the kernel: rows (n, k), prices (n, 24), errors (n,), known next-day drivers (n,)."""
 
     rows: Singles
     price: Floats
@@ -70,7 +70,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _LeadState:
-    """The learning of one lead. Blocks never change once they are kept, so that copies share them."""
+    """The learning of one lead. Kept blocks never change, so copies share them."""
 
     names: ColumnNames
     moments: Moments
@@ -78,7 +78,7 @@ class _LeadState:
 
     @classmethod
     def of(cls, lead: int, rows: Rows) -> _LeadState:
-        """Begin with columns as those of `rows`."""
+        """Return the empty state for columns like those of `rows`."""
         half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
         width = _ridge_columns(rows, lead).shape[-1]
         return cls(rows.names, Moments.empty(width, half_life))
@@ -87,7 +87,7 @@ class _LeadState:
         return _LeadState(self.names, deepcopy(self.moments), list(self.blocks))
 
     def keep(self, lead: int, block: _Block) -> None:
-        """Add days, and drop those that the kernel looks back to no more."""
+        """Add days, and drop those that are too old for the kernel."""
         self.blocks.append(block)
         while sum(len(one.rows) for one in self.blocks[1:]) >= KERNEL_DAYS[lead - 1]:
             del self.blocks[0]
@@ -101,7 +101,7 @@ class _LeadState:
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Leave out the days without covariates of the next day once there are enough with them."""
+        """Return the first row to fit: days without next-day covariates are dropped once enough days have them."""
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
         first = int(np.argmax(has_next_day))
@@ -110,14 +110,14 @@ class _LeadState:
 
 @dataclass(slots=True)
 class RidgesAndKernel:
-    """Learns by exponentially forgotten moments, and keeps the last days for the kernel."""
+    """Learns from exponentially weighted moments, and keeps the last days for the kernel."""
 
     fit_type: ClassVar[type[Fit]] = RidgesAndKernelFit
 
     _leads: dict[int, _LeadState] = field(default_factory=dict)
 
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
-        """Take in consecutive days; those whose forecast by the ridges erred much weigh less."""
+        """Learn consecutive days. Days with large errors of the ridges weigh less."""
         if lead not in self._leads:
             self._leads[lead] = _LeadState.of(lead, rows)
         state = self._leads[lead]
@@ -127,7 +127,7 @@ class RidgesAndKernel:
         state.keep(lead, _Block(rows.of_each_day(day_rows, lead), price, error, rows.has_next_day))
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
-        """Fit leads in order, the ridges of each drawn toward those before; kernels only where it is to be thorough."""
+        """Fit leads in order, with each lead's ridges drawn toward the lead before. Fit kernels only if thorough."""
         kept = last.leads if isinstance(last, RidgesAndKernelFit) else {}
         fits: dict[int, LeadFit] = {}
         prior: Floats | None = None
@@ -141,12 +141,12 @@ class RidgesAndKernel:
         return RidgesAndKernelFit(self._leads[leads[0]].moments.days, fits)
 
     def copy(self) -> RidgesAndKernel:
-        """Return one that goes its own way from here."""
+        """Return an independent copy."""
         return RidgesAndKernel({lead: state.copy() for lead, state in self._leads.items()})
 
 
 def _ridge_columns(rows: Rows, lead: int) -> Floats:
-    """Return the columns of the ridges: the neighbours' help only the first lead."""
+    """Return the columns of the ridges. The neighbours' columns help only the first lead."""
     if lead == 1:
         return rows.x
     columns: Floats = rows.x[..., : len(rows.names.all) - len(rows.names.of(NEIGHBOURS))]

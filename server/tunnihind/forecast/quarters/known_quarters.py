@@ -1,4 +1,4 @@
-"""The shape that past hours had: how the price ran within them, and how far their quarters lay apart."""
+"""The shape of past hours: the slope of the price within them, and the distances of their quarters."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -16,28 +16,28 @@ from tunnihind.price_series import PriceSeries
 
 PER_HOUR: Final = HOUR_S // QUARTER_S
 MIDDLES: Final[Floats] = (np.arange(PER_HOUR) + 0.5) / PER_HOUR - 0.5
-"""Where the middles of the quarters are, in hours from the middle of the hour."""
+"""The middles of the quarters, in hours from the middle of the hour."""
 
 DAYS: Final = 250
-"""How many days are looked at."""
+"""The number of past days that are used."""
 _RECENT_DAYS: Final = 70
-"""Older ones weigh less than a hundredth of the newest in what is recent."""
+"""Recent values ignore older days, whose weight is less than a hundredth of the newest day's."""
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
-"""The hours on either side count like the hour itself where distances are pooled."""
+"""The hours on either side count like the hour itself when distances are pooled."""
 _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
 """The share of quarters within the distance, the same as from p10 to p90."""
 _PRIOR_DAYS: Final = 2.0
-"""Days of known quarters that weigh as much as the prior: no slope, and the distance below."""
+"""Days of known quarters that weigh as much as the prior: no slope, and the prior distance."""
 _PRIOR_DISTANCE: Final = 0.15
-"""About that of Estonia's quarters of October to December 2025, in units of the scale."""
+"""About the distance of Estonia's quarters of October to December 2025, in units of the scale."""
 _LEAST_SCALE_EUR_MWH: Final = 20.0
 
 
 def scale(hours: Floats) -> Floats:
-    """Return the unit in which shapes are measured, EUR/MWh: the size of the hour's price, and 20 near zero.
+    """Return the unit of shapes, EUR/MWh: the size of the hour's price, and 20 near zero.
 
-    Dear hours differ more within than cheap ones, about in proportion.
+    Expensive hours vary more within the hour than cheap ones, about in proportion.
     """
     unit: Floats = np.hypot(hours, _LEAST_SCALE_EUR_MWH)
     return unit
@@ -45,11 +45,11 @@ def scale(hours: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class KnownQuarters:
-    """Past hours by delivery day from `first` on and clock hour.
+    """Past hours by delivery day from `first` on, and by clock hour.
 
-    `hour` (days, 24) is their price, EUR/MWh; `slope` (days, 24) and the `distance` of their quarters (4, days, 24) are
-    in units of the scale. NaN for an hour of which not all four quarters are known; of two hours with the same clock
-    hour the means of both.
+    `hour` (days, 24) is their price, EUR/MWh. `slope` (days, 24) and the `distance` of their quarters (4, days, 24) are
+    in units of the scale. An hour is NaN if not all its quarters are known. Two hours with the same clock hour become
+    their mean.
     """
 
     first: date
@@ -59,14 +59,14 @@ class KnownQuarters:
 
     @classmethod
     def until(cls, prices: PriceSeries, last: date) -> Self:
-        """Look at the quarters of the last days up to `last`; at no day of before quarters were traded."""
+        """Return the quarters of the last days up to `last`, but of no day before quarters were traded."""
         first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
         return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, PER_HOUR), first)
 
     @classmethod
     def of(cls, quarters: Floats, first: date) -> Self:
-        """Look at quarters (hours, 4), EUR/MWh, of whole days that begin with `first`."""
+        """Return the shapes of quarters (hours, 4), EUR/MWh, of whole days that begin with `first`."""
         grid = DayGrid.between(first, delivery_day(day_start(first) + len(quarters) * HOUR_S - 1))
         hour = quarters.mean(axis=1)
         deviation = (quarters - hour[:, None]) / scale(hour)[:, None]
@@ -74,7 +74,7 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """Return the slope that clock hours had lately, near days counting more, known after each day, (days, 24)."""
+        """Return the recent slope of the clock hours, as known after each day, (days, 24). Near days count more."""
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)
@@ -82,7 +82,7 @@ class KnownQuarters:
         return slopes
 
     def recent_distance(self, last: date) -> Floats:
-        """Return within what distance of their hour 80% of quarters lay up to the day `last`, by clock hour: (24,)."""
+        """Return the distance from the hour within which 80% of quarters lay up to `last`, by clock hour: (24,)."""
         days = self.row(last) + 1
         if days == 0:
             return np.full(CLOCK_HOURS, _PRIOR_DISTANCE)
@@ -95,5 +95,5 @@ class KnownQuarters:
         return drawn
 
     def row(self, day: date) -> int:
-        """Return the row of a day; -1 for one before the first, the last row for one past it."""
+        """Return the row of a day: -1 for a day before the first, the last row for a day past it."""
         return min(max((day - self.first).days, -1), len(self.slope) - 1)

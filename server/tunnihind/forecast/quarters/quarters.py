@@ -1,8 +1,8 @@
 """A run of quarters from a run of hours.
 
-Widths are those of the hour and of the distances within the hour, put together as of two independent errors. The
-hour's error is three or four times as large, so this adds little. On four series of Estonian, Lithuanian and Finnish
-forecasts of 2025 the share of quarters inside p10 to p90 was that of hours within .015, at every lead.
+The width combines the hour's width and the distances within the hour as two independent errors. The hour's error is
+three or four times as large, so the distances add little. On four series of Estonian, Lithuanian and Finnish forecasts
+of 2025, the share of quarters inside p10 to p90 differed from the share of hours by at most .015, at every lead.
 """
 
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ type Mask = NDArray[np.bool_]
 
 
 def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: IssuedHours, market: Market) -> Run:
-    """Return the quarters of a run of hours: the same span and instant, four times the percentiles.
+    """Return the quarters of a run of hours, with the same instant and span.
 
-    The mean of an hour's four medians is the hour's, but for their rounding. `hours` are the prices by the hour that
-    the run was made from, `issued` the past forecasts to learn from. Raises ValueError where no price is known.
+    The mean of an hour's four medians is the hour's p50, apart from rounding. `hours` are the hourly prices behind the
+    run, `issued` the past forecasts to learn from. Raises ValueError if no price is known.
     """
     newest = hours.newest_day
     if newest is None:
@@ -65,11 +65,12 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
 
 
 def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask) -> tuple[Floats, Floats]:
-    """Return the price to expect in the hour before each and in the hour after, EUR/MWh, NaN where there is none.
+    """Return the expected price of the hour before each hour and of the hour after it, EUR/MWh, NaN if there is none.
 
-    All have shape (hours,). `before` are the prices of the hours before, NaN where unknown. They may be looked at only
-    where an hour `starts_day`, for there they are the day before's. `is_settled` says of which hours' delivery days a
-    price is known: the forecast for the day after such a day has seen it, so its last hour must not look there.
+    All arrays have shape (hours,). `before` holds the prices of the hours before, NaN where unknown. They are used only
+    where an hour `starts_day`, because there they belong to the day before. `is_settled` is true for hours of delivery
+    days with known prices. The forecast for the day after a settled day has seen its prices, so a settled day's last
+    hour must not use that forecast.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)
@@ -89,7 +90,7 @@ class _Shape:
 
 
 def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market) -> list[_Shape]:
-    """Return what each day's quarters are forecast by, from what may be known of the days before it."""
+    """Return the inputs of each day's quarters, from the data that may be known of the days before it."""
     learnt = LearntShares.of(known, issued, market)
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]
@@ -101,7 +102,7 @@ def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest:
 
 
 def _percentiles(hourly: Run, deviation: Floats, distance: Floats, limits: Limits) -> Floats:
-    """Return p10, p50 and p90 (3, hours, 4) around the hours' p50; a shape that leaves the limits is made flatter."""
+    """Return p10, p50 and p90 (3, hours, 4) around the hours' p50. A shape that leaves the limits is flattened."""
     p10, p50, p90 = (percentile[:, None] for percentile in (hourly.p10, hourly.p50, hourly.p90))
     highest, lowest = deviation.max(axis=1, keepdims=True), -deviation.min(axis=1, keepdims=True)
     room = np.minimum((limits.cap - p50) / np.maximum(highest, 1e-9), (p50 - limits.floor) / np.maximum(lowest, 1e-9))

@@ -1,7 +1,7 @@
-"""The shape within the hour: how far each quarter of a forecast is from its hour.
+"""The shape within the hour: the distance of each quarter of a forecast from its hour.
 
-It is a straight line but for a little curvature. In Estonia's quarters of 2025 the slope makes four fifths of their
-variance within the hour, and what is left of a shape does not come again.
+It is a straight line with a little curvature. In Estonia's quarters of 2025 the slope explains four fifths of the
+variance within the hour, and the rest of a shape does not repeat.
 """
 
 from typing import Final
@@ -13,17 +13,19 @@ from tunnihind.forecast.quarters.known_quarters import MIDDLES, scale
 from tunnihind.forecast.quarters.slope import columns_of, one_for_the_other
 
 _CURVATURE: Final[Floats] = np.array([0.05, -0.05, -0.05, 0.05])
-"""How far quarters lie from the line for hours that bend by 1 EUR/MWh; a parabola through three hours has 1/32."""
+"""The distance of quarters from the line in hours that bend by 1 EUR/MWh; a parabola through three hours has 1/32."""
 
 
 def deviations(
     p50: Floats, previous: Floats, following: Floats, *, recent: Floats, rise: Floats, shares: Floats
 ) -> Floats:
-    """Return how far the quarters of hours lie from their hour, shape (hours, 4), EUR/MWh.
+    """Return the distances of the quarters from their hour, shape (hours, 4), EUR/MWh.
 
-    All arguments but the last have shape (hours,): the `p50` of the hours and the prices to expect in the hours before
-    and after each, EUR/MWh, NaN where there is none; the `recent` slope of the clock hour, in units of its scale; the
-    sun's `rise`. `shares` (hours, 3) are those of the line, the recent slope and the rise.
+    - `p50`: the medians of the hours; `previous` and `following`: the expected prices of the hours before and after
+      each, NaN if there is none. All have shape (hours,), in EUR/MWh.
+    - `recent` (hours,): the recent slope of the clock hour, in units of its scale.
+    - `rise` (hours,): the rise of the sun.
+    - `shares` (hours, 3): the shares of the line, the recent slope and the rise.
     """
     before, after = one_for_the_other(p50 - previous, following - p50)
     unit = scale(p50)

@@ -1,7 +1,7 @@
-"""How steeply the price runs within an hour: from its neighbours, from what the clock hour did lately, from the sun.
+"""The slope of the price within an hour: from neighbouring hours, the clock hour's recent slope, and the sun.
 
-The shares of the three are learnt from past days, by ridge regression on the forecasts as they were issued, and drawn
-to shares that served well at the end of 2025. Slopes are in units of the hour's scale per hour.
+The shares of the three are learnt from past days, by ridge regression on the forecasts as issued. They are drawn to
+shares that worked well at the end of 2025. Slopes are in units of the hour's scale per hour.
 """
 
 from dataclasses import dataclass
@@ -19,36 +19,36 @@ from tunnihind.forecast.run import LEADS
 from tunnihind.market import HOUR_S, Market
 
 PRIOR_SHARES: Final[Floats] = np.array([1.0, 0.5, -0.8])
-"""Shares of the line through the neighbouring hours, of the slope that the clock hour had lately, and of the sun's
-rise: solar power comes and goes within an hour faster than the means of hours tell."""
+"""Shares of the line through the neighbouring hours, of the clock hour's recent slope, and of the sun's rise. Solar
+power comes and goes within an hour faster than the hourly means show."""
 _SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
-"""About the standard deviation of the three, so that they are drawn to the prior alike."""
+"""About the standard deviation of the three, so that all are drawn to the prior equally."""
 _PRIOR_HOURS: Final = 3000.0
-"""Hours of a spread like that which weigh as much as the prior: four months of them."""
+"""Hours with this spread that weigh as much as the prior: four months."""
 _HALF_LIFE_DAYS: Final = 90.0
 _WEIGHT_EUR_MWH: Final = 100.0
-"""An hour weighs by its scale, for errors count in EUR/MWh; one of this scale weighs 1."""
+"""An hour weighs by its scale, because errors count in EUR/MWh. An hour of this scale weighs 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedHours:
-    """p50 of past days as it was issued for them, EUR/MWh, shape (7, days, 24) by lead, NaN where it was not."""
+    """The p50 issued for past days, EUR/MWh, shape (7, days, 24) by lead, NaN if none was issued."""
 
     first: date
     p50: Floats
 
     @classmethod
     def none(cls, first: date) -> Self:
-        """Return those of no day."""
+        """Return an object without days."""
         return cls(first, np.empty((LEADS, 0, CLOCK_HOURS)))
 
     @property
     def days(self) -> int:
-        """How many days there are."""
+        """The number of days."""
         return int(self.p50.shape[1])
 
     def between(self, first: date, days: int) -> Floats:
-        """Return those of `days` days from `first` on, (7, days, 24)."""
+        """Return the p50 of `days` days from `first` on, (7, days, 24)."""
         rows = (first - self.first).days + np.arange(days)
         inside = (rows >= 0) & (rows < self.days)
         window = np.full((LEADS, days, 24), np.nan)
@@ -58,7 +58,7 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """The evidence for the shares, by day from `first` on: moments of the columns, (days, 3, 3), and with slopes."""
+    """The evidence for the shares by day from `first` on: moments of the columns, (days, 3, 3), and with the slopes."""
 
     first: date
     moments: Floats
@@ -66,7 +66,7 @@ class LearntShares:
 
     @classmethod
     def of(cls, known: KnownQuarters, issued: IssuedHours, market: Market) -> Self:
-        """Take in the days whose quarters are known, as they were forecast at each lead."""
+        """Collect the days whose quarters are known, with their forecasts at each lead."""
         days = len(known.slope)
         before, after, unit = _as_issued(issued, known)
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
@@ -83,7 +83,7 @@ class LearntShares:
         )
 
     def until(self, last: date) -> Floats:
-        """Return the shares (3,) as learnt from the days up to `last`."""
+        """Return the shares (3,) learnt from the days up to `last`."""
         days = min(max((last - self.first).days + 1, 0), len(self.moments))
         recency = 0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS)
         ridge = np.diag(_PRIOR_HOURS * _SPREAD**2)
@@ -99,7 +99,7 @@ def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floa
 
 
 def sun_rise(starts: Instants, market: Market) -> Floats:
-    """Return how much the sine of the sun's elevation rises in hours, not below the horizon, shape (hours,)."""
+    """Return the rise of the sine of the sun's elevation over hours, 0 below the horizon, shape (hours,)."""
     middles = starts + HOUR_S // 2
     before, after = (np.maximum(sine_of_elevation(middles + shift, market), 0) for shift in (-HOUR_S, HOUR_S))
     rise: Floats = (after - before) / 2
@@ -107,7 +107,7 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
 
 
 def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
-    """Return steps to and from hours; where only one is known (not NaN) it stands for both, 0 where none is."""
+    """Return steps to and from hours. If only one is known (not NaN) it stands for both; 0 if neither is known."""
     first, second = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
     return np.nan_to_num(first), np.nan_to_num(second)
 
@@ -116,7 +116,7 @@ def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Float
     """Return the steps before and after each hour, EUR/MWh, and its scale, as issued: each (7, days, 24)."""
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
-    # The days around a day are one lead nearer and further; before the first lead lies a known price.
+    # The day before is one lead nearer, the day after one further. A known price lies before the first lead.
     edges = np.full((2, *p50.shape[:2], 1), np.nan)
     edges[0, 0, 1:, 0] = known.hour[:-1, -1]
     edges[0, 1:, :, 0] = around[:-1, :-2, -1]

@@ -1,1 +1,1 @@
-"""A point model taken through the past day by day, as if it had run all along."""
+"""Replays a point model through past days, as if it had run all along."""

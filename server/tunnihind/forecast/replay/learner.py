@@ -1,7 +1,8 @@
-"""A point model that goes through the past day by day: it forecasts each day from what was known, then takes it in.
+"""Takes a point model through the past: it forecasts each day from the data known then, then learns the day.
 
-Between the weekly fits of its own past it does not change, and the days since the last of them are taken in again with
-every forecast. So what it says depends on the data alone, never on when it was started or how often it was asked.
+The model does not change between the weekly fits of its own past. The days since the last fit are learnt again with
+every forecast. So the forecast depends on the data alone, never on when the process started or how many forecasts it
+made.
 """
 
 from copy import copy
@@ -28,7 +29,7 @@ _BLOCK_DAYS: Final = 56
 
 @dataclass(frozen=True, slots=True)
 class DatedFit:
-    """A fit that has seen the days up to row `through` of the grid."""
+    """A fit on the days up to row `through` of the grid."""
 
     through: int
     fit: Fit
@@ -36,10 +37,10 @@ class DatedFit:
 
 @dataclass(slots=True)
 class _Record:
-    """How one lead did, arrays by row of the grid.
+    """The record of one lead, in arrays by row of the grid.
 
-    `issued` (days, 24) is the forecast of each day as it was issued, with its level corrected, EUR/MWh; `shift` (days,)
-    the correction, asinh scale. Rows are written before they are read, so that copies of a learner share them.
+    `issued` (days, 24) is the forecast issued for each day with its level corrected, EUR/MWh. `shift` (days,) is the
+    correction, asinh scale. Rows are written before they are read, so copies of a learner share the arrays.
     """
 
     level: LevelTracker
@@ -48,12 +49,15 @@ class _Record:
 
     @classmethod
     def empty(cls, lead: int, capacity: int) -> Self:
-        """Return the record of no day."""
+        """Return a record without days."""
         return cls(LevelTracker(lead), np.full((capacity, CLOCK_HOURS), np.nan), np.zeros(capacity + LEADS))
 
 
 class RowBlocks:
-    """The rows of consecutive days up to row `last` by lead, taken many at a time: each taking has its fixed cost."""
+    """The rows of consecutive days up to row `last`, by lead.
+
+    Many are made at once, because each call costs a fixed time.
+    """
 
     def __init__(self, columns: LeadColumns, last: int) -> None:
         self.columns = columns
@@ -61,7 +65,7 @@ class RowBlocks:
         self._taken: dict[int, tuple[range, Rows]] = {}
 
     def of(self, days: range, lead: int) -> Rows:
-        """Return a lead's rows of days, each as of its own issue."""
+        """Return a lead's rows for some days, each as of its own issue."""
         taken, rows = self._taken.get(lead, (range(0), None))
         if rows is None or days.start not in taken or days[-1] not in taken:
             taken = range(days.start, min(max(days.stop, days.start + _BLOCK_DAYS), self._last + 1))
@@ -72,7 +76,7 @@ class RowBlocks:
 
 @dataclass(slots=True)
 class Learner:
-    """A point model of some leads that has seen the days up to row `through`, its last fits, and how it did."""
+    """A point model of some leads that has learnt the days up to row `through`, its last fits, and its records."""
 
     learning: Learning
     records: dict[int, _Record]
@@ -81,16 +85,16 @@ class Learner:
 
     @classmethod
     def begin(cls, model: PointModel, leads: tuple[int, ...], capacity: int) -> Self:
-        """Begin with no day seen; `capacity` is how many rows the grid may ever have."""
+        """Begin without any day; `capacity` is the largest number of rows that the grid may ever have."""
         return cls(model(), {lead: _Record.empty(lead, capacity) for lead in leads})
 
     def copy(self) -> Learner:
-        """Return a learner that goes its own way from here."""
+        """Return an independent copy."""
         records = {lead: replace(record, level=copy(record.level)) for lead, record in self.records.items()}
         return replace(self, learning=self.learning.copy(), records=records)
 
     def learn(self, blocks: RowBlocks, through: int) -> None:
-        """Forecast the days up to row `through` with the fits of their time, then take them in."""
+        """Forecast the days up to row `through` with the fits of their time, then learn them."""
         days = range(self.through + 1, through + 1)
         block = np.arange(days.start, days.stop)
         price = blocks.columns.prices.target[block]
@@ -104,25 +108,25 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit again; the days to come are forecast with it until the next time."""
+        """Fit again. Later days are forecast with this fit until the next one."""
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
 
     def fit(self, leads: tuple[int, ...]) -> Fit:
-        """Fit leads, in order from the first, on all days seen."""
+        """Fit leads, in order from the first, on all days learnt."""
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
-        """Return p50 as it was issued for the days seen, EUR/MWh, shape (leads, days, 24), NaN where it was not."""
+        """Return the p50 issued for the days learnt, EUR/MWh, shape (leads, days, 24), NaN if none was issued."""
         return np.stack([self.records[lead].issued[: self.through + 1] for lead in leads])
 
     def shift(self, lead: int) -> float:
-        """Return the correction of the level of the forecast for the day `lead` days after the newest one seen."""
+        """Return the level correction of the forecast for the day `lead` days after the newest day learnt."""
         return float(self.records[lead].shift[self.through + lead])
 
     def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
-        """Return what would have been predicted for a block of days, (parts, n, 24), NaN where nothing was."""
+        """Return the forecasts that would have been issued for a block of days, (parts, n, 24), NaN if none."""
         parts = [(days, dated.fit.predict(lead, rows.pick(days))) for dated, days in self._by_fit(block, lead)]
         predicted = np.full((len(parts[0][1]) if parts else 1, len(block), CLOCK_HOURS), np.nan)
         for days, part in parts:
@@ -130,7 +134,7 @@ class Learner:
         return predicted
 
     def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
-        """Return the newest fit that had seen nothing after each day's last usable one, and the days that it serves."""
+        """Return the fits with their days: each day gets the newest fit on days that it may use."""
         parts: list[tuple[DatedFit, slice]] = []
         for k, fit in enumerate(self.fits):
             end = self.fits[k + 1].through if k + 1 < len(self.fits) else int(block[-1])

@@ -1,8 +1,8 @@
-"""A model's learning as plain data, from which the model is made again: numpy arrays and a JSON document.
+"""A model's learning as plain data, numpy arrays and a JSON document, from which the model is restored.
 
-It works for any dataclass that holds arrays, finite numbers, texts, None, tuples, lists, sets, mappings, and other
-dataclasses of these; a point model whose state is to be kept consists of such. Nothing is pickled: the document names
-no types, so that reading it makes no other objects than those that are expected.
+It works for any dataclass of arrays, finite numbers, texts, None, tuples, lists, sets, mappings, and other such
+dataclasses. A point model must consist of these if its state is to be kept. Nothing is pickled: the document names no
+types, so reading it creates only the expected objects.
 """
 
 from collections.abc import Mapping
@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 type Shapes = Mapping[Any, Any]
-"""The dataclass that stands for each protocol, as `RidgesAndKernel` for `Learning`."""
+"""The dataclass that implements each protocol, such as `RidgesAndKernel` for `Learning`."""
 
 _ARRAY = "array"
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """A JSON document, and the arrays that it names by their place; an array that two parts share is there once."""
+    """A JSON document, and the arrays that it refers to by position. An array that two parts share is stored once."""
 
     document: bytes
     arrays: tuple[NDArray[Any], ...]
 
     @classmethod
     def by(cls, model: object) -> Self:
-        """Take a dataclass apart. Raises TypeError for one that holds anything else than plain data."""
+        """Convert a dataclass. Raises TypeError if it holds anything but plain data."""
         arrays: list[NDArray[Any]] = []
         places: dict[int, int] = {}
 
@@ -40,13 +40,13 @@ class Learnt:
                 return {_ARRAY: places[id(value)]}
             if isinstance(value, np.generic):
                 return value.item()
-            raise TypeError(f"a {type(value).__name__} is no plain data: it can't be kept")
+            raise TypeError(f"a {type(value).__name__} is not plain data: it can't be kept")
 
         document = msgspec.json.encode(model, enc_hook=named)
         return cls(document, tuple(arrays))
 
     def restored[Model](self, model: type[Model], shapes: Shapes) -> Model:
-        """Put a dataclass together again, with these arrays. Raises ValueError where they aren't one."""
+        """Restore a dataclass. Raises ValueError if document and arrays don't fit it."""
 
         def resolved(shape: Any, value: Any) -> Any:  # noqa: ANN401  msgspec's hook takes any type
             if shape in shapes:
@@ -70,16 +70,16 @@ class Learnt:
 
 
 class LearntKeeper(Protocol):
-    """Keeps what was learnt for later processes. It may forget anything at any time: that costs only time."""
+    """Keeps learning for later processes. It may forget anything at any time, which costs only time."""
 
     def find(self, name: str) -> Learnt | None:
-        """Return what is kept under a name, whole or not at all."""
+        """Return the complete value kept under a name, or None."""
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Keep something under a name, if that can be."""
+        """Keep a value under a name. Do nothing if the disk refuses it."""
 
 
 def _scalars(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type
-    """Return the kinds of numbers that `np.dtype[...]` stands for, one or a union of them."""
+    """Return the number types in `np.dtype[...]`: one, or the members of a union."""
     (scalar,) = get_args(dtype)
     return get_args(scalar) or (scalar,)

@@ -1,4 +1,4 @@
-"""Correction of a forecast's level by its own recent day-mean errors, as far as such errors have lately persisted."""
+"""Corrects a forecast's level by its own recent day-mean errors, as far as such errors have recently persisted."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 FIRST_LEAD: Final = 3
-"""Nearer days see the newest day itself."""
+"""Nearer leads need no correction, because they see the newest day itself."""
 
 _ERROR_HALF_LIFE_DAYS: Final = 3.0
 _GAIN_HALF_LIFE_DAYS: Final = 60.0
@@ -18,9 +18,9 @@ _LARGEST_SHIFT: Final = 0.4
 
 @dataclass(slots=True)
 class LevelTracker:
-    """Keeps c, the moving mean of one lead's day-mean errors, and the gain of error(t) on the c known at its issue.
+    """Tracks c, the moving mean of one lead's day-mean errors, and a gain: the slope of errors on the c at their issue.
 
-    The gain is near 0 where errors do not persist, so that the correction switches itself off.
+    The gain is near 0 if errors do not persist, so the correction switches itself off.
     """
 
     lead: int
@@ -30,7 +30,7 @@ class LevelTracker:
     var: float = _PRIOR_WEIGHT
 
     def update(self, error: float) -> float:
-        """Take the next day's mean error, asinh scale, NaN for none; return the shift for `lead` days later."""
+        """Add the next day's mean error, asinh scale, NaN if unknown. Return the shift for `lead` days later."""
         if np.isfinite(error):
             keep, slow = 0.5 ** (1 / _ERROR_HALF_LIFE_DAYS), 0.5 ** (1 / _GAIN_HALF_LIFE_DAYS)
             self.state = keep * self.state + (1 - keep) * error

@@ -1,7 +1,7 @@
-"""When the model's past is replayed from, in which steps, and how a running state is continued.
+"""Decides where the model's replay starts, in which steps it goes, and how a kept state continues.
 
-Time is cut into eras of 16 weeks. A state belongs to one era: it is replayed from a fixed day before it and refitted
-on fixed days, so that a state continued day by day and one replayed from nothing are the same, bit by bit.
+Time is cut into eras of 16 weeks. A state belongs to one era: it is replayed from a fixed day before it and refitted on
+fixed days. So a state continued day by day and one replayed from nothing are the same, bit by bit.
 """
 
 from collections import OrderedDict
@@ -22,24 +22,27 @@ from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
 REPLAY_DAYS: Final = 896
-"""How far before its era a state begins: six half-lives, after which 1.6% of a row's weight is left."""
+"""A state begins this many days before its era: six half-lives, after which 1.6% of a row's weight is left."""
 HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
-"""How much history a state may look at."""
+"""The longest history that a state uses."""
 
 _BANK_DAYS: Final = 224
-"""Days before the era that fill the bank of errors, and are therefore replayed in finer steps."""
+"""Days before the era that fill the bank of errors, so they are replayed in finer steps."""
 _STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20
-"""Between them refits of the past need not be thorough."""
+"""Refits of the past between these steps need not be thorough."""
 _KEPT_REFITS: Final = 2
-"""The days of an unfinished step, and today's and tomorrow's forecasts without their own prices, go on from these."""
+"""The days of an unfinished step continue from these refits.
+
+So do today's and tomorrow's forecasts without own prices.
+"""
 _KEPT_REPLAYED: Final = 2
-"""Up to the newest day and up to the one before."""
+"""Kept results: up to the newest day, and up to the day before."""
 _KEPT_STATES: Final = 3
 """The states of an era: before the auction, after it, and without weather."""
 _ERA: Final = 2
-"""The number of values at the head of a state's name that say which era it belongs to."""
+"""The number of leading values in a state's name that identify its era."""
 
 
 def era_start(newest: date) -> date:
@@ -48,13 +51,13 @@ def era_start(newest: date) -> date:
 
 
 def history_start(newest: date) -> date:
-    """Return the first day that a state whose newest settled day is `newest` looks at."""
+    """Return the first day that a state uses if its newest settled day is `newest`."""
     return era_start(newest) - timedelta(days=REPLAY_DAYS)
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A learner as it stands after the day `through`: models, and by lead what was issued and the level's shift.
+    """A learner after the day `through`: its models, and by lead the issued forecasts and the level's shift.
 
     `issued` has shape (leads, days, 24), EUR/MWh; `shift` (leads,), asinh scale.
     """
@@ -66,14 +69,14 @@ class Replayed:
     shift: Floats
 
     def of_first(self, leads: int) -> Replayed:
-        """Return the same of the first leads, whose models know nothing of the others."""
+        """Return the result for the first leads only. Their models do not depend on the others."""
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
 class Replays:
-    """Runs a point model through the past, and goes on from where an earlier run was as long as that past is the same.
+    """Runs a point model through the past, and continues from an earlier run while that run's past is unchanged.
 
-    A kept state has a name that covers everything that it rests on, so that it is never taken for that of another past.
+    A kept state has a name that covers all its inputs, so it is never mistaken for the state of another past.
     """
 
     def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
@@ -83,7 +86,7 @@ class Replays:
         self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
 
     def up_to(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Replayed:
-        """Return the learner of the first `leads` as it stands after row `through`."""
+        """Return the learner of the first `leads` after row `through`."""
         names = [_Name("replayed", columns, era_row, through, wide) for wide in _at_least(leads)]
         replayed = self._replayed.first(names)
         if replayed is None:
@@ -92,7 +95,7 @@ class Replays:
         return replayed.of_first(len(leads))
 
     def _continued(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Learner:
-        """Return the learner at its last refit on or before row `through`; not to be changed."""
+        """Return the learner at its last refit on or before row `through`. Callers must not change it."""
         refits = _refit_rows(WARM_UP_DAYS - 1, through, era_row)
         last = refits[-_KEPT_REFITS:]
         names = (_Name("learner", columns, era_row, row, wide) for row in reversed(last) for wide in _at_least(leads))
@@ -114,7 +117,7 @@ class Replays:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """The origin of something learnt: it differs whenever anything does that the result rests on."""
+    """The origin of a result. It differs whenever any input of the result differs."""
 
     kind: str
     columns: LeadColumns
@@ -133,7 +136,7 @@ class _Name:
 
 
 class _Kept[Part]:
-    """The last parts of each state by name; those of earlier processes are made again from what the keeper has."""
+    """The last parts of each state by name. Parts of earlier processes are restored from the keeper."""
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
         self._part = part
@@ -143,11 +146,11 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Return the first of some names that there is."""
+        """Return the part of the first name that is kept, None if there is none."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:
-        """Keep a part, which is not to be changed from now on."""
+        """Keep a part. It must not be changed any more."""
         self._hold(name, part)
         if self._keeper is not None:
             self._keeper.keep(str(name), Learnt.by(part))
@@ -185,7 +188,7 @@ def _trim[Key, Value](kept: OrderedDict[Key, Value], most: int) -> None:
 
 
 def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
-    """Return sets of leads that hold these: what is learnt of a lead is the same whichever follow it."""
+    """Return sets of leads that contain these: the learning of a lead does not depend on the leads after it."""
     return dict.fromkeys((leads, tuple(LEAD_DAYS)))
 
 
@@ -204,7 +207,7 @@ def _is_thorough(row: int, era_row: int) -> bool:
 
 
 def _finished(learner: Learner, columns: LeadColumns, through: int, leads: tuple[int, ...]) -> Replayed:
-    """Take in the days since the last refit, and fit."""
+    """Learn the days since the last refit, and fit."""
     if learner.through < through:
         learner = learner.copy()
         learner.learn(RowBlocks(columns, through), through)

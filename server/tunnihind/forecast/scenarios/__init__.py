@@ -1,1 +1,1 @@
-"""Joint paths: 20 equally likely courses that the prices of a run's hours may take."""
+"""Price paths: 20 equally likely courses of the prices of a run's hours."""

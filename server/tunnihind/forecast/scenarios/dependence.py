@@ -1,4 +1,4 @@
-"""In which order the paths come at each hour: as past forecasts were wrong together.
+"""The order of the paths at each hour, taken from the way in which past forecasts erred.
 
 This is the Schaake shuffle (Clark et al. 2004, J. Hydrometeorology 5(1)) on the model's own errors as issued, as in
 ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statist. Sci. 28(4)).
@@ -20,21 +20,22 @@ from tunnihind.price_series import PriceSeries
 type Ranks = NDArray[np.intp]
 
 _APART_DAYS: Final = 7
-"""Days between the issues: the same weekday, and errors of which hardly any are the same."""
+"""Days between the chosen issues: they share the weekday, and hardly any errors."""
 _SETTLED_DAYS: Final = 2
-"""Days whose prices are settled and which a run still forecasts, at most: today and tomorrow."""
+"""The largest number of settled days that a run still forecasts: today and tomorrow."""
 
 _CORRELATION: Final = ((0.45, 2.5), (0.55, 34.0))
-"""Shares and reaches (hours) of the correlation of two hours' errors, .45 exp(-k / 2.5) + .55 exp(-k / 34). It
-is that of the Home Assistant integration, whose `plans/saving.py` says how it was fitted."""
+"""Shares and reaches (hours) of the correlation of two hours' errors: .45 exp(-k / 2.5) + .55 exp(-k / 34). The Home
+Assistant integration uses the same; its `plans/saving.py` says how it was fitted."""
 _SEED: Final = 20
 
 
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
-    """Return the ranks (20, days, 24) of the errors of 20 past issues, None where so many are not known.
+    """Return the ranks (20, days, 24) of the errors of 20 past issues, None if fewer are known.
 
-    `hours` are the known prices. `days` counts the days to forecast from the newest that `issued` holds, which is 0.
-    The errors of an issue are those of the days as far from its own newest one, at the leads they were forecast at.
+    `hours` are the known prices. `days` holds the days to forecast, counted from the newest day in `issued`, which is
+    0. The errors of an issue are those of the days at the same distance from its own newest day, at the leads of their
+    forecasts.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -50,7 +51,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
 
 
 def modelled_ranks(hours: int) -> Ranks:
-    """Return ranks (20, hours) of errors whose correlation fades with the hours between, where too few are known."""
+    """Return ranks (20, hours) for when too few past errors are known. Correlation fades with the hours between."""
     shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIOS))
     errors = np.zeros((hours, SCENARIOS))
     for (share, reach_h), shock in zip(_CORRELATION, shocks, strict=True):
@@ -63,7 +64,7 @@ def modelled_ranks(hours: int) -> Ranks:
 
 
 def ranks_of(errors: Floats) -> Ranks:
-    """Return the place of each of the first axis among them, from 0; of equals the first has the lower one."""
+    """Return each element's rank along the first axis, from 0. Equal elements keep their order."""
     ranks: Ranks = np.argsort(np.argsort(errors, axis=0, kind="stable"), axis=0, kind="stable")
     return ranks
 
@@ -78,9 +79,9 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 
 
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
-    """Return the places of 20 of the issues, given by their day in ascending order: the newest and those before it.
+    """Return the positions of 20 issues, the newest first, from the ascending days of all issues; None if fewer fit.
 
-    They are a week apart, or as far as that many can be.
+    They are a week apart, or as far apart as 20 issues allow.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

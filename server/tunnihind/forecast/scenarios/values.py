@@ -1,4 +1,4 @@
-"""The 20 equally likely values of one hour: what its p10, p50 and p90 say, spelled out."""
+"""The 20 equally likely values of an hour, from its p10, p50 and p90."""
 
 from statistics import NormalDist
 from typing import Final
@@ -11,20 +11,20 @@ from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
 from tunnihind.market import Limits
 
 _BELOW, _ABOVE = 1.7, 1.9
-"""How far the outermost values are from p50, in units of the distances of p10 and p90 (asinh scale). With them the mean
-of what lies beyond p10 and beyond p90 is that of the served model's own errors of September 2024 to December 2025."""
+"""The distance of the outermost values from p50, in units of the distances of p10 and p90 (asinh scale). With these,
+the means beyond p10 and p90 match the served model's own errors of September 2024 to December 2025."""
 _CENT: Final = 0.01
 _LOW, _MIDDLE, _HIGH = 2, 9, 17
-"""Which of the values, in order, are p10, p50 (and so is the next one) and p90."""
+"""The positions of p10, p50 (and the next one) and p90 among the sorted values."""
 
 
 def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     """Return the values of each hour in ascending order, EUR/MWh, shape (20, hours).
 
-    The third is p10, the tenth and eleventh are p50, the eighteenth is p90; the second and the nineteenth lie a cent
-    outside. So two lie below p10 and two above p90, and the 10th, 50th and 90th percentiles of the 20 are p10, p50
-    and p90 within 0.01 by every usual definition. Between them the values run as a normal distribution's of two halves.
-    The first does not go below `lowest`, the lowest price lately, unless p10 is down there already.
+    The third is p10, the tenth and eleventh are p50, the eighteenth is p90. The second and the nineteenth lie a cent
+    outside. So two lie below p10 and two above p90, and the 10th, 50th and 90th percentiles of the 20 are p10, p50 and
+    p90 within 0.01 by every usual definition. The values between follow a normal distribution with two different
+    halves. The first is not below `lowest`, the lowest recent price, unless p10 already is.
     """
     p10, p50, p90 = (to_scale(percentile) for percentile in (run.p10, run.p50, run.p90))
     steps = _steps()[:, None]
@@ -34,14 +34,14 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     values[-1] = np.maximum(values[-1], values[-2])
     values[_LOW], values[_HIGH] = run.p10, run.p90
     values[_MIDDLE] = values[_MIDDLE + 1] = run.p50
-    # Scale and back is off by a few units in the last place.
+    # Converting to asinh scale and back is off by a few units in the last place.
     values[_LOW : _HIGH + 1] = np.clip(values[_LOW : _HIGH + 1], run.p10, run.p90)
     within: Floats = np.clip(values, limits.floor, limits.cap)
     return within.round(2) + 0.0
 
 
 def _steps() -> Floats:
-    """Return how far the values are from p50, in units of the distances of p10 and p90."""
+    """Return the distances of the values from p50, in units of the distances of p10 and p90."""
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS
     steps = np.array([normal.inv_cdf(level) for level in levels.tolist()]) / normal.inv_cdf(OUTER_LEVELS[1])

@@ -1,1 +1,1 @@
-"""How well forecasts did: backtests of past days, the runs as they were issued, and the measures of both."""
+"""The accuracy of forecasts: backtests of past days, the runs as issued, and the measures of both."""

@@ -1,7 +1,6 @@
-"""Walk-forward backtest: forecasts made as of past instants, scored against what came.
+"""Walk-forward backtest: forecasts made as of past instants, scored against the actual prices.
 
-Every forecast sees `archive.as_of(issue instant)` and nothing else, and only hours that were unpublished at that
-instant are scored.
+Every forecast sees only `archive.as_of(issue instant)`. Only hours that were unpublished at that instant are scored.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,22 +20,22 @@ from tunnihind.market import HOUR_S, WEEK_S, SeriesKey, Zone, day_end, day_start
 from tunnihind.price_series import PriceSeries
 
 type Progress = Callable[[int, int], None]
-"""Told after every forecast how many of how many are done."""
+"""Called after every forecast with the number of forecasts made and their total."""
 
 SCORE_DAYS: Final = 90
 SCORE_HORIZON_H: Final = 24
 BACKTEST_TIER: Final = "backtest"
 ENOUGH_HOURS: Final = 28 * 24
-"""Scored hours from which a `BacktestScore` is given: four weeks, so that each weekday counts four times."""
+"""A `BacktestScore` needs this many scored hours: four weeks, so that each weekday counts four times."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedForecasts:
-    """Forecasts of unpublished hours exactly as they were issued, all arrays of shape (n,).
+    """Forecasts of unpublished hours exactly as issued. All arrays have shape (n,).
 
-    `lead_days` is the delivery day of the hour less the newest day that its forecast might use: the newest
-    settled one, or the day before where a part of the delivery day was settled already. `seven_day_mean` is the
-    naive forecast of that name from the same knowledge, NaN where there is none.
+    `lead_days` counts the days from the newest day that the forecast may use to the delivery day of the hour. That
+    newest day is the newest settled one, or the day before the delivery day if part of the delivery day was already
+    settled. `seven_day_mean` is the naive forecast of that name from the same data, NaN if there is none.
     """
 
     issued_ts: Instants
@@ -59,7 +58,7 @@ class IssuedForecasts:
 
 @dataclass(frozen=True, slots=True)
 class BacktestResult:
-    """Forecasts beside what came, of periods that last `step_s` seconds.
+    """Forecasts and actual prices of periods of `step_s` seconds.
 
     `actual` and `baseline`, the price 168 h earlier, have shape (n,), EUR/MWh, NaN where unknown.
     """
@@ -71,7 +70,7 @@ class BacktestResult:
 
     @classmethod
     def of(cls, forecasts: IssuedForecasts, truth: PriceSeries) -> Self:
-        """Set forecasts against the prices that came."""
+        """Set forecasts against the actual prices."""
         targets = forecasts.target_ts
         return cls(forecasts, truth.at(targets), truth.at(targets - WEEK_S), truth.step_s)
 
@@ -87,7 +86,7 @@ class BacktestResult:
         )
 
     def by_lead(self) -> dict[int, Scores]:
-        """Score the forecasts by lead day, of those that occur."""
+        """Score the forecasts by lead day."""
         leads = self.forecasts.lead_days
         return {int(lead): self.scores(leads == lead) for lead in np.unique(leads)}
 
@@ -113,13 +112,12 @@ def backtest(
     step_s: int = HOUR_S,
     progress: Progress | None = None,
 ) -> BacktestResult:
-    """Forecast once a day at `issue_at` UTC and keep the hours of the delivery days from `first` to `last`.
+    """Forecast once a day at `issue_at` UTC, and keep the hours of the delivery days from `first` to `last`.
 
-    `make` makes runs of the step (`OfStep`); of quarters, truth and baseline are unknown where only the hour is.
-
-    A forecast issued on delivery day D counts for the hours of D+1 to D+`horizon_days` that were unpublished;
-    the first one is issued `horizon_days` before `first`. Issued after publication, the longest lead is thus a day
-    shorter. Hours that the forecaster doesn't reach are left out.
+    `make` makes runs of the step (`SingleStepForecaster`). For quarters, truth and baseline are unknown if only the
+    hour is known. A forecast issued on delivery day D counts for the hours of D+1 to D+`horizon_days` that were
+    unpublished. The first forecast is issued `horizon_days` before `first`. If forecasts are issued after publication,
+    the longest lead is a day shorter. Hours that the forecast doesn't reach are left out.
     """
     zone = make.market.zone
 
@@ -136,10 +134,10 @@ def backtest(
 
 @dataclass(frozen=True, slots=True)
 class NextDay:
-    """A forecast of the 24 hours that followed the newest settled one, EUR/MWh.
+    """A forecast of the 24 hours after the newest settled hour, EUR/MWh.
 
-    Arrays have shape (periods,), each of `step_s` seconds, the first for the one at `start_ts`; they are empty where
-    nothing could be forecast.
+    Arrays have shape (periods,), one for each `step_s` seconds from `start_ts` on. They are empty if no forecast was
+    possible.
     """
 
     issued_ts: int
@@ -151,7 +149,7 @@ class NextDay:
 
     @classmethod
     def of(cls, run: Run, known: Known) -> Self:
-        """Cut the next 24 hours out of a run that was made from what was `known`."""
+        """Cut the next 24 hours out of a run that was made from `known`."""
         targets = _next_day(known.prices.of(run.zone), run.step_s)
         covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)]
         if not covered.size:
@@ -161,11 +159,11 @@ class NextDay:
 
     @classmethod
     def nothing(cls, issued_ts: int, step_s: int) -> Self:
-        """Return what was said at an instant where nothing could be forecast."""
+        """Return an empty forecast for an instant at which no forecast was possible."""
         return cls(issued_ts, issued_ts, np.empty(0), np.empty(0), np.empty(0), step_s)
 
     def as_run(self, zone: Zone) -> Run:
-        """Return the run of a zone that says just this."""
+        """Return this forecast as a run of a zone."""
         return Run(self.issued_ts, BACKTEST_TIER, zone, self.step_s, self.start_ts, self.p10, self.p50, self.p90, {})
 
     def targets(self) -> Instants:
@@ -174,9 +172,9 @@ class NextDay:
 
 
 def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
-    """Return the instants up to `as_of` whose forecasts are scored, oldest first: one a day at `ISSUE_AT`.
+    """Return the instants up to `as_of` whose forecasts are scored, oldest first, one a day at `ISSUE_AT`.
 
-    They are those whose next day lies within the 90 delivery days up to the newest one settled.
+    The next day of each lies within the 90 delivery days up to the newest settled day.
     """
     newest = truth.newest_day
     if newest is None:
@@ -186,11 +184,10 @@ def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
 
 
 def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestScore | None:
-    """Return the accuracy of forecasts over the 24 hours that followed the newest settled hour.
+    """Return the accuracy of forecasts over the 24 hours after the newest settled hour.
 
-    `truth` has the step of the forecasts. A quarter counts where its price and that of the same quarter a week earlier
-    are known as quarters. None where fewer than `ENOUGH_HOURS` can be scored, or where the baseline made no error at
-    all.
+    `truth` has the step of the forecasts. A quarter counts if its price and that of the same quarter a week earlier are
+    known as quarters. Return None if fewer than `ENOUGH_HOURS` can be scored, or if the baseline made no error.
     """
     parts = list(forecasts)
     targets = np.concatenate([np.empty(0, np.int64), *(part.targets() for part in parts)])
@@ -237,7 +234,7 @@ def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
 
 
 def _lead_days(targets: Instants, newest: date | None) -> Instants:
-    """Return the lead days, shape (n,); 0 for forecasts made with no price known."""
+    """Return the lead days, shape (n,); 0 if the forecast was made without any known price."""
     days = [delivery_day(int(ts)) for ts in targets]
     return np.array([max(1, (day - newest).days) if newest is not None else 0 for day in days], np.int64)
 

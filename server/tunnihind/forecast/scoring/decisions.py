@@ -1,9 +1,9 @@
-"""The worth of a forecast to those who plan by it: how much of the possible saving its cheapest hours catch.
+"""The worth of a forecast for planning: the share of the possible saving that its cheapest hours catch.
 
-A plan takes the periods that a forecast says are cheapest, wherever in the day they lie; of equal ones the earliest.
-Its saving is the day's mean price less the mean price of the periods that it took. With perfect foresight that is
-the ideal saving. A share is the sum of the savings over the sum of the ideal ones, so that days on which little can be
-saved count for little. Prices and savings are in EUR/MWh without VAT.
+A plan takes the periods that a forecast says are cheapest, anywhere in the day. Of equal periods it takes the earliest.
+Its saving is the day's mean price less the mean price of its periods. The saving with perfect foresight is the ideal
+saving. A share is the sum of the savings over the sum of the ideal ones, so days with little to save count little.
+Prices and savings are in EUR/MWh without VAT.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,16 +17,16 @@ from tunnihind.forecast.run import LEADS
 from tunnihind.market import HOUR_S
 
 PLAN_HOURS: Final = (1, 3, 4, 6)
-"""Plans of these numbers of hours of a delivery day are scored."""
+"""Plans of these numbers of hours in a delivery day are scored."""
 WEEK_PLAN_HOURS: Final = 4
-"""Hours that a plan looks for in the seven delivery days after the day of issue."""
+"""The hours that a plan needs in the seven delivery days after the day of issue."""
 BOILER_KW: Final = 3
 BOILER_HOURS: Final = 3
 _BOILER_MWH_A_YEAR: Final = BOILER_KW * BOILER_HOURS * 365 / 1000
 
 
 class Hours(NamedTuple):
-    """Prices of consecutive periods, and what was forecast for them; arrays of shape (periods,), NaN where unknown.
+    """Prices of consecutive periods, and their forecasts. Arrays have shape (periods,), NaN where unknown.
 
     `baseline` is the price one week earlier, `seven_day_mean` the naive forecast of that name.
     """
@@ -43,7 +43,7 @@ class Hours(NamedTuple):
 
 
 class Savings(NamedTuple):
-    """The savings of plans by each forecast, and with perfect foresight, against the mean price, EUR/MWh."""
+    """The savings of plans against the mean price, EUR/MWh: by each forecast, and with perfect foresight."""
 
     forecast: float
     baseline: float
@@ -52,15 +52,15 @@ class Savings(NamedTuple):
 
 
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
-    """Return the mean price less the mean price of the cheapest periods by a forecast, EUR/MWh."""
+    """Return the mean price less the mean price of the periods that a forecast says are cheapest, EUR/MWh."""
     taken = np.argsort(forecast, kind="stable")[:periods]
-    # Counted from the lowest price: means of equal prices differ in the last place, which would be a saving.
+    # Prices count from the lowest: means of equal prices may differ in the last place, which would look like a saving.
     above = actual - actual.min()
     return float(above.mean() - above[taken].mean())
 
 
 def savings(hours: Hours, periods: int) -> Savings | None:
-    """Return what plans of so many periods save; None where a price or a forecast of any period is unknown."""
+    """Return the savings of plans of `periods` periods, None if a price or a forecast is unknown."""
     if not hours.actual.size or np.isnan(hours).any():
         return None
     by = hours.p50, hours.baseline, hours.seven_day_mean, hours.actual
@@ -68,19 +68,19 @@ def savings(hours: Hours, periods: int) -> Savings | None:
 
 
 def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
-    """Return what plans of `PLAN_HOURS` save within a delivery day, by the hours; nothing for a day with a hole."""
+    """Return the savings of `PLAN_HOURS` within a delivery day, by hours; empty if a price or forecast is unknown."""
     found = {hours: savings(day, hours * HOUR_S // step_s) for hours in PLAN_HOURS}
     return {hours: of_plan for hours, of_plan in found.items() if of_plan is not None}
 
 
 def week_savings(days: Sequence[Hours], step_s: int = HOUR_S) -> Savings | None:
-    """Return what a plan of `WEEK_PLAN_HOURS` within seven delivery days saves; None where there is a hole."""
+    """Return the savings of `WEEK_PLAN_HOURS` within seven delivery days, None if a price or forecast is unknown."""
     return savings(Hours.joined(days), WEEK_PLAN_HOURS * HOUR_S // step_s) if len(days) == LEADS else None
 
 
 @dataclass(frozen=True, slots=True)
 class PlanScores:
-    """Mean savings of `n` plans, EUR/MWh, NaN where there are none: by the forecast, both naive ones, and at best."""
+    """Mean savings of `n` plans, EUR/MWh, NaN if there are none: by the forecast, by both naive ones, and the ideal."""
 
     n: int
     forecast: float
@@ -90,24 +90,24 @@ class PlanScores:
 
     @classmethod
     def of(cls, plans: Iterable[Savings]) -> Self:
-        """Take the means of plans of one kind."""
+        """Return the means over plans of one kind."""
         rows = list(plans)
         means = np.mean(rows, axis=0) if rows else np.full(len(Savings._fields), np.nan)
         return cls(len(rows), *means.tolist())
 
     @property
     def share(self) -> float:
-        """The share of the ideal saving that the forecast's plans caught; NaN where nothing could be saved."""
+        """The share of the ideal saving that the forecast's plans caught, NaN if nothing could be saved."""
         return self._share(self.forecast)
 
     @property
     def baseline_share(self) -> float:
-        """The same of plans by the price one week earlier."""
+        """The share that plans by the price one week earlier caught."""
         return self._share(self.baseline)
 
     @property
     def seven_day_mean_share(self) -> float:
-        """The same of plans by the mean of seven days."""
+        """The share that plans by the mean of seven days caught."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:
@@ -118,20 +118,20 @@ NO_PLANS: Final = PlanScores.of(())
 
 
 def boiler_eur_a_year(saved_eur_mwh: float) -> float:
-    """Return what a boiler of 3 kW saves in 365 days if it saves so much in 3 hours of each, EUR without VAT."""
+    """Return the yearly saving, EUR without VAT, of a 3 kW boiler that saves this in 3 hours of each of 365 days."""
     return saved_eur_mwh * _BOILER_MWH_A_YEAR
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Scores of plans: within a delivery day by days ahead and by the plan's hours, and within the coming week."""
+    """Scores of plans within a delivery day, by days ahead and by the plan's hours, and within the coming week."""
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
     week: PlanScores
 
     @classmethod
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
-        """Score the plans of days, given by days ahead and then by the plan's hours, and those of weeks."""
+        """Score the plans of days, given by days ahead and then by hours, and the plans of weeks."""
         return cls(
             by_days_ahead={
                 lead: {hours: PlanScores.of(day[hours] for day in of_lead if hours in day) for hours in PLAN_HOURS}

@@ -1,8 +1,8 @@
-"""How the served forecasts did: runs exactly as issued, against the prices that came.
+"""The accuracy of the served forecasts: runs exactly as issued, against the actual prices.
 
-For every delivery day counts, at each distance of 1 to 7 days, the last run made before the day-ahead auction that
-many days before: the run a household would have planned on in the morning. Each such pair of an issue day and a
-delivery day is scored by itself (`DayScores`); all else is put together from these.
+Every delivery day is scored at each distance of 1 to 7 days. The run that counts is the last one made before the
+day-ahead auction that many days earlier: a household would have planned with this run in the morning. Each pair of an
+issue day and a delivery day is scored by itself (`DayScores`). All other scores are combined from these.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,19 +23,20 @@ from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
 MEMORY_DAYS: Final = max(WINDOWS_DAYS) + LEADS
-"""How far back runs are needed."""
+"""Runs are needed this far back."""
 MONTHS: Final = 24
-"""So many months are put together."""
+"""The largest number of months that are scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayScores:
-    """How the forecast of a delivery day did that was issued `days_ahead` days before it, in the morning.
+    """The scores of a delivery day's forecast that was issued `days_ahead` days before it, in the morning.
 
-    `scores` counts the hours whose price and baseline are known. `seven_day_mean_mae` is the error (EUR/MWh) of the
-    mean of the seven delivery days up to the day of issue, NaN where unknown. `plans` has what plans of the day save,
-    by their hours; it is empty for a day with a hole. `week` has what the plan of the coming week saves, and goes with
-    the last of its seven days.
+    - `scores` counts the hours whose price and baseline are known.
+    - `seven_day_mean_mae` is the error (EUR/MWh) of the mean of the seven delivery days up to the day of issue, NaN
+      where unknown.
+    - `plans` has the savings of plans within the day, by their hours. It is empty if a price or forecast is unknown.
+    - `week` has the saving of the plan within the coming week. It belongs to the last of the seven days.
     """
 
     issued_on: date
@@ -49,7 +50,7 @@ class DayScores:
 
     @property
     def delivery_day(self) -> date:
-        """The day that was forecast."""
+        """The forecast day."""
         return self.issued_on + timedelta(days=self.days_ahead)
 
 
@@ -68,7 +69,7 @@ class WindowScores:
 
     @classmethod
     def of(cls, days: int, rows: Sequence[DayScores]) -> WindowScores:
-        """Put the scores of some days together."""
+        """Combine the scores of some days."""
         by_lead = {lead: [row for row in rows if row.days_ahead == lead] for lead in LEAD_DAYS}
         return cls(
             days=days,
@@ -84,7 +85,7 @@ class WindowScores:
 
 @dataclass(frozen=True, slots=True)
 class MonthScores:
-    """Scores over the delivery days of a month, written like 2025-01, as far as it has been scored."""
+    """Scores over the delivery days of a month, such as 2025-01, as far as it has been scored."""
 
     month: str
     scores: WindowScores
@@ -92,7 +93,7 @@ class MonthScores:
 
 @dataclass(frozen=True, slots=True)
 class Months:
-    """Scores by month: of the runs as issued, and of the backtest of the present model, one day ahead."""
+    """Scores by month: of the runs as issued, and of the present model's backtest, one day ahead."""
 
     issued: tuple[MonthScores, ...] = ()
     backtest: tuple[MonthScores, ...] = ()
@@ -103,7 +104,7 @@ NO_MONTHS: Final = Months()
 
 @dataclass(frozen=True, slots=True)
 class LiveScores:
-    """All that is known of how the served forecasts did; `days` are those that have been scored anew."""
+    """The accuracy of the served forecasts. `days` holds only the days that were scored just now."""
 
     days: tuple[DayScores, ...] = ()
     windows: tuple[WindowScores, ...] = ()
@@ -111,15 +112,15 @@ class LiveScores:
 
 
 def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
-    """Score runs as issued, in order of issue and then of days ahead; days without any hour to score are left out.
+    """Score runs as issued, in order of issue and then of days ahead. Days without any hour to score are left out.
 
-    Runs and `truth` have one step: runs of quarters are scored by the stored quarters.
+    Runs and `truth` have the same step: runs of quarters are scored by stored quarters.
     """
     return [row for issued_on, run in sorted(morning_runs(runs).items()) for row in _scored(issued_on, run, truth)]
 
 
 def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScores, ...]:
-    """Return the scores over each of `WINDOWS_DAYS` up to the newest settled day; nothing where no price is settled."""
+    """Return the scores over each of `WINDOWS_DAYS` up to the newest settled day; empty if no price is settled."""
     if newest is None:
         return ()
     return tuple(
@@ -129,7 +130,7 @@ def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScore
 
 
 def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
-    """Return the scores of the newest `MONTHS` months of delivery days, the oldest first."""
+    """Return the scores of the newest `MONTHS` months of delivery days, oldest first."""
     by_day = sorted(rows, key=lambda row: row.delivery_day)
     found = [
         (month, list(of_month)) for month, of_month in groupby(by_day, key=lambda row: f"{row.delivery_day:%Y-%m}")
@@ -141,7 +142,7 @@ def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
 
 
 def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
-    """Return for each delivery day of issue its last run made before the auction for the next day closed."""
+    """Return, by delivery day of issue, the last run made before the next day's auction closed."""
     last: dict[date, Run] = {}
     for run in sorted(runs, key=lambda run: run.made_at):
         issued_on = delivery_day(run.made_at)
@@ -151,7 +152,7 @@ def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
 
 
 def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores]:
-    """Yield the scores of the delivery days that a run reaches whole."""
+    """Yield the scores of the delivery days that a run covers completely."""
     days: list[Hours] = []
     for lead in LEAD_DAYS:
         start, end = (at(issued_on + timedelta(days=lead)) for at in (day_start, day_end))
@@ -183,7 +184,7 @@ def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores
 
 
 def _error(day: Hours) -> float:
-    """Return the error of the seven-day mean over the hours that are scored."""
+    """Return the error of the seven-day mean over the scored hours."""
     known = ~np.isnan(day.actual + day.baseline + day.seven_day_mean)
     return mean_absolute_error(day.actual[known], day.seven_day_mean[known])
 

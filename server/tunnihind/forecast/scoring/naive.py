@@ -1,4 +1,4 @@
-"""A forecast that takes no model, to measure one by."""
+"""A forecast without a model, for comparison."""
 
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -14,9 +14,9 @@ _DAYS: Final = 7
 
 
 def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
-    """Return the mean of each target's clock hour over the seven delivery days up to the newest settled one.
+    """Return the mean of each target's clock hour over the seven delivery days up to the newest settled day.
 
-    Shape (n,), EUR/MWh; NaN where nothing is known. See `mean_of_week`.
+    The shape is (n,), in EUR/MWh, NaN where no price is known. See `mean_of_week`.
     """
     newest = prices.of(key.zone).newest_day
     if newest is None:
@@ -25,11 +25,11 @@ def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> F
 
 
 def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
-    """Return the mean price of each target's clock hour over seven delivery days, shape (n,), EUR/MWh.
+    """Return the mean price of each target's clock hour over the seven delivery days up to `last`: (n,), EUR/MWh.
 
-    They are the days up to `last`. With a step of 900 s it is the mean of the clock hour's same quarter. Unknown hours
-    do not count; NaN where none is known. It is harder to beat than the price one week earlier, for it follows the
-    level of prices and forgets a single odd day.
+    With a step of 900 s it is the mean of the clock hour's same quarter. Unknown hours do not count; the mean is NaN if
+    none is known. This forecast is harder to beat than the price one week earlier: it follows the level of prices, and
+    a single odd day matters little.
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh

@@ -19,7 +19,7 @@ type Rows = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The model against a naive forecast; `benchmark_mae` in EUR/MWh, NaN where no hour of it is known."""
+    """The model against a naive forecast. `benchmark_mae` is in EUR/MWh, NaN if no hour of the benchmark is known."""
 
     benchmark_mae: float
     test: DieboldMariano
@@ -27,7 +27,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """The model against one naive forecast, by lead day and over all."""
+    """The model against one naive forecast, by lead day and overall."""
 
     leads: dict[int, Comparison]
     overall: Comparison
@@ -37,9 +37,11 @@ class Comparisons:
 class BacktestReport:
     """The scores of one backtest.
 
-    `months` are those of the delivery day, written like 2025-01; `hours` are those that the market's clock shows
-    when the hour starts, 0 to 23. `below_p50` is the share of hours by lead day whose price was below p50. `decisions`
-    are those of delivery days that were wholly unpublished at the issue: who plans for others needs no forecast.
+    - `months`: by month of the delivery day, such as 2025-01.
+    - `hours`: by the hour on the market's clock when the period starts, 0 to 23.
+    - `below_p50`: the share of hours whose price was below p50, by lead day.
+    - `decisions`: only of delivery days that were wholly unpublished at the issue. Plans for other days need no
+      forecast.
     """
 
     leads: dict[int, Scores]
@@ -53,7 +55,7 @@ class BacktestReport:
 
     @classmethod
     def of(cls, result: BacktestResult, market: Market) -> Self:
-        """Score a result of a market in every way."""
+        """Compute all scores of a market's result."""
         leads = {lead: scores for lead, scores in result.by_lead().items() if scores.n > 0}
         return cls(
             leads=leads,
@@ -68,7 +70,7 @@ class BacktestReport:
 
 
 def _grouped[Label: (int, str)](result: BacktestResult, label: Callable[[int], Label]) -> dict[Label, Scores]:
-    """Score the hours that share a label together, in the order of the labels."""
+    """Score the hours of each label together, in the order of the labels."""
     hours, rows = np.unique(result.forecasts.target_ts, return_inverse=True)
     labels = [label(int(ts)) for ts in hours]
     groups = {group: np.array([other == group for other in labels])[rows] for group in sorted(set(labels))}
@@ -105,7 +107,7 @@ def _day_numbers(targets: Instants) -> Instants:
 
 
 def _decisions(result: BacktestResult) -> Decisions:
-    """Score the plans that the forecasts would have led to."""
+    """Score the plans that follow the forecasts."""
     days: dict[int, list[Mapping[int, Savings]]] = {}
     weeks: list[Savings] = []
     for of_issue in _issues(result):

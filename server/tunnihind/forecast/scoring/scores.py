@@ -1,4 +1,4 @@
-"""Scores of point, quantile and interval forecasts; all prices and losses in EUR/MWh, arrays of shape (n,).
+"""Scores of point, quantile and interval forecasts. All prices and losses are in EUR/MWh, arrays have shape (n,).
 
 Sources: MAE and the skill against a naive forecast as in Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy
 293, 116983), where the relative MAE is 1 - skill; pinball loss Koenker & Bassett 1978 (Econometrica 46(1)); interval
@@ -24,7 +24,7 @@ def mean_absolute_error(actual: Floats, forecast: Floats) -> float:
 
 
 def skill(mae: float, baseline_mae: float) -> float:
-    """Return 1 - mae / baseline_mae, the part of the baseline's error that is gone; NaN where it made none."""
+    """Return 1 - mae / baseline_mae, the part of the baseline's error that is saved; NaN if the baseline had none."""
     return 1 - mae / baseline_mae if baseline_mae > 0 else float("nan")
 
 
@@ -35,7 +35,7 @@ def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
 
 
 def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _ALPHA) -> float:
-    """Return the mean of width + 2/alpha times what the actual lies outside of a (1 - alpha) interval."""
+    """Return the mean of width + 2/alpha times the distance of the actual outside a (1 - alpha) interval."""
     outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
     return _mean(upper - lower + 2 / alpha * outside)
 
@@ -47,11 +47,12 @@ def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How forecasts of p10, p50 and p90 did over `n` hours; every figure is NaN where `n` is 0.
+    """Scores of p10, p50 and p90 over `n` hours. Every figure is NaN if `n` is 0.
 
-    `baseline_mae` is the MAE of the price one week earlier, `pinball` the mean of the three percentiles' losses,
-    `winkler80`, `coverage80`, `width` are of the interval from p10 to p90, `below10` and `above90` the shares of
-    actuals that missed it on either side.
+    - `baseline_mae`: the MAE of the price one week earlier.
+    - `pinball`: the mean of the three percentiles' losses.
+    - `winkler80`, `coverage80` and `width`: of the interval from p10 to p90.
+    - `below10` and `above90`: the shares of actuals below and above the interval.
     """
 
     n: int
@@ -90,7 +91,7 @@ class Scores:
 
     @classmethod
     def joined(cls, parts: Iterable[Self]) -> Self:
-        """Return the scores of all hours together of which these are parts."""
+        """Combine the scores of parts into scores over all their hours."""
         scored = [part for part in parts if part.n]
         hours = [part.n for part in scored]
         means = {name: _weighted([getattr(part, name) for part in scored], hours) for name in _MEANS}
@@ -98,7 +99,7 @@ class Scores:
 
 
 _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pinball", "winkler80", "width")
-"""Figures of `Scores` that are means over its hours."""
+"""Figures of `Scores` that are means over hours."""
 
 
 def _weighted(values: Sequence[float], weights: Sequence[int]) -> float:

@@ -1,1 +1,1 @@
-"""The database systems that the store can use: what differs between them is in here, and nowhere else."""
+"""The database systems that the store can use. Only this package knows their differences."""

@@ -17,11 +17,11 @@ from tunnihind.errors import StoreError
 _LOG: Final = logging.getLogger(__name__)
 
 type Recognise = Callable[[Connection], None]
-"""Raises StoreError where a database is not the one that was opened, nor a copy of it."""
+"""Raises StoreError if a database is neither the one that was opened nor a copy of it."""
 
 
 class System:
-    """One database of a database system. It does nothing where only another system has anything to do."""
+    """One database of a database system. A method does nothing if only another system needs it."""
 
     engine: Engine
 
@@ -29,18 +29,18 @@ class System:
     """Its file; None for a database without one."""
 
     is_private = False
-    """Whether no other process sees it, as one in memory."""
+    """Whether no other process sees it, such as a database in memory."""
 
-    tells_of_changes = False
-    """Whether `changes` yields what other processes announce."""
+    announces_changes = False
+    """Whether `changes` yields the announcements of other processes."""
 
     def __init__(self, name: str) -> None:
-        """Take the database's address without its password."""
+        """Remember the database's address, given without its password."""
         self.name = name
         self.copies = 0
-        """How often a copy, maybe an older one, has taken its place since it was opened."""
+        """How often a copy, maybe an older one, has replaced the database since it was opened."""
         self.damage = ""
-        """Advice to the operator about parts that were found unreadable, empty where none were."""
+        """Advice to the operator about unreadable parts, empty if there are none."""
         self._recognise: Recognise | None = None
 
     def require(self) -> None:
@@ -56,52 +56,52 @@ class System:
 
     @abstractmethod
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a short transaction beside that of a writer, as far as the system can; a power failure may undo it.
+        """Open a short transaction beside a writer's, as far as the system can. A power failure may undo it.
 
         Raises SQLAlchemyError, StoreError.
         """
 
     def migrating(self) -> AbstractContextManager[Connection]:
-        """Open a transaction as `writing` does, which may take long and waits for long. Raises as that does."""
+        """Open a transaction as `writing` does, which may wait and take long. Raises SQLAlchemyError, StoreError."""
         return self.writing()
 
     @abstractmethod
     def now(self, connection: Connection) -> int:
-        """Return the time by the database's clock, unix seconds UTC: the same for all who use it."""
+        """Return the time by the database's clock, unix seconds UTC, which is the same for all its users."""
 
     def announce(self, connection: Connection) -> None:
-        """Tell all servers, once this transaction is kept, that what they serve has changed."""
+        """Announce to all servers, once this transaction is kept, that the served data have changed."""
 
     async def changes(self) -> AsyncGenerator[None]:
-        """Yield as soon as we listen, and whenever a process has announced a change. Raises StoreError."""
+        """Yield once we listen, and then for each announced change. Raises StoreError."""
         for _ in ():
             yield
 
     def require_rights(self, tables: Iterable[str]) -> None:
-        """Make sure that these tables may be written to. Raises StoreError."""
+        """Make sure that these tables are writable. Raises StoreError."""
 
     def look_for_damage(self, connection: Connection) -> None:
-        """Note in `damage` what is wrong with the database, nothing where it is whole. Raises SQLAlchemyError."""
+        """Set `damage` to what is wrong with the database, or to an empty text. Raises SQLAlchemyError."""
 
     @abstractmethod
     def size(self) -> int | None:
-        """Return how many bytes the database takes, None for one in memory. Raises SQLAlchemyError, StoreError."""
+        """Return the size of the database in bytes, None for one in memory. Raises SQLAlchemyError, StoreError."""
 
-    def go_on_only_if(self, recognise: Recognise) -> None:
-        """Have another database in this one's place looked at before it is used. Raises StoreError."""
+    def continue_only_if(self, recognise: Recognise) -> None:
+        """Check a database that replaces this one with `recognise` before it is used. Raises StoreError."""
         self._recognise = recognise
 
     @abstractmethod
     def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
-        """Return what went wrong in plain words, without a password; `verb` is "read" or "write"."""
+        """Return an error in plain words, without a password. `verb` is "read" or "write"."""
 
     def close(self) -> None:
-        """Give all connections back."""
+        """Close all connections."""
         self.engine.dispose()
 
 
 class Outage:
-    """What is wrong with a database that was in use; told in the log once, as is its end."""
+    """The trouble with a database that was in use. Its beginning and its end are logged once each."""
 
     def __init__(self, name: str, what: str) -> None:
         self._name = name
@@ -110,18 +110,18 @@ class Outage:
         self.trouble = ""
 
     def note(self, trouble: str) -> None:
-        """Note what is wrong, nothing where all is well."""
+        """Record the trouble, an empty text if there is none."""
         with self._lock:
             before, self.trouble = self.trouble, trouble
         if trouble and trouble != before:
-            advice = "what was read before is served on, and nothing new is stored, until it is back"
+            advice = "the data read before are still served, and nothing new is stored, until it is back"
             _LOG.error("%s: %s; %s", self._name, trouble, advice)
         elif before and not trouble:
             _LOG.warning("%s: %s is back", self._name, self._what)
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert whole rows, each in place of the one with its key where there is one."""
+    """Insert whole rows. Each replaces the row with the same key, if there is one."""
     if not rows:
         return
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite

@@ -1,6 +1,6 @@
-"""PostgreSQL, through psycopg: for more servers than one on the same data.
+"""PostgreSQL, through psycopg: for several servers on the same data.
 
-A server that goes away is noticed within seconds, and the first access after it is back works.
+A lost connection is noticed within seconds, and the first access after the server is back works.
 """
 
 import logging
@@ -31,33 +31,34 @@ _CONNECTING: Final[Mapping[str, Any]] = {
     "application_name": "tunnihind",
     "client_encoding": "utf8",
     "connect_timeout": 5,
-    # A network that was cut is noticed within some ten seconds, waiting for an answer or sending.
+    # A cut network is noticed within some ten seconds, while waiting for an answer or sending.
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-"""libpq's parameters, each of which the address may set otherwise (`?connect_timeout=10`)."""
+"""libpq's parameters. The address may override each of them (`?connect_timeout=10`)."""
 
 _ONE_WRITER: Final = int.from_bytes(b"tunnihnd")
-"""Only one transaction writes at a time, as in SQLite: what it has read stays true until it is committed.
+"""Only one transaction writes at a time, as in SQLite, so the data that it has read stay true until it is committed.
 
-PostgreSQL's advisory locks have a number, and each database has its own.
+PostgreSQL's advisory locks have a number, and each database has its own locks.
 """
 
 _SESSION: Final = (
     "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '30s', false),"
     " set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
-# A writer that is frozen, or whose network was cut, holds the others up no longer than this.
+# A writer that is frozen, or whose network was cut, delays the others no longer than this.
 _WRITING: Final = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
 _MIGRATING: Final = "SELECT set_config('lock_timeout', '10min', true), set_config('statement_timeout', '0', true)"
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
 _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
 
 _SILENT_AFTER_S: Final = 5.0
-"""A writer is frozen or cut off if it neither sends nor takes anything for this long in the middle of a batch."""
-# Between two statements of a batch a transaction isn't idle for PostgreSQL, so its own time limit doesn't end one.
+"""A writer is frozen or cut off if it neither sends nor receives anything for this long in the middle of a batch."""
+# Between two statements of a batch, PostgreSQL does not count a transaction as idle, so its own time limit doesn't
+# help.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
@@ -77,7 +78,7 @@ _BESIDE: Final = text(
     " set_config('idle_in_transaction_session_timeout', '5s', true)"
 )
 _NUMBER: Final = "SELECT oid FROM pg_database WHERE datname = current_database()"
-"""It is another one once a database has been deleted and made anew."""
+"""The number changes when a database is deleted and made again."""
 _NOW: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))")
 _ANNOUNCE: Final = text("SELECT pg_notify(:channel, '')").bindparams(channel=CHANNEL)
 
@@ -87,17 +88,17 @@ _POOL_WAIT_S: Final = 10
 _RECYCLED_AFTER_S: Final = 1800
 
 _IS_KNOWN: Final = "tunnihind_is_known"
-"""Marks a connection behind which the right database has been found."""
+"""Marks a connection on which the right database has been found."""
 
 _SERVER_GONE: Final = re.compile("08...|57P0[1-5]|53300|25P03")
-"""SQLSTATEs: the connection failed, the server stops or starts, it has too many clients, it gave a transaction up."""
+"""SQLSTATEs: the connection failed, the server stops or starts, it has too many clients, it ended a transaction."""
 
 _PLAIN: Final = {
     "42501": "the role of this address lacks the right to it",
     "55P03": "another process has been writing for too long",
     "57014": "it takes too long",
 }
-"""Our words by SQLSTATE; the server's own words follow them."""
+"""Our words by SQLSTATE. The server's own words follow them."""
 _MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
 """SQLSTATEs: the disk is full, another process has been writing for too long, or a statement took too long."""
 _DAMAGED: Final = frozenset({"XX001", "XX002"})
@@ -111,9 +112,9 @@ _NO_CONNECTION: Final = "the database server can't be reached"
 
 
 class Postgresql(System):
-    """A database of a PostgreSQL server, whose tables are checked when they are read."""
+    """A database of a PostgreSQL server. Its rows are checked when they are read."""
 
-    tells_of_changes = True
+    announces_changes = True
 
     def __init__(self, url: URL) -> None:
         """Prepare to connect."""
@@ -121,7 +122,7 @@ class Postgresql(System):
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # Each statement sees what was committed before the lock was had.
+        # Each statement sees the data that were committed before the lock was granted.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")
@@ -174,7 +175,7 @@ class Postgresql(System):
                 yield
         except (psycopg.Error, OSError) as error:
             words = one_line(without_secrets(str(error), self._url))
-            raise StoreError(f"the database {self.name} tells of no changes: {words}") from error
+            raise StoreError(f"the database {self.name} announces no changes: {words}") from error
 
     @override
     def require_rights(self, tables: Iterable[str]) -> None:
@@ -188,7 +189,7 @@ class Postgresql(System):
 
     @override
     def size(self) -> int:
-        """Return how many bytes the database takes, PostgreSQL's own catalogue among them."""
+        """Return the size of the database in bytes, with PostgreSQL's own catalogue."""
         with self.reading() as connection:
             return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
 
@@ -201,7 +202,7 @@ class Postgresql(System):
                 may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
-        # The first line says all: then come advice, and the same of other hosts.
+        # The first line says all. Advice follows, and the same errors for other hosts.
         first, *_ = str(told).strip().splitlines() or [type(told).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):
@@ -221,7 +222,7 @@ class Postgresql(System):
         return StoreError(said, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
 
     def _look_at(self, connection: Connection) -> None:
-        """Make sure that the right database is behind a new connection. Raises StoreError, StoreLost."""
+        """Make sure that a new connection leads to the right database. Raises StoreError, StoreLost."""
         if _IS_KNOWN not in connection.info:
             _require_fit(connection, self.name)
             if self._recognise is None:
@@ -238,18 +239,18 @@ class Postgresql(System):
             before, self._number = self._number, connection.exec_driver_sql(_NUMBER).scalar_one()
             if before not in {None, self._number}:
                 self.copies += 1
-                _LOG.warning("%s: another copy has taken the place of the database; going on with that one", self.name)
+                _LOG.warning("%s: another copy has replaced the database; this server now uses that one", self.name)
         self._outage.note("")
 
 
 def _require_fit(connection: Connection, name: str) -> None:
-    """Make sure that the server is young enough, and the database in UTF-8. Raises StoreError."""
+    """Make sure that the server is new enough, and the database in UTF-8. Raises StoreError."""
     info = _driven(connection).info
     version = info.server_version // 10_000
     if version < OLDEST_VERSION:
         raise StoreError(
-            f"can't use the database {name}: its server is PostgreSQL {version}, and {OLDEST_VERSION} is the oldest "
-            "that will do"
+            f"can't use the database {name}: its server is PostgreSQL {version}, and the oldest supported version is "
+            f"{OLDEST_VERSION}"
         )
     encoding = info.parameter_status("server_encoding")
     if encoding != "UTF8":
@@ -260,12 +261,12 @@ def _require_fit(connection: Connection, name: str) -> None:
 
 
 def _driven(connection: Connection) -> WaitingConnection:
-    """Return psycopg's side of a connection."""
+    """Return psycopg's object behind a connection."""
     return cast("WaitingConnection", connection.connection.driver_connection)
 
 
 def _is_gone(error: DBAPIError) -> bool:
-    """Return whether an error is one of the connection, rather than of what was asked."""
+    """Return whether the connection failed, rather than the statement."""
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
         return error.connection_invalidated or isinstance(error.orig, psycopg.OperationalError)
@@ -297,8 +298,7 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # As text, like SQLite's: a day that Python can't hold, such as PostgreSQL's infinity, would end the reading of all
-    # rows.
+    # As text, like SQLite's: Python can't hold PostgreSQL's infinite dates, and one would stop the reading of all rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

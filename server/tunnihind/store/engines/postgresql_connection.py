@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL: one that doesn't wait for ever, and one on which servers say what they have changed.
+"""Connections to PostgreSQL: one that doesn't wait for ever, and one on which servers announce changes.
 
-The server's own limits end a statement that takes long, and TCP's a connection whose other end has gone. Neither helps
-where something in between, such as a proxy, holds the connection open and passes nothing on.
+The server's own limits end a statement that takes long. TCP ends a connection whose other end has gone. Neither helps
+if something in between, such as a proxy, holds the connection open and passes nothing on.
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -15,19 +15,19 @@ from psycopg.abc import PQGen
 from sqlalchemy import Engine
 
 ANSWER_WITHIN_S: Final = 40.0
-"""The longest wait for an answer: longer than the server's own limit of a statement."""
+"""The longest wait for an answer, longer than the server's own limit of a statement."""
 
 _LOOK_EVERY_S: Final = 0.1
 
 
 class WaitingConnection(psycopg.Connection[Any]):
-    """A connection that is closed once nothing has come for `patience_s` seconds while something was waited for."""
+    """A connection that closes if nothing has come for `patience_s` seconds during a wait."""
 
     patience_s: float = ANSWER_WITHIN_S
 
     @contextmanager
     def waiting_for(self, seconds: float | None) -> Iterator[None]:
-        """Wait for up to `seconds` within the context, None for the usual time."""
+        """Wait for up to `seconds` within the context, or for the usual time if None."""
         if seconds is None:
             yield
             return
@@ -35,7 +35,7 @@ class WaitingConnection(psycopg.Connection[Any]):
         try:
             yield
         finally:
-            del self.patience_s  # the class has the usual one
+            del self.patience_s  # the class has the usual time
 
     def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
         """Wait for an exchange with the server. Raises psycopg.Error."""
@@ -47,7 +47,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _while_it_moves[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Pass an exchange on as it is. Raises TimeoutError once nothing has been ready for `patience_s`."""
+    """Run an exchange unchanged. Raises TimeoutError if nothing has been ready for `patience_s`."""
     try:
         wanted = next(exchange)
         moved_at = monotonic()
@@ -64,7 +64,7 @@ def _while_it_moves[Result](exchange: PQGen[Result], patience_s: float) -> PQGen
 
 
 CHANNEL: Final = "tunnihind_changed"
-"""On which servers tell each other that what they serve has changed."""
+"""The channel on which servers announce that the served data have changed."""
 
 _IS_ALIVE_EVERY_S: Final = 10.0
 
@@ -72,7 +72,7 @@ _IS_ALIVE_EVERY_S: Final = 10.0
 async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
     """Yield once the connection listens, and then at each change. Raises psycopg.Error.
 
-    It raises that where the connection breaks, and on a standby, which announces no changes.
+    It also raises that if the connection breaks, and on a standby, which announces no changes.
     """
     arguments, parameters = engine.dialect.create_connect_args(engine.url)
     made = psycopg.AsyncConnection.connect(*arguments, **{**connecting, **parameters}, autocommit=True)
@@ -83,5 +83,5 @@ async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerat
             async with aclosing(connection.notifies(timeout=_IS_ALIVE_EVERY_S)) as told:
                 async for _ in told:
                     yield
-            # A connection that was cut would be silent for good.
+            # A cut connection would be silent for ever.
             await connection.execute("SELECT 1")

@@ -1,6 +1,6 @@
-"""SQLite: a file, which is noticed when it is deleted or replaced, or a database in memory.
+"""SQLite: a file, or a database in memory. A deleted or replaced file is noticed.
 
-SQLite itself would go on with a file that has no name any more, and lose all that it writes.
+SQLite itself would go on with a file that has been deleted, and lose all that it writes.
 """
 
 import logging
@@ -19,6 +19,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tunnihind.errors import StoreDamaged, StoreError, StoreLost
+from tunnihind.settings import COMMAND
 from tunnihind.store.engines.base import Outage, Recognise, System
 
 _LOG: Final = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ _IS_LASTING: Final = "tunnihind_is_lasting"
 _WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 
 _PRIMARY_CODE: Final = 0xFF
-"""SQLite's extended result codes have the primary one in their last byte (https://www.sqlite.org/rescode.html)."""
+"""SQLite's extended result codes have the primary code in their last byte (https://www.sqlite.org/rescode.html)."""
 _MAY_PASS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 """Another program holds the file, or the disk is full."""
 _DAMAGED: Final = (
@@ -40,13 +41,13 @@ _DAMAGED: Final = (
     "`sqlite3 tunnihind.db .recover`"
 )
 _CHECK: Final = "PRAGMA quick_check(1)"
-"""Answers "ok" for a whole file."""
+"""Answers "ok" for a sound file."""
 
 
 class Sqlite(System):
     """An SQLite database. Other processes look for changes every few seconds.
 
-    A file that can't be written to can't be opened for that, so there are no further rights to look at.
+    A file that is not writable can't be opened for writing, so there are no further rights to check.
     """
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
@@ -65,14 +66,14 @@ class Sqlite(System):
             self.engine = _reading_engine(self.path)
         else:
             _make(self.path)
-            # It never makes another file where this one has been deleted.
+            # It never makes a new file if this one has been deleted.
             address = url.set(database=f"file:{quote(str(self.path.absolute()))}")
             self.engine = _engine(address.update_query_dict({"mode": "rw", "uri": "true"}), read_only=False)
         self._opened = _identity(self.path)
 
     @override
     def require(self) -> None:
-        # Once a file is deleted and closed, another may get its number.
+        # After a file is deleted and closed, a new file may get its number.
         if self.path is None or (self._opened == _identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
@@ -91,7 +92,7 @@ class Sqlite(System):
 
     @override
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a transaction that a process's end can't undo, and a power failure may.
+        """Open a transaction that a process's end can't undo, but a power failure may.
 
         A beat every few seconds, each flushed to the disk, would wear out a memory card.
         """
@@ -108,15 +109,15 @@ class Sqlite(System):
 
     @override
     def size(self) -> int | None:
-        """Return how many bytes the file takes, with what was written lately, which is still in the log beside it."""
+        """Return the size of the file in bytes, with the write-ahead log beside it."""
         if self.path is None:
             return None
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     @override
-    def go_on_only_if(self, recognise: Recognise) -> None:
-        super().go_on_only_if(recognise)
+    def continue_only_if(self, recognise: Recognise) -> None:
+        super().continue_only_if(recognise)
         self._hold()
 
     @override
@@ -139,7 +140,7 @@ class Sqlite(System):
             self._anchor.close()
 
     def _hold(self) -> None:
-        """Hold on to the file that is open, as long as it is: see `_close_held_file`."""
+        """Keep the file open: see `_close_held_file`."""
         if self.path is None or self._read_only:
             return
         try:
@@ -152,8 +153,8 @@ class Sqlite(System):
     def _close_held_file(self) -> None:
         """Close a file that is no longer at its path, with all that was written to it.
 
-        SQLite would leave the write-ahead log behind, and read it as the log of the next file at that path. So the log
-        is first written into its own file, by a connection that is certain to have that file open.
+        SQLite would leave the write-ahead log behind, and take it for the log of the next file at that path. So the log
+        is first written into its own file, by a connection that certainly has that file open.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):
@@ -162,11 +163,11 @@ class Sqlite(System):
         self.engine.dispose()
 
     def _examine(self, path: Path) -> str:
-        """Return what is wrong with the file at the database's path, nothing where it is the one or a copy."""
+        """Return what is wrong with the file at the database's path, an empty text if it is the same file or a copy."""
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # Another thread's connection would write its log into that of the next file.
+        # Another thread's connection would write its log into the next file's log.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
@@ -178,18 +179,18 @@ class Sqlite(System):
             return f"the database file has been replaced, and {error.reason}"
         if found != self._opened:
             self.copies += 1
-            _LOG.warning("%s: another copy has taken the place of the database file; going on with that one", path)
+            _LOG.warning("%s: another copy has replaced the database file; this server now uses that one", path)
         self._opened = found
         self._hold()
         self.damage = ""
         return ""
 
     def _require_copy(self, path: Path) -> None:
-        """Make sure that another file is whole, and a copy of this database. Raises StoreError."""
+        """Make sure that another file is sound, and a copy of this database. Raises StoreError."""
         engine = _reading_engine(path)
         try:
             with engine.connect() as connection:
-                # A copy that is still being made may begin as it should.
+                # A copy that is still being written may begin correctly.
                 found = connection.exec_driver_sql(_CHECK).scalar_one()
                 if found != "ok":
                     raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
@@ -203,7 +204,7 @@ class Sqlite(System):
 
 
 def file_mode(path: Path | None) -> int:
-    """Return a database file's permissions, the owner's only where there is none."""
+    """Return a database file's permissions. Without a file, only its owner has access."""
     try:
         return OWNER_ONLY if path is None else stat.S_IMODE(path.stat().st_mode)
     except OSError:
@@ -211,7 +212,7 @@ def file_mode(path: Path | None) -> int:
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Return the file's identity, by which a replacement is noticed; None without a file."""
+    """Return the file's identity, which reveals a replacement. Return None without a file."""
     try:
         found = None if path is None else path.stat()
     except OSError:
@@ -222,13 +223,13 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 def _make(path: Path) -> None:
     """Make an empty file unless there is one. Raises StoreError.
 
-    SQLite would let everybody read it. Its group may where the folder hands its own group on to its files (setgid).
-    Files that SQLite makes beside an existing one get its owner and mode.
+    SQLite would let everybody read it. Its group may read it only if the folder passes its own group on to its files
+    (setgid). Files that SQLite makes beside an existing one get its owner and mode.
     """
-    file = path.resolve()  # a link may point to a file that is not made yet
+    file = path.resolve()  # a link may point to a file that does not exist yet
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # Only then: closing any descriptor of a file gives up the locks that SQLite holds on it.
+        # The check comes first, because closing any descriptor of a file gives up the locks that SQLite holds on it.
         if not file.exists():
             has_group = file.parent.stat().st_mode & stat.S_ISGID
             with suppress(FileExistsError):  # another process was quicker
@@ -243,19 +244,20 @@ def _reading_engine(path: Path) -> Engine:
     path = path.absolute()
     if not path.exists():
         raise StoreError(
-            f"there is no database at {path}: name it with --database-url, or start `tunnihind serve` once"
+            f"there is no database at {path}: name it with --database-url, or start `{COMMAND} serve` once"
         )
     query = {"mode": "ro", "uri": "true"}
     log = Path(f"{path}-wal")
     is_written_to = log.exists() and log.stat().st_size > 0
     if not is_written_to and not (os.access(path.parent, os.W_OK) and _can_be_read(path)):
-        # In a folder that can't be written to, or on a full disk, SQLite could not make a write-ahead log to read with.
+        # In a folder without write access, or on a full disk, SQLite could not make the write-ahead log that reading
+        # needs.
         query["immutable"] = "1"
     return _engine(URL.create("sqlite", database=f"file:{quote(str(path))}", query=query), read_only=True)
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    """Open a file, and make none (https://www.sqlite.org/uri.html)."""
+    """Open an existing file, and never make one (https://www.sqlite.org/uri.html)."""
     address = f"file:{quote(str(path.absolute()))}?mode={mode}"
     return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=_BUSY_TIMEOUT_S)
 
@@ -278,8 +280,8 @@ def _engine(url: URL, *, read_only: bool) -> Engine:
 
 
 def _set_up_reading(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None  # transactions begin where `_begin` says, not at the first write
-    # A text that is not UTF-8 would end the reading of all rows.
+    connection.isolation_level = None  # transactions begin in `_begin`, not at the first write
+    # A text that is not UTF-8 would stop the reading of all rows.
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
 
 
@@ -289,13 +291,13 @@ def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Turn to the write-ahead log, in turn with other processes that have just opened the same new file."""
+    """Switch to the write-ahead log, in turn with other processes that have just opened the same new file."""
     try:
         connection.execute(_WRITE_AHEAD)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
-        # Unlike a transaction, this one is refused at once where another process is at it.
+        # Unlike a transaction, the switch is refused at once if another process is doing it.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
         connection.execute(_WRITE_AHEAD)
@@ -305,7 +307,7 @@ def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     writes: Any = options.get(_WRITES, False)
     if writes:
-        # A commit is on the disk before it is called done.
+        # A lasting commit is on the disk before it returns.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
     # A transaction that reads first and then writes would fail at once if another process wrote in between.

@@ -1,1 +1,1 @@
-"""The way from any older database to today's tables, by Alembic."""
+"""Upgrades any older database to the newest tables, with Alembic."""

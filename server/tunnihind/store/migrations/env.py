@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the steps on the connection that `upgrade` hands over."""
+"""Alembic's entry: it runs the steps on the connection that `upgrade` passes in."""
 
 from alembic import context
 

@@ -62,7 +62,7 @@ export class Chart {
     /** @type {{min: number, max: number}} */
     this.range = { min: 0, max: 1 };
     this.plot = this.make();
-    new ResizeObserver(() => this.plot.setSize(this.size())).observe(place);
+    new ResizeObserver(() => this.fit()).observe(place);
   }
 
   columns() {
@@ -71,6 +71,11 @@ export class Chart {
 
   size() {
     return { width: this.place.clientWidth, height: this.place.clientHeight };
+  }
+
+  /** Draws anew in the room that there is. */
+  fit() {
+    this.plot.setSize(this.size());
   }
 
   make() {

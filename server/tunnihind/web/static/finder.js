@@ -329,7 +329,7 @@ export class Finder {
     const end = shown?.ends.findLast(({ ts }) => ts <= deadline) ?? shown?.ends[0];
     fill(day, this.days.map(({ day: value, ts }) => ({ value, text: wording.dayFrom(ts, now()) })), shown?.day);
     this.question.textContent = wording.say(end ? "finder.asked" : "finder.asked.noEnd", {
-      amount: isByEnergy ? `${wording.brief(kwh)}\u00a0kWh` : `${wording.brief(hours)}\u00a0h`, power: wording.brief(kw),
+      amount: isByEnergy ? wording.say("finder.energyOf", { n: kwh }) : wording.say("finder.lengthOf", { n: hours }), power: wording.brief(kw),
       day: shown ? wording.dayWithin(shown.ts, now()) : "",
       time: end?.clock ?? "",
     });

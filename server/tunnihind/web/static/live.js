@@ -87,6 +87,6 @@ export function countDown(scene) {
   if (!place) return;
   const left = Number(place.dataset.nextStart) - scene.now();
   const minutes = Math.max(1, Math.ceil(left / MINUTE_S));
-  place.textContent = scene.wording.say("startsIn", { n: String(minutes) });
+  place.textContent = scene.wording.say("startsIn", { n: minutes });
   timer = setTimeout(() => countDown(scene), (MINUTE_S - (scene.now() % MINUTE_S)) * 1000);
 }

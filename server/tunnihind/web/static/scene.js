@@ -172,7 +172,7 @@ export function drawSettled(plot, scene) {
   const y = (/** @type {number} */ amount) => plot.valToPos(amount, "y", true);
   const zero = y(0);
   for (const { ts, settled } of scene.periods.values()) {
-    if (settled === null || ts + scene.step < min || ts > max) continue;
+    if (settled === null || ts + scene.step <= min || ts >= max) continue;
     const tint = scene.wording.tint(settled);
     const path = paths.get(tint) ?? { area: new Path2D(), line: new Path2D() };
     paths.set(tint, path);

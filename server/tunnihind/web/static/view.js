@@ -75,9 +75,9 @@ export const feed = new Feed({
 /** Shows all of it, and keeps it up to date. @param {() => void} [onPrices] called whenever prices or the period have changed */
 export function start(onPrices) {
   if (onPrices) follow = onPrices;
-  for (const query of ["(prefers-color-scheme: dark)", "print"]) {
-    matchMedia(query).addEventListener("change", drawChart);
-  }
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawChart);
+  // Paper has another width, which nothing else hears of.
+  matchMedia("print").addEventListener("change", () => chart?.fit());
   nameServer(document, data.address);
   feed.poll();
 }

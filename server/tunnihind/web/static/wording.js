@@ -28,8 +28,10 @@ function rounded(value, decimals) {
   return isMiddle ? (2 * Math.round((value * scale) / 2)) / scale : Number(value.toFixed(decimals));
 }
 
+/** @typedef {Record<string, string | Partial<Record<Intl.LDMLPluralRule, string>>> & {decimal: string}} Texts  one may have a form for each plural of its language */
+
 /**
- * @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, beyond: import("./periods.js").Forecast[], scale: number[], tz: string, clock: string, address: string | null, hasNights: boolean, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Record<string, string>}} PageData
+ * @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, beyond: import("./periods.js").Forecast[], scale: number[], tz: string, clock: string, address: string | null, hasNights: boolean, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Texts}} PageData
  *   `tz` is the reader's time zone and `clock` that of the market, by which nights and holidays go
  */
 
@@ -42,6 +44,7 @@ export class Wording {
     this.amount = amountsIn(data.unit, data.vat, data.surcharge);
     this.scale = data.scale;
     this.texts = data.texts;
+    this.plurals = new Intl.PluralRules(data.lang);
     this.dates = data.dates;
     // The Swedish way of writing is ISO 8601's.
     this.isoFormat = new Intl.DateTimeFormat("sv-SE", {
@@ -55,9 +58,11 @@ export class Wording {
     this.marketHourFormat = new Intl.DateTimeFormat("en", { hour: "2-digit", hourCycle: "h23", timeZone: data.clock });
   }
 
-  /** @param {string} key @param {Record<string, string>} gaps */
+  /** A text, of those in plural forms the one for the number `n`. @param {string} key @param {Record<string, string | number>} gaps */
   say(key, gaps = {}) {
-    return this.texts[key].replace(/\{(\w+)\}/g, (_, name) => gaps[name]);
+    const said = this.texts[key];
+    const text = typeof said === "string" ? said : (said[this.plurals.select(Number(gaps.n))] ?? "");
+    return text.replace(/\{(\w+)\}/g, (_, name) => (typeof gaps[name] === "number" ? this.brief(gaps[name]) : gaps[name]));
   }
 
   /** @param {number} value */

@@ -1,4 +1,4 @@
-"""The first tables: those of `schema`, written out here by the first step that changes them after a release."""
+"""The first tables, taken from `schema`. The first change after a release writes them out here."""
 
 from alembic import op
 

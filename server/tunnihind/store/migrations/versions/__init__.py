@@ -1,1 +1,1 @@
-"""One module a step; each names the one before it."""
+"""The steps, one per module. Each names the step before it."""
