@@ -30,7 +30,8 @@ EUR_PER_MWH: Final = "EUR/MWh"
 
 # Features that older versions of Home Assistant lack. Remove each one once the oldest version in hacs.json has it.
 _VERSION: Final = (MAJOR_VERSION, MINOR_VERSION)
-# Before 2026.7 the triggers and conditions of integrations had no `for`, and did not see several entities one by one.
+# Before 2026.7 the triggers and conditions of integrations had no `for`, and did not handle several entities
+# separately.
 KNOWS_TRIGGERS: Final = _VERSION >= (2026, 7)
 # Before 2026.8 a device named its parent device by identifiers. This is deprecated now.
 KNOWS_VIA_DEVICE_ID: Final = _VERSION >= (2026, 8)

@@ -21,8 +21,8 @@ KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 class Planner:
     """Decides for every plan, and remembers the decisions, so that a window that has begun does not move.
 
-    By the plan's id, `settings` has the plans that can be used, `outcomes` their decisions, and `ran` their windows of
-    the last two weeks that have begun.
+    `settings` has the plans that can be used, and `outcomes` has their decisions. `ran` has the windows of the last two
+    weeks that have begun. All three are by the plan's id.
     """
 
     def __init__(self) -> None:

@@ -112,7 +112,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return by meter the slices that were over at `until` (UTC seconds) and have no reading yet."""
+        """Return the slices that were over at `until` (UTC seconds) and have no reading yet, by meter."""
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
             if run.meter and (slices := run.unread(until)):

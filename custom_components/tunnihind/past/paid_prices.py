@@ -165,7 +165,7 @@ class SumRow:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """The energy used, kWh: by the hour and, if they are kept, by five minutes. Both are by start, UTC seconds."""
+    """The energy used, kWh: by the hour and, if it is kept, by five minutes. Both are by start, UTC seconds."""
 
     hours: Mapping[int, float]
     fives: Mapping[int, float]

@@ -60,7 +60,7 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class LeastCosts:
-    """The least cost of running a number of steps from a step on, and the pieces of that optimum.
+    """The least cost of running a number of steps, from any step on, and the pieces with this cost.
 
     A piece weighs one and a unit of price weighs `_PIECES`, so the number of pieces only decides between equal costs.
     Floats hold these sums exactly. `tables` are by how many pieces may still start; without a limit there is only one.
