@@ -1,11 +1,11 @@
-"""What a forecast costs: from nothing, with a new day, and hour by hour in between; hours, then quarters.
+"""The cost of a forecast: from nothing, with a new day, and hour by hour in between; hours, then quarters.
 
     OPENBLAS_NUM_THREADS=1 uv run --no-sync python -m tests.benchmarks.bench_forecast [--database-url URL]
 
 Each set of inputs is measured in a process of its own that reads it from a store, as the server's does. Without a
 database the market is made up: three and a half years, the last months in quarters; wind forecasts nine days ahead;
-load, wind and solar of seven zones for the next day; weather of all points as a year of running leaves it. Times are of
-the processor.
+load, wind and solar of seven zones for the next day; weather of all points as a year of running leaves it. Times are
+processor times.
 """
 
 import tempfile
@@ -128,7 +128,7 @@ def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
 
 
 def peak_mb() -> float:
-    """Return the most memory that this process has had; `getrusage` would count its parent's before it began."""
+    """Return the peak memory of this process; `getrusage` would include its parent's from before its start."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
@@ -144,12 +144,12 @@ def nothing(_name: str) -> bool:
 
 
 def several_days(name: str) -> bool:
-    """Take covariates that reach further than the next day."""
+    """Take covariates that reach past the next day."""
     return not name.endswith("_da_mw")
 
 
 def report(label: str, url: str, wanted: Callable[[str], bool] = everything) -> None:
-    """Measure in a fresh process and print what it says."""
+    """Measure in a fresh process and print its output."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
         lines = fresh.submit(measure, url, wanted).result()
     click.echo("\n".join([label, *lines]))
