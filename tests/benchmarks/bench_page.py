@@ -4,8 +4,8 @@ time that the browser's main thread takes to move a week's chart by one step of 
     uv run --no-sync python -m tests.benchmarks.bench_page [--rounds 5] [--address http://localhost:8080]
 
 Without an address it serves a fortnight of made-up prices itself. Measured in Debian's chromium with an empty cache,
-first as it is on this machine, then as on a phone: its small window, a processor four times slower, and slow 4G
-(1.6 Mbit/s with 150 ms of latency). To be held: 110 kB, a first paint within a second on the phone, no layout shift.
+first at this machine's speed, then like on a phone: its small window, a processor four times slower, and slow 4G (1.6
+Mbit/s with 150 ms of latency). To be held: 110 kB, a first paint within a second on the phone, no layout shift.
 """
 
 import asyncio

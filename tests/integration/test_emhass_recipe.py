@@ -1,4 +1,5 @@
-"""The API reference's recipe for EMHASS in Home Assistant: its script asks a running server and tells EMHASS."""
+"""The API reference's recipe for EMHASS in Home Assistant: its script asks a running server and sends the prices to
+EMHASS."""
 
 import json
 from collections.abc import AsyncIterator
@@ -49,7 +50,7 @@ async def run_script(hass: HomeAssistant, server: RunningServer, emhass_url: str
     await hass.async_block_till_done(wait_background_tasks=True)
 
 
-async def test_emhass_is_sent_what_is_paid_and_what_is_got(
+async def test_emhass_gets_buying_and_selling_prices(
     hass: HomeAssistant, serve: Serve, emhass: tuple[str, Sent]
 ) -> None:
     address, sent = emhass

@@ -1,4 +1,4 @@
-"""The guides' examples for Home Assistant, each run there as it stands."""
+"""The guides' examples for Home Assistant, each run there unchanged."""
 
 import json
 import re
@@ -56,7 +56,7 @@ async def _home(hass: HomeAssistant, enable_custom_integrations: None) -> None:
 
 
 def recorded(home: Home, *actions: str) -> list[Call]:
-    """Return the list that every call of these actions comes into."""
+    """Return a list that collects every call of these actions."""
     calls: list[Call] = []
 
     @callback
@@ -73,7 +73,7 @@ def switched(entity_id: str, **times: int) -> list[Call]:
 
 
 async def automate(home: Home, alias: str) -> list[Call]:
-    """Set up one of the guide's automations, and return the list that its calls come into."""
+    """Set up one of the guide's automations, and return the list that collects its calls."""
     calls = recorded(home, "switch.turn_on", "switch.turn_off", "persistent_notification.create")
     assert await async_setup_component(home.hass, "automation", {"automation": AUTOMATIONS[alias]})
     await home.settle()
@@ -94,7 +94,7 @@ def test_every_example_is_tried_here() -> None:
     ]
 
 
-async def test_the_examples_name_entities_that_there_are(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_the_examples_name_existing_entities(hass: HomeAssistant, make_home: MakeHome) -> None:
     await (await make_home()).add(plans=PLANS)
     named = set(re.findall(r"\b(?:binary_)?sensor\.\w+", "".join(documents.blocks("yaml")))) - {"sensor.car_battery"}
     assert named <= {entity_id for entity_id in er.async_get(hass).entities if hass.states.get(entity_id)}

@@ -1,4 +1,4 @@
-"""The guides name what the integration has, as Home Assistant shows it in their language, and nothing more."""
+"""The guides name exactly the integration's features, as Home Assistant shows them in their language."""
 
 import json
 import re
@@ -36,7 +36,7 @@ both_languages = pytest.mark.parametrize("language", documents.LANGUAGES)
 DISABLED: Final = {"en": "*Disabled at first*", "et": "*Alguses keelatud*"}
 BY_ENERGY: Final = {"energy": 10, "power": 4}
 DEAR: Final = {"kind": "dearest", "energy": 5, "power": 2}
-# Home Assistant's own button, which the section tells to press first.
+# Home Assistant's own button, which the section names first.
 CONFIGURE: Final = {"en": "Configure", "et": "Seadista"}
 # Words of HACS, which are not translated here.
 OF_HACS: Final = {"Custom repositories", "Download", "Integration"}
@@ -86,7 +86,7 @@ async def test_every_entity_is_in_the_table_of_its_device(
 
 
 @both_languages
-def test_every_attribute_level_and_problem_is_told_with_the_entities(language: str) -> None:
+def test_every_attribute_level_and_problem_is_in_the_table_of_entities(language: str) -> None:
     said = texts(language)["entity"]
     attributes = {
         name for keys in said.values() for entity in keys.values() for name in entity.get("state_attributes", {})
@@ -96,7 +96,7 @@ def test_every_attribute_level_and_problem_is_told_with_the_entities(language: s
 
 
 @both_languages
-def test_every_reason_is_told_with_what_can_be_wrong(language: str) -> None:
+def test_every_reason_is_in_the_troubleshooting_table(language: str) -> None:
     codes = documents.codes(documents.section("Troubleshooting", language))
     assert {code for code in codes if re.fullmatch(r"[a-z]+(_[a-z]+)+", code)} == set(Reason)
 
@@ -220,14 +220,14 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):
         name = action.pop().removeprefix(f"{DOMAIN}.")
         assert fields == described.pop(name)["fields"].keys() - {"config_entry"} | choices.get(name, set())
-        # How the answer to `get_prices` looks depends on its shape.
+        # The answer to `get_prices` depends on its shape.
         assert answer - set(Shape) == answers[name]
     assert described == {}
     assert "config_entry" in documents.codes(section)
 
 
 @both_languages
-def test_every_reason_for_leaving_out_an_hour_is_told(language: str) -> None:
+def test_every_reason_for_leaving_out_an_hour_is_in_the_guide(language: str) -> None:
     section = documents.section("Past prices and costs", language)
     assert set(LeftOutReason) <= set(documents.codes(section))
 
@@ -265,7 +265,7 @@ def test_messages_that_are_quoted_are_those_of_the_form(language: str) -> None:
 
 
 @both_languages
-def test_what_is_to_be_pressed_is_called_so_in_home_assistant(language: str) -> None:
+def test_buttons_in_the_guide_have_home_assistants_names(language: str) -> None:
     translations = hass_frontend.where() / "static/translations"
     files = [*translations.rglob(f"{language}-*.json"), INTEGRATION / f"translations/{language}.json"]
     known = {text for file in files for _, text in leaves(json.loads(file.read_text()))} | OF_HACS

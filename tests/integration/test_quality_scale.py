@@ -1,4 +1,4 @@
-"""What quality_scale.yaml claims is there, and so is what it points to."""
+"""The claims of quality_scale.yaml are true, and the files that it names exist."""
 
 import ast
 import json
@@ -42,7 +42,7 @@ exception-translations icon-translations reconfiguration-flow repair-issues stal
 inject-websession strict-typing
 """
 RULES: Final = frozenset(RULES_IN_ORDER.split())
-# What most households look at.
+# The entities that most households look at.
 ENABLED: Final = {
     ("sensor", key)
     for key in (
@@ -91,7 +91,7 @@ def test_every_rule_is_answered() -> None:
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
-def test_every_answer_says_what_it_rests_on(rule: str) -> None:
+def test_every_rule_names_its_evidence(rule: str) -> None:
     answer = rules()[rule]
     assert answer["status"] in {"done", "exempt", "todo"}
     assert answer["comment"].strip()
@@ -99,7 +99,7 @@ def test_every_answer_says_what_it_rests_on(rule: str) -> None:
         assert (REPOSITORY / path).is_file(), path
 
 
-def test_what_is_exempt_is_not_there() -> None:
+def test_exempt_features_do_not_exist() -> None:
     exempt = {rule for rule, answer in rules().items() if answer["status"] == "exempt"}
     there = {
         "docs-triggers": (INTEGRATION / "trigger.py").exists(),
@@ -137,7 +137,7 @@ def test_common_modules_have_their_usual_names() -> None:
     assert {"coordinator.py", "entity.py"} <= {file.name for file in INTEGRATION.glob("*.py")}
 
 
-def test_the_manifest_names_an_owner_and_what_to_listen_for() -> None:
+def test_the_manifest_names_an_owner_and_the_discoveries() -> None:
     assert manifest()["codeowners"]
     assert manifest()["zeroconf"] == ["_tunnihind._tcp.local."]
 
@@ -171,7 +171,7 @@ async def test_entities_listen_only_while_they_are_there(hass: HomeAssistant, en
     assert not prices._listeners
 
 
-async def test_what_runs_is_the_runtime_data_of_the_entry(entry: MockConfigEntry) -> None:
+async def test_the_coordinator_is_the_runtime_data_of_the_entry(entry: MockConfigEntry) -> None:
     assert isinstance(entry.runtime_data, coordinator.TunnihindCoordinator)
 
 
@@ -188,7 +188,7 @@ async def test_an_entry_that_is_unloaded_leaves_nothing_and_loads_again(
 
 
 @pytest.mark.parametrize("platform", ["sensor", "binary_sensor", "calendar", "number", "switch", "time"])
-def test_platforms_that_ask_no_device_know_no_limit_of_updates(platform: str) -> None:
+def test_platforms_without_requests_have_no_limit_of_parallel_updates(platform: str) -> None:
     module = ast.parse((INTEGRATION / f"{platform}.py").read_text())
     values = {
         target.id: ast.literal_eval(node.value)
@@ -233,7 +233,7 @@ async def test_instants_levels_and_problems_have_their_device_class(
     assert {key: name for key, name in classes.items() if name} == expected
 
 
-async def test_what_most_do_not_need_is_disabled(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_entities_that_most_homes_do_not_need_are_disabled(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     enabled = {(one.domain, one.translation_key) for one in registered(hass, entry) if not one.disabled}
     assert enabled == ENABLED
 

@@ -155,7 +155,7 @@ def read_by_users() -> Iterator[tuple[str, str]]:
 
 def test_no_text_names_a_command_that_a_clone_does_not_have_on_its_path() -> None:
     names = "|".join({name.split()[0] for name in COMMANDS})
-    bare = re.compile(rf"^.*(?<![\w./-])tunnihind (?:{names}|COMMAND)\b.*$", re.MULTILINE)
+    bare = re.compile(rf"^.*(?<![\w./-])tunnihind\s+(?:{names}|COMMAND)\b.*$", re.MULTILINE)
     found = {
         place: [line for line in bare.findall(text) if "docker exec" not in line] for place, text in read_by_users()
     }

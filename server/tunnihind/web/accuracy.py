@@ -28,9 +28,11 @@ TARGET_COVERAGE: Final = 0.8
 
 _MONTH_DAYS: Final = 30
 _SIZE: Final = 1000
+_SERIES: Final = 3
+"""Each chart has room for so many bars a month, so that all bars are of one width."""
 _BARS_SHARE: Final = 0.72
 """The part of a month's width that its bars take."""
-_LEAST_MONTHS: Final = 4
+_LEAST_MONTHS: Final = 2
 """The chart has room for at least this many months, so that the bars of one month don't fill it."""
 _MOST_LABELS: Final = 4
 _TICKS: Final = 5
@@ -188,7 +190,7 @@ def _chart(
 def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Iterator[Bar]:
     """Yield the bars of known figures. A figure below zero gets a bar without height; the table has its value."""
     for number, values in enumerate(months):
-        width = slot * _BARS_SHARE / len(values)
+        width = slot * _BARS_SHARE / _SERIES
         for series, value in enumerate(values):
             if isnan(value):
                 continue

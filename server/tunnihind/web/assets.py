@@ -66,9 +66,10 @@ class Assets:
 
 
 def _served(name: str, body: bytes) -> bytes:
-    """Take comments and white space out of a script: a first load of the dashboard is an eighth lighter then.
+    """Remove comments and white space from scripts, for a first load that is an eighth smaller.
 
-    Style sheets stay as they are: they would gain 1 kB, and rjsmin's sister joins selectors within `@container`.
+    Style sheets stay unchanged: only 1 kB would be saved, and rjsmin's sister library joins selectors within
+    `@container`.
     """
     return jsmin(body.decode()).encode() if _extension(name) == "js" else body
 

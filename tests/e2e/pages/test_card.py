@@ -44,7 +44,7 @@ async def test_the_current_price_is_shown_large_with_its_level_and_parts(browser
         assert await says(page, "amount") == f"{price_now(contents) * 100:.2f}"
         assert await says(page, "unit") == "c/kWh"
         assert (await says(page, "when")).startswith("Now · 3:00")
-        assert await says(page, "level") == "High"
+        assert await says(page, "level") == "High for the day"
         shares = [float(text) for text in await part(page, "parts").locator("dd").all_inner_texts()]
         assert sum(shares) == pytest.approx(price_now(contents) * 100, abs=0.02)
         assert await part(page, "parts").locator("dt").all_inner_texts() == ["Market", "Network", "Fees", "VAT"]

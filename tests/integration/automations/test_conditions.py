@@ -37,7 +37,7 @@ def condition(name: str, target: Mapping[str, Any], behavior: str = "any") -> di
         ("price_negative", cheap_in(hours_from(NOON, 2), cheap=-5.0), 2),
     ],
 )
-async def test_it_holds_in_exactly_its_hours(
+async def test_each_condition_holds_in_exactly_its_hours(
     hass: HomeAssistant, make_home: MakeHome, name: str, market: PriceOf, first_hours: int
 ) -> None:
     home = await make_home(price_of=market)
@@ -71,7 +71,9 @@ async def test_a_window_runs_on_through_a_restart(hass: HomeAssistant, make_home
 
 @pytest.mark.parametrize("behavior", ["any", "all"])
 @pytest.mark.parametrize("name", CONDITIONS)
-async def test_nothing_holds_of_what_is_not_known(hass: HomeAssistant, home: Home, name: str, behavior: str) -> None:
+async def test_no_condition_holds_while_its_entity_is_unknown(
+    hass: HomeAssistant, home: Home, name: str, behavior: str
+) -> None:
     target = the_plan(hass) if name == "window_running" else the_server(hass)
     holds = await ask(hass, condition(name, target, behavior))
     await hass.config_entries.async_unload(home.entry.entry_id)
@@ -79,7 +81,7 @@ async def test_nothing_holds_of_what_is_not_known(hass: HomeAssistant, home: Hom
     assert not await holds()
 
 
-async def test_all_wants_every_window_to_run(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_behavior_all_requires_every_window_to_run(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
     await home.add(plans={"boiler": ONE_PIECE, "car": {**ONE_PIECE, "duration": 60}})
     area = ar.async_get(hass).async_create("Home").id

@@ -1,4 +1,4 @@
-"""What Home Assistant's editor says of triggers and conditions, and for which devices it offers them."""
+"""The texts of triggers and conditions in Home Assistant's editor, and the devices for which it offers them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
@@ -39,7 +39,9 @@ async def _automations(hass: HomeAssistant, home: Home) -> None:
 
 
 @pytest.mark.parametrize(("kind", "describe"), KINDS)
-async def test_each_has_its_description_texts_and_icon(hass: HomeAssistant, kind: str, describe: Describe) -> None:
+async def test_each_trigger_and_condition_has_its_texts_and_icon(
+    hass: HomeAssistant, kind: str, describe: Describe
+) -> None:
     described = {name: about for name, about in (await describe(hass)).items() if name.startswith("tunnihind.")}
     names = {name.removeprefix("tunnihind.") for name in described}
     assert names
@@ -95,7 +97,7 @@ async def test_a_target_that_never_counts_is_refused_when_it_is_saved(
     config = {as_kind: f"tunnihind.{name}", "target": named, "options": options}
     with pytest.raises(vol.Invalid, match=says):
         await validate(hass, [config])
-    # Beside one that counts, too: it would look as if it did.
+    # It is also refused beside a target that counts, because it would seem to count.
     both = [*(the_plan(hass)).values(), *(the_server(hass)).values()]
     with pytest.raises(vol.Invalid):
         await validate(hass, [{**config, "target": {"device_id": both}}])

@@ -64,7 +64,7 @@ async def test_every_piece_of_a_window_starts_and_ends(hass: HomeAssistant, make
     assert runs == [(what, start + HOUR_S * (what == "ended")) for start in pieces for what in ("started", "ended")]
 
 
-async def test_a_window_over_midnight_is_one(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_a_window_over_midnight_is_one_window(hass: HomeAssistant, make_home: MakeHome) -> None:
     begins = MIDNIGHT - HOUR_S
     home = await make_home(EVENING, PUBLISHED_TOMORROW, price_of=cheap_in(hours_from(begins, 3)))
     await home.add(plans={PLAN_ID: {**ONE_PIECE, "deadline": "07:00:00"}})
@@ -73,7 +73,7 @@ async def test_a_window_over_midnight_is_one(hass: HomeAssistant, make_home: Mak
     assert runs == [("started", begins), ("ended", begins + 3 * HOUR_S)]
 
 
-async def test_a_days_window_that_follows_on_yesterdays_starts_and_only_the_last_ends(
+async def test_of_two_windows_without_a_gap_both_start_and_the_last_ends(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     begins = MIDNIGHT - 3 * HOUR_S
@@ -119,9 +119,7 @@ async def test_a_window_over_a_clock_change_lasts_its_hours(
     assert runs == [("started", start), ("ended", start + 3 * HOUR_S)]
 
 
-async def test_a_restart_within_a_window_starts_nothing_and_its_end_is_told(
-    hass: HomeAssistant, make_home: MakeHome
-) -> None:
+async def test_a_restart_within_a_window_triggers_only_its_end(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
     await home.add(plans={PLAN_ID: ONE_PIECE})
     await home.at(NOON + HOUR_S)
@@ -133,7 +131,7 @@ async def test_a_restart_within_a_window_starts_nothing_and_its_end_is_told(
     assert runs == [("ended", NOON + 3 * HOUR_S)]
 
 
-async def test_a_window_that_ends_during_a_restart_is_not_told(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_a_window_that_ends_during_a_restart_triggers_nothing(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
     await home.add(plans={PLAN_ID: ONE_PIECE})
     await home.at(NOON + HOUR_S)
@@ -143,7 +141,7 @@ async def test_a_window_that_ends_during_a_restart_is_not_told(hass: HomeAssista
     assert runs == []
 
 
-async def test_publication_is_told_once_a_day(hass: HomeAssistant, home: Home) -> None:
+async def test_publication_triggers_once_a_day(hass: HomeAssistant, home: Home) -> None:
     target = the_server(hass)
     runs = await automate(hass, {"published": {"trigger": "tunnihind.prices_published", "target": target}})
     first = instant("2026-01-14T14:05:00+02:00")
@@ -161,7 +159,7 @@ async def test_publication_is_told_once_a_day(hass: HomeAssistant, home: Home) -
 
 
 @pytest.mark.parametrize("native", [True, False], ids=["trigger", "state"])
-async def test_what_was_published_can_be_read_at_once(hass: HomeAssistant, home: Home, native: bool) -> None:
+async def test_published_prices_can_be_read_at_once(hass: HomeAssistant, home: Home, native: bool) -> None:
     known, average = home.state("binary_sensor", "tomorrow_known"), home.state("sensor", "average_tomorrow")
     trigger = (
         {"trigger": "tunnihind.prices_published", "target": the_server(hass)}
@@ -174,7 +172,7 @@ async def test_what_was_published_can_be_read_at_once(hass: HomeAssistant, home:
     assert runs == [(f"is {home.value('average_tomorrow')}", home.now)]
 
 
-async def test_half_a_day_of_prices_is_no_publication(hass: HomeAssistant, home: Home) -> None:
+async def test_half_a_day_of_prices_does_not_trigger_a_publication(hass: HomeAssistant, home: Home) -> None:
     trigger = {"trigger": "tunnihind.prices_published", "target": the_server(hass)}
     runs = await automate(hass, {"published": trigger})
     await home.publish(instant("2026-01-15T23:00:00+02:00"))
@@ -192,7 +190,7 @@ async def test_the_price_turns_negative_in_its_first_such_hour(hass: HomeAssista
     assert runs == [("negative", NOON), ("negative", NOON + 5 * HOUR_S)]
 
 
-async def test_a_price_by_the_quarter_turns_negative_where_half_an_hour_below_zero_lies_ahead(
+async def test_a_price_by_the_quarter_turns_negative_before_half_an_hour_below_zero(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     home = await make_home()
@@ -228,7 +226,7 @@ async def test_a_market_below_zero_that_the_fees_lift_above_is_not_negative(
     assert runs == []
 
 
-async def test_conditions_know_the_hour_that_the_price_crossed_in(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_conditions_see_the_hour_in_which_the_price_crossed(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home(price_of=cheap_in(hours_from(NOON, 3), cheap=-5.0))
     await home.add(plans={PLAN_ID: ONE_PIECE})
     below = {"options": {"threshold": {"type": "below", "value": {"number": 0.05}}}}
@@ -279,7 +277,7 @@ async def test_the_price_crosses_a_number_and_another_price(hass: HomeAssistant,
     ]
 
 
-async def test_other_entities_in_the_same_area_set_nothing_off(hass: HomeAssistant, home: Home) -> None:
+async def test_other_entities_in_the_same_area_trigger_nothing(hass: HomeAssistant, home: Home) -> None:
     area = ar.async_get(hass).async_create("Home").id
     put_into_one_area(hass, area)
     registry = er.async_get(hass)
@@ -312,7 +310,7 @@ async def test_other_entities_in_the_same_area_set_nothing_off(hass: HomeAssista
     assert runs == []
 
 
-async def test_an_area_stands_for_its_plans(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_an_area_means_its_plans(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home(price_of=cheap_in(hours_from(NOON, 3)))
     await home.add(plans={"boiler": ONE_PIECE, "car": {**ONE_PIECE, "duration": 60}})
     area = ar.async_get(hass).async_create("Home").id
@@ -327,9 +325,7 @@ async def test_an_area_stands_for_its_plans(hass: HomeAssistant, make_home: Make
     ]
 
 
-async def test_a_negative_price_of_what_is_sold_counts_where_its_entity_is_named(
-    hass: HomeAssistant, make_home: MakeHome
-) -> None:
+async def test_a_negative_selling_price_counts_if_its_entity_is_named(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home(price_of=cheap_in(hours_from(NOON, 2), cheap=5.0))
     await home.add(options={"selling": {"resolution": "hour", "rows": [{"margin": 1.0}]}})
     named = {"entity_id": home.state("binary_sensor", "negative_selling_price").entity_id}

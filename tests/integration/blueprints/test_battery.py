@@ -1,4 +1,4 @@
-"""The home battery that is charged at the cheapest and discharged at the dearest time."""
+"""The home battery that is charged at the cheapest and discharged at the most expensive time."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,7 +21,7 @@ INVERTER: Final = "sensor.inverter"
 
 
 def market(cheap: float = 10.0, dear: float = 300.0) -> PriceOf:
-    """Return a market that is cheap for two hours from noon and dear for one from three in the afternoon."""
+    """Return a market that is cheap for two hours from noon and expensive for an hour from three in the afternoon."""
     return lambda start: {NOON: cheap, NOON + HOUR_S: cheap, EVENING: dear}.get(start, 100.0)
 
 
@@ -46,14 +46,14 @@ def prices(home: Home) -> dict[str, str]:
 
 
 async def live_until(home: Home, end: int) -> None:
-    """Let time go on, with the second after each quarter in which the automation waits for all that changes."""
+    """Move time on, with the second after each quarter in which the automation waits for all changes."""
     while home.now < end:
         await home.at(home.now - home.now % QUARTER_S + QUARTER_S)
         await home.at(home.now + 1)
 
 
 def modes(home: Home) -> list[tuple[str, int]]:
-    """Return the list that what the battery is told comes into, with its quarter."""
+    """Return a list that collects the battery's commands, with their quarter."""
     told: list[tuple[str, int]] = []
 
     @callback
@@ -72,7 +72,7 @@ A_DAY: Final = [
 ]
 
 
-async def test_it_is_charged_at_the_cheapest_and_discharged_at_the_dearest_time(home: Home) -> None:
+async def test_the_battery_charges_at_the_cheapest_and_discharges_at_the_dearest_time(home: Home) -> None:
     told = modes(home)
     await use(home, "run_battery", inputs(home))
     await live_until(home, EVENING + 2 * HOUR_S)
@@ -80,7 +80,7 @@ async def test_it_is_charged_at_the_cheapest_and_discharged_at_the_dearest_time(
 
 
 @pytest.mark.parametrize(("cheap", "charges"), [(90.0, False), (40.0, True)], ids=["not worth it", "worth it"])
-async def test_it_is_charged_only_where_the_difference_is_worth_it(
+async def test_the_battery_charges_only_if_the_difference_is_worth_it(
     make_home: MakeHome, cheap: float, *, charges: bool
 ) -> None:
     home = await make_home(price_of=market(cheap, 105.0))
@@ -91,7 +91,7 @@ async def test_it_is_charged_only_where_the_difference_is_worth_it(
     assert told == [("charge" if charges else "rest", NOON), *A_DAY[1:]]
 
 
-async def test_it_rests_while_both_run(make_home: MakeHome) -> None:
+async def test_the_battery_rests_while_both_windows_run(make_home: MakeHome) -> None:
     home = await make_home(price_of=market(100.0, 100.0))
     await home.add(
         plans={name: {**plan, "earliest": "12:00:00", "deadline": "20:00:00"} for name, plan in PLANS.items()}
@@ -110,7 +110,7 @@ async def test_a_start_within_a_window_goes_on_with_it(home: Home) -> None:
     assert told[-1] == ("charge", NOON + HOUR_S)
 
 
-async def test_it_rests_where_a_window_ended_while_nobody_watched(home: Home) -> None:
+async def test_the_battery_rests_if_a_window_ended_during_a_restart(home: Home) -> None:
     told = modes(home)
     await use(home, "run_battery", inputs(home))
     await live_until(home, NOON + HOUR_S)
@@ -120,17 +120,17 @@ async def test_it_rests_where_a_window_ended_while_nobody_watched(home: Home) ->
 
 
 @rings_between_steps
-async def test_it_rests_where_the_plans_are_lost(home: Home) -> None:
+async def test_the_battery_rests_if_the_plans_are_lost(home: Home) -> None:
     told = modes(home)
     await use(home, "run_battery", inputs(home))
     await live_until(home, NOON + HOUR_S)
     await home.hass.config_entries.async_unload(home.entry.entry_id)
     await live_until(home, NOON + HOUR_S + QUARTER_S)
-    # Each of both windows is lost.
+    # Both windows are lost, one after the other.
     assert told == [("charge", NOON), *[("rest", NOON + HOUR_S + QUARTER_S)] * 2]
 
 
-async def test_a_battery_that_missed_the_start_is_told_when_it_is_back(hass: HomeAssistant, home: Home) -> None:
+async def test_a_battery_that_missed_the_start_charges_when_it_is_back(hass: HomeAssistant, home: Home) -> None:
     hass.states.async_set(INVERTER, "unavailable")
     told = modes(home)
     await use(home, "run_battery", inputs(home, battery=INVERTER))

@@ -35,7 +35,7 @@ async def home(make_home: MakeHome) -> Home:
 
 @pytest.fixture
 def switchings(home: Home) -> list[Switching]:
-    """Return the list that the charger's switchings come into."""
+    """Return a list that collects the charger's switchings."""
     return switched(home)
 
 
@@ -63,7 +63,7 @@ async def test_the_plan_has_the_time_that_the_car_needs(home: Home, percent: flo
     assert float(home.state("number", "energy", PLAN_ID).state) == pytest.approx(max(0, 80 - percent))
 
 
-async def test_it_is_charged_in_the_window_until_it_has_enough(home: Home, switchings: list[Switching]) -> None:
+async def test_the_car_charges_in_the_window_until_it_has_enough(home: Home, switchings: list[Switching]) -> None:
     await charged_to(home, 50)
     await use(home, "charge_car_by_energy", inputs(home))
     await charged_to(home, 60)
@@ -75,7 +75,7 @@ async def test_it_is_charged_in_the_window_until_it_has_enough(home: Home, switc
     assert len(switchings) == 2
 
 
-async def test_a_window_that_has_begun_keeps_the_need_that_it_began_with(home: Home) -> None:
+async def test_a_window_that_has_begun_keeps_its_first_need(home: Home) -> None:
     await use(home, "charge_car_by_energy", inputs(home))
     await charged_to(home, 60)
     await home.at(NOON + QUARTER_S)
@@ -88,7 +88,7 @@ async def test_a_window_that_has_begun_keeps_the_need_that_it_began_with(home: H
     assert home.state("number", "energy", PLAN_ID).state == "5.0"
 
 
-async def test_a_car_that_does_not_tell_its_charge_keeps_its_need_and_is_charged_in_the_window(
+async def test_a_car_without_a_state_of_charge_keeps_its_need_and_charges_in_the_window(
     home: Home, switchings: list[Switching]
 ) -> None:
     await use(home, "charge_car_by_energy", inputs(home))
@@ -111,7 +111,7 @@ async def test_an_almost_empty_car_is_charged_at_once_to_the_least_charge(
 
 
 @rings_between_steps
-async def test_it_is_charged_at_once_where_the_plan_is_lost_and_not_for_a_reload(
+async def test_the_car_charges_at_once_if_the_plan_is_lost_but_not_for_a_reload(
     home: Home, switchings: list[Switching]
 ) -> None:
     await use(home, "charge_car_by_energy", inputs(home))
@@ -126,7 +126,7 @@ async def test_it_is_charged_at_once_where_the_plan_is_lost_and_not_for_a_reload
     assert switchings[1:] == [("off", lost + 300)]
 
 
-async def test_a_reload_tells_the_plan_its_need_without_an_error(home: Home, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_reload_sets_the_plans_need_without_an_error(home: Home, caplog: pytest.LogCaptureFixture) -> None:
     await charged_to(home, 60)
     await use(home, "charge_car_by_energy", inputs(home))
     caplog.clear()
@@ -147,7 +147,7 @@ async def test_a_start_within_the_window_goes_on_charging_and_one_after_it_stops
     assert switchings[1:] == [("off", NOON + 5 * HOUR_S)]
 
 
-async def test_a_plan_by_time_says_what_is_wrong_and_the_car_is_charged_in_its_window(
+async def test_a_plan_by_time_logs_the_error_and_the_car_charges_in_its_window(
     hass: HomeAssistant, make_home: MakeHome, caplog: pytest.LogCaptureFixture
 ) -> None:
     home = await make_home(price_of=cheap_in(hours_from(NOON, 2)))

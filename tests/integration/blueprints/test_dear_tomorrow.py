@@ -1,4 +1,4 @@
-"""The message on the day before a dear one."""
+"""The message on the day before an expensive day."""
 
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ MIDNIGHT: Final = instant("2026-01-15T00:00:00+02:00")
 
 
 def market(usual: float, dearest: float) -> Any:  # noqa: ANN401, a price by its start
-    """Return a market that is cheapest at 03:00 and dearest at 18:00 tomorrow, EUR/MWh."""
+    """Return a market that is cheapest at 03:00 and most expensive at 18:00 tomorrow, EUR/MWh."""
     return lambda start: {3: 10.0, 18: dearest}.get((start - MIDNIGHT) // HOUR_S, usual)
 
 
@@ -44,7 +44,7 @@ def inputs(home: Home, language: str = "en") -> dict[str, Any]:
         ),
     ],
 )
-async def test_a_dear_day_is_told_once_when_its_prices_are_published(
+async def test_an_expensive_day_is_announced_once_when_its_prices_are_published(
     make_home: MakeHome, language: str, title: str, message: str
 ) -> None:
     home = await make_home(price_of=market(248.0, 600.0))
@@ -64,7 +64,9 @@ async def test_a_dear_day_is_told_once_when_its_prices_are_published(
     [(100.0, 390.0, False), (100.0, 410.0, True), (210.0, 300.0, True)],
     ids=["neither", "one hour", "on average"],
 )
-async def test_only_a_dear_day_is_told(make_home: MakeHome, usual: float, dearest: float, *, is_told: bool) -> None:
+async def test_only_an_expensive_day_is_announced(
+    make_home: MakeHome, usual: float, dearest: float, *, is_told: bool
+) -> None:
     home = await make_home(price_of=market(usual, dearest))
     await home.add()
     told = async_mock_service(home.hass, "notify", "send_message")
@@ -74,7 +76,7 @@ async def test_only_a_dear_day_is_told(make_home: MakeHome, usual: float, deares
 
 
 @pytest.mark.parametrize("billed_by", ["hour", "quarter"])
-async def test_one_dear_quarter_does_not_make_a_dear_hour(make_home: MakeHome, billed_by: str) -> None:
+async def test_one_expensive_quarter_does_not_make_an_expensive_hour(make_home: MakeHome, billed_by: str) -> None:
     home = await make_home()
     home.serve_quarters(lambda start: 600.0 if start == MIDNIGHT else 100.0)
     await home.add(options={"billed_by": billed_by})
@@ -89,7 +91,7 @@ async def test_one_dear_quarter_does_not_make_a_dear_hour(make_home: MakeHome, b
     [("2026-01-13T14:05:00+02:00", 1), ("2026-01-14T14:05:00+02:00", 0), (None, 1)],
     ids=["yesterday", "today", "never"],
 )
-async def test_prices_published_while_home_assistant_was_off_are_told_once_at_a_start(
+async def test_prices_published_while_home_assistant_was_off_are_announced_at_a_start(
     make_home: MakeHome, last_looked: str | None, told_now: int
 ) -> None:
     home = await make_home("2026-01-14T16:00:00+02:00", PUBLISHED_TOMORROW, price_of=market(300.0, 600.0))

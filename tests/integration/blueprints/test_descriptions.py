@@ -1,4 +1,4 @@
-"""What every blueprint says of itself."""
+"""The description of every blueprint."""
 
 from pathlib import Path
 from typing import Final
@@ -28,7 +28,9 @@ async def blueprints(hass: HomeAssistant) -> dict[str, Blueprint]:
 
 
 @each_blueprint
-def test_it_names_the_oldest_home_assistant_that_can_run_it(blueprints: dict[str, Blueprint], file: Path) -> None:
+def test_each_blueprint_names_the_oldest_home_assistant_that_can_run_it(
+    blueprints: dict[str, Blueprint], file: Path
+) -> None:
     text = file.read_text()
     uses_triggers = "trigger: tunnihind." in text or "condition: tunnihind." in text
     blueprint = blueprints[file.stem]
@@ -39,12 +41,12 @@ def test_it_names_the_oldest_home_assistant_that_can_run_it(blueprints: dict[str
 
 
 @each_blueprint
-def test_every_input_says_what_it_is_for_in_words_or_by_its_name(blueprints: dict[str, Blueprint], file: Path) -> None:
+def test_every_input_has_a_description_or_a_clear_name(blueprints: dict[str, Blueprint], file: Path) -> None:
     blueprint = blueprints[file.stem]
     assert all(one["name"] and one["selector"] for one in blueprint.inputs.values())
 
 
 @each_blueprint
-def test_it_can_be_imported_again_from_where_it_is_kept(blueprints: dict[str, Blueprint], file: Path) -> None:
+def test_each_blueprint_names_its_own_address(blueprints: dict[str, Blueprint], file: Path) -> None:
     blueprint = blueprints[file.stem]
     assert blueprint.metadata["source_url"].endswith(f"/blob/main/{file.relative_to(BLUEPRINTS.parent)}")

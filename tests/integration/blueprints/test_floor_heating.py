@@ -1,4 +1,4 @@
-"""The floor heating that stays out of the dear hours."""
+"""The floor heating that avoids the expensive hours."""
 
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ THERMOMETER: Final = "sensor.floor"
 
 @pytest.fixture
 async def home(make_home: MakeHome) -> Home:
-    """Return a home whose dearest three hours begin at noon."""
+    """Return a home whose most expensive three hours begin at noon."""
     home = await make_home(price_of=cheap_in(hours_from(NOON, 3), cheap=300.0, dear=50.0))
     await home.add(plans={PLAN_ID: DEAR_HOURS})
     return home
@@ -35,7 +35,7 @@ async def home(make_home: MakeHome) -> Home:
 
 @pytest.fixture
 def switchings(home: Home) -> list[Switching]:
-    """Return the list that the heating's switchings come into."""
+    """Return a list that collects the heating's switchings."""
     return switched(home)
 
 
@@ -47,14 +47,14 @@ def set_floor(hass: HomeAssistant, degrees: float | str) -> None:
     hass.states.async_set(THERMOMETER, str(degrees), {"device_class": "temperature", "unit_of_measurement": "°C"})
 
 
-async def test_it_is_off_in_exactly_the_dear_hours(home: Home, switchings: list[Switching]) -> None:
+async def test_the_heating_is_off_in_exactly_the_expensive_hours(home: Home, switchings: list[Switching]) -> None:
     await use(home, "heat_floor", inputs(home))
     await turn(home, DEVICE, "on")
     await home.at(END + HOUR_S)
     assert switchings[1:] == [("off", NOON), ("on", END)]
 
 
-async def test_a_start_within_the_dear_hours_switches_it_off_and_one_after_them_on(
+async def test_a_start_in_expensive_hours_switches_the_heating_off_and_a_later_one_on(
     home: Home, switchings: list[Switching]
 ) -> None:
     await turn(home, DEVICE, "on")
@@ -74,7 +74,7 @@ async def test_a_reload_of_the_integration_switches_nothing(home: Home, switchin
 
 
 @rings_between_steps
-async def test_it_heats_again_where_the_plan_is_lost(home: Home, switchings: list[Switching]) -> None:
+async def test_the_floor_is_heated_again_if_the_plan_is_lost(home: Home, switchings: list[Switching]) -> None:
     await use(home, "heat_floor", inputs(home))
     await turn(home, DEVICE, "on")
     await home.at(NOON + HOUR_S)
@@ -83,14 +83,14 @@ async def test_it_heats_again_where_the_plan_is_lost(home: Home, switchings: lis
     assert switchings[1:] == [("off", NOON), ("on", NOON + HOUR_S + 300)]
 
 
-async def test_it_is_not_off_for_longer_than_is_allowed(home: Home, switchings: list[Switching]) -> None:
+async def test_the_heating_is_not_off_for_longer_than_allowed(home: Home, switchings: list[Switching]) -> None:
     await use(home, "heat_floor", inputs(home, longest=1.5))
     await turn(home, DEVICE, "on")
     await home.at(END + HOUR_S)
     assert switchings[1:] == [("off", NOON), ("on", NOON + 3 * HOUR_S // 2)]
 
 
-async def test_a_cold_floor_is_heated_until_the_dear_hours_are_over(
+async def test_a_cold_floor_is_heated_until_the_expensive_hours_are_over(
     hass: HomeAssistant, home: Home, switchings: list[Switching]
 ) -> None:
     set_floor(hass, 22.0)
@@ -104,7 +104,7 @@ async def test_a_cold_floor_is_heated_until_the_dear_hours_are_over(
     assert switchings[1:] == [("off", NOON), ("on", NOON + HOUR_S)]
 
 
-async def test_a_thermometer_that_is_away_keeps_nothing_from_switching(
+async def test_without_its_thermometer_the_heating_still_switches(
     hass: HomeAssistant, home: Home, switchings: list[Switching]
 ) -> None:
     set_floor(hass, "unavailable")

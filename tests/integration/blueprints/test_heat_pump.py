@@ -49,13 +49,13 @@ async def set_pump(home: Home, action: str, **data: Any) -> None:  # noqa: ANN40
 
 
 async def come_to(home: Home, level: str) -> None:
-    """Let time go on until the price level is that one."""
+    """Move time on until the price level has that value."""
     while home.value("price_level") != level:
         await home.at(home.now - home.now % HOUR_S + HOUR_S)
 
 
 @pytest.mark.parametrize("billed_by", ["hour", "quarter"])
-async def test_it_is_warmer_while_electricity_is_cheap_and_cooler_while_it_is_dear(
+async def test_the_pump_is_warmer_in_cheap_hours_and_cooler_in_expensive_ones(
     make_home: MakeHome, billed_by: str
 ) -> None:
     home = await make_home("2026-01-14T00:20:00+02:00", PUBLISHED_TOMORROW)
@@ -72,7 +72,7 @@ async def test_it_is_warmer_while_electricity_is_cheap_and_cooler_while_it_is_de
     assert levels > TEMPERATURES.keys()
 
 
-async def test_it_goes_back_to_normal_where_the_price_is_not_known(make_home: MakeHome) -> None:
+async def test_the_pump_returns_to_normal_if_the_price_is_unknown(make_home: MakeHome) -> None:
     home = await make_home(price_of=lambda start: 500.0 if start >= MIDNIGHT - HOUR_S else 50.0)
     home.forecast_of = None
     home.serve()
@@ -87,7 +87,7 @@ async def test_it_goes_back_to_normal_where_the_price_is_not_known(make_home: Ma
     assert temperature(home) == NORMAL
 
 
-async def test_a_start_in_the_midst_of_dear_hours_lowers_it(make_home: MakeHome) -> None:
+async def test_a_start_in_expensive_hours_lowers_the_pump(make_home: MakeHome) -> None:
     home = await make_home()
     await home.add()
     await come_to(home, "very_high")
@@ -127,7 +127,7 @@ def temperature_is_unknown(home: Home) -> bool:
     return state is not None and "temperature" not in state.attributes
 
 
-async def test_what_is_set_by_hand_lasts_until_the_level_changes(make_home: MakeHome) -> None:
+async def test_a_temperature_set_by_hand_lasts_until_the_level_changes(make_home: MakeHome) -> None:
     home = await make_home()
     await home.add()
     await use(home, "adjust_heat_pump", inputs(home))
@@ -139,7 +139,7 @@ async def test_what_is_set_by_hand_lasts_until_the_level_changes(make_home: Make
     assert temperature(home) == NORMAL - 1
 
 
-async def test_one_that_is_off_is_left_alone_and_follows_when_it_is_switched_on(make_home: MakeHome) -> None:
+async def test_a_pump_that_is_off_follows_only_after_it_is_switched_on(make_home: MakeHome) -> None:
     home = await make_home()
     await home.add()
     await use(home, "adjust_heat_pump", inputs(home))
@@ -150,7 +150,7 @@ async def test_one_that_is_off_is_left_alone_and_follows_when_it_is_switched_on(
     assert temperature(home) == NORMAL - 1
 
 
-async def test_it_stays_within_what_the_heat_pump_can_do(make_home: MakeHome) -> None:
+async def test_the_temperature_stays_within_the_pumps_limits(make_home: MakeHome) -> None:
     home = await make_home()
     await home.add()
     await use(home, "adjust_heat_pump", inputs(home, normal=34.5, raise_by=10))

@@ -53,9 +53,7 @@ async def test_the_device_goes_on_after_a_start_within_the_window(make_home: Mak
 
 
 @FOLLOWERS
-async def test_the_device_stops_where_the_window_ended_while_nobody_watched(
-    make_home: MakeHome, blueprint: str
-) -> None:
+async def test_the_device_stops_if_the_window_ended_during_a_restart(make_home: MakeHome, blueprint: str) -> None:
     home = await make_home(price_of=WINDOW_AT_NOON)
     await home.add(plans={PLAN_ID: ONE_PIECE})
     await home.at(NOON + HOUR_S)
@@ -74,7 +72,7 @@ async def test_water_is_heated_in_the_fail_safe_hours_of_a_day_without_a_window(
     assert switchings == [("on", MIDNIGHT + 2 * HOUR_S), ("off", MIDNIGHT + 5 * HOUR_S)]
 
 
-async def test_water_is_heated_in_the_fail_safe_hours_where_nothing_is_known(make_home: MakeHome) -> None:
+async def test_water_is_heated_in_the_fail_safe_hours_without_prices(make_home: MakeHome) -> None:
     home = await make_home("2026-01-15T01:50:00+02:00", PUBLISHED_TOMORROW)
     await home.add(plans={PLAN_ID: ONE_PIECE})
     inputs = follower(home, "heat_water")
@@ -95,7 +93,7 @@ async def test_water_is_heated_on_after_a_start_within_the_fail_safe_hours(make_
 async def test_water_is_not_heated_again_in_the_fail_safe_hours_after_a_window(make_home: MakeHome) -> None:
     begins = instant("2026-01-14T00:00:00+02:00")
     home = await make_home("2026-01-14T00:00:00+02:00", PUBLISHED_TODAY, price_of=cheap_in(hours_from(begins, 2)))
-    # Over before the fail-safe hours begin: of things at one instant the test's clock knows no order.
+    # The window ends before the fail-safe hours begin, because the test's clock has no order for simultaneous events.
     await home.add(plans={PLAN_ID: {**ONE_PIECE, "duration": 105}})
     await use(home, "heat_water", follower(home, "heat_water"))
     switchings = switched(home)
@@ -148,7 +146,7 @@ async def test_the_dishwasher_starts_when_the_price_turns_negative(make_home: Ma
     assert len(starts) == 1
 
 
-async def test_the_dishwasher_starts_at_once_where_the_price_is_negative(make_home: MakeHome) -> None:
+async def test_the_dishwasher_starts_at_once_if_the_price_is_negative(make_home: MakeHome) -> None:
     home = await make_home(price_of=cheap_in([NOON], cheap=-5.0))
     await home.add(plans={PLAN_ID: {**ONE_PIECE, "earliest": "20:00:00"}})
     starts = async_mock_service(home.hass, "test", "start")
@@ -158,7 +156,7 @@ async def test_the_dishwasher_starts_at_once_where_the_price_is_negative(make_ho
     assert len(starts) == 1
 
 
-async def test_the_dishwasher_makes_up_for_a_start_that_was_missed(make_home: MakeHome) -> None:
+async def test_the_dishwasher_catches_up_on_a_missed_start(make_home: MakeHome) -> None:
     home = await make_home(price_of=WINDOW_AT_NOON)
     await home.add(plans={PLAN_ID: ONE_PIECE})
     await turn(home, READY, "on")
@@ -176,7 +174,8 @@ def teller(home: Home, language: str = "en") -> dict[str, Any]:
 
 
 def tomorrow(start: int) -> float:
-    """A market that is cheapest from 03:00, dearest at 08:00 and 18:00 tomorrow, and 100 EUR/MWh elsewhen."""
+    """A market that is cheapest from 03:00, most expensive at 08:00 and 18:00 tomorrow, and 100 EUR/MWh at other
+    times."""
     hour = (start - MIDNIGHT) // HOUR_S
     return {3: 10.0, 4: 20.0, 8: 300.0, 18: 310.0}.get(hour, 100.0)
 
@@ -204,7 +203,7 @@ def tomorrow(start: int) -> float:
         ),
     ],
 )
-async def test_tomorrows_prices_are_told_once_they_are_published(
+async def test_tomorrows_prices_are_announced_when_they_are_published(
     make_home: MakeHome, language: str, title: str, message: str
 ) -> None:
     home = await make_home(price_of=tomorrow)
@@ -218,7 +217,7 @@ async def test_tomorrows_prices_are_told_once_they_are_published(
     assert len(told) == 1
 
 
-async def test_tomorrows_hours_are_told_as_bought_also_where_quarters_are_billed_and_sold(make_home: MakeHome) -> None:
+async def test_tomorrows_message_has_buying_prices_by_the_hour_in_any_contract(make_home: MakeHome) -> None:
     home = await make_home(price_of=tomorrow)
     home.serve_quarters(lambda start: tomorrow(start - start % HOUR_S) + (-6, -1, 2, 5)[start % HOUR_S // QUARTER_S])
     sells = {"resolution": "quarter", "rows": [{"margin": 1.0}]}
@@ -247,7 +246,7 @@ async def test_prices_published_while_home_assistant_was_off_notify_once_at_a_st
     assert len(told) == told_now
 
 
-async def test_nothing_is_told_at_a_start_before_prices_are_published(make_home: MakeHome) -> None:
+async def test_no_message_is_sent_at_a_start_before_prices_are_published(make_home: MakeHome) -> None:
     home = await make_home()
     await home.add()
     told = async_mock_service(home.hass, "notify", "send_message")

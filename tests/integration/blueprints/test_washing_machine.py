@@ -63,11 +63,13 @@ async def evening(hass: HomeAssistant, make_home: MakeHome) -> Home:
 
 @pytest.fixture
 def starts(evening: Home) -> list[Switching]:
-    """Return the list that the machine's switchings come into."""
+    """Return a list that collects the machine's switchings."""
     return switched(evening)
 
 
-async def test_it_starts_once_at_the_cheapest_time_after_the_button(evening: Home, starts: list[Switching]) -> None:
+async def test_the_machine_starts_once_at_the_cheapest_time_after_the_button(
+    evening: Home, starts: list[Switching]
+) -> None:
     await use(evening, "start_washing_machine", inputs(evening))
     assert starts == []
     await press(evening)
@@ -78,13 +80,15 @@ async def test_it_starts_once_at_the_cheapest_time_after_the_button(evening: Hom
     assert starts == [("on", CHEAPEST), ("off", CHEAPEST + HOUR_S)]
 
 
-async def test_nothing_starts_without_the_button(evening: Home, starts: list[Switching]) -> None:
+async def test_the_machine_does_not_start_without_the_button(evening: Home, starts: list[Switching]) -> None:
     await use_from_a_start_on(evening, "start_washing_machine", inputs(evening))
     await evening.at(READY_BY)
     assert starts == []
 
 
-async def test_a_second_press_calls_it_off_and_a_third_sets_it_again(evening: Home, starts: list[Switching]) -> None:
+async def test_a_second_press_cancels_the_start_and_a_third_sets_it_again(
+    evening: Home, starts: list[Switching]
+) -> None:
     await use(evening, "start_washing_machine", inputs(evening))
     await press(evening)
     await evening.at(evening.now + QUARTER_S)
@@ -108,7 +112,9 @@ async def test_the_start_can_be_moved_by_hand(evening: Home, starts: list[Switch
 
 @rings_between_steps
 @pytest.mark.parametrize("lost", ["too little time", "no server"])
-async def test_it_starts_at_once_where_no_time_is_found(evening: Home, starts: list[Switching], lost: str) -> None:
+async def test_the_machine_starts_at_once_if_no_time_is_found(
+    evening: Home, starts: list[Switching], lost: str
+) -> None:
     await use(evening, "start_washing_machine", inputs(evening, duration=720))
     if lost == "no server":
         await evening.hass.config_entries.async_unload(evening.entry.entry_id)
@@ -147,7 +153,7 @@ async def test_the_start_can_be_set_by_hand_without_the_button(evening: Home, st
     [(instant(EVENING), True), (CHEAPEST, False)],
     ids=["missed", "started"],
 )
-async def test_a_start_of_home_assistant_makes_up_for_what_was_missed_only(
+async def test_a_start_of_home_assistant_catches_up_only_on_a_missed_start(
     evening: Home, starts: list[Switching], last_run: int, *, starts_then: bool
 ) -> None:
     await evening.at(CHEAPEST + QUARTER_S)

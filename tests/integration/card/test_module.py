@@ -1,4 +1,4 @@
-"""The card's files: their address, who loads them, and since when and until when."""
+"""The card's files: their address, and when pages load them."""
 
 import re
 import shutil
@@ -26,16 +26,14 @@ def loaded_modules(hass: HomeAssistant) -> list[str]:
 
 
 @pytest.mark.usefixtures("with_frontend")
-async def test_pages_load_the_card_once_however_many_servers_there_are(
-    hass: HomeAssistant, make_home: MakeHome
-) -> None:
+async def test_pages_load_the_card_once_with_any_number_of_servers(hass: HomeAssistant, make_home: MakeHome) -> None:
     for entry_id in ("one", "two"):
         await (await make_home()).add(entry_id=entry_id)
     assert loaded_modules(hass) == [module.module_address(hass)]
 
 
 @pytest.mark.usefixtures("with_frontend")
-async def test_the_card_goes_with_the_last_server_and_comes_again_with_the_next(
+async def test_the_card_goes_with_the_last_server_and_returns_with_the_next(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     homes = [await make_home(), await make_home()]
@@ -114,7 +112,7 @@ async def test_when_any_of_its_files_has_changed_the_card_has_another_address_on
     assert after.startswith("/tunnihind/")
 
 
-async def test_without_a_frontend_prices_are_there_and_nothing_is_served(home: Home) -> None:
+async def test_without_a_frontend_prices_work_and_no_card_is_served(home: Home) -> None:
     assert module.module_address(home.hass) is None
     assert home.value("current_price")
     await home.hass.config_entries.async_remove(home.entry.entry_id)

@@ -1,4 +1,4 @@
-"""Addresses as people type them."""
+"""Addresses that people type."""
 
 import pytest
 from hypothesis import given
@@ -36,7 +36,7 @@ def test_an_address_becomes_a_base_url(typed: str, url: str) -> None:
     "typed",
     ["", "http://", "ftp://box", "file:///etc/passwd", "http://my box", "http://box:99999", "http://[fd00", "/x"],
 )
-def test_what_is_no_web_address_is_refused(typed: str) -> None:
+def test_a_text_that_is_not_a_web_address_is_refused(typed: str) -> None:
     with pytest.raises(ValueError):
         server_url(typed)
 
@@ -60,7 +60,7 @@ PARTS = [
 
 
 @given(st.lists(st.sampled_from(PARTS)).map("".join) | st.text())
-def test_an_address_that_is_taken_stays_as_it_is_when_it_is_typed_again(typed: str) -> None:
+def test_a_normalised_address_stays_the_same_when_typed_again(typed: str) -> None:
     try:
         url = server_url(typed)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The price of this hour beside the form of prices, as Home Assistant's front end asks for it."""
+"""The price of this hour beside the form of prices, requested like Home Assistant's frontend does."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -61,7 +61,7 @@ async def ask(socket: MockHAClientWebSocket, form: Mapping[str, Any], typed: Map
 
 
 async def seen(socket: MockHAClientWebSocket, form: Mapping[str, Any], typed: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the breakdown and the price that are shown beside what is typed."""
+    """Return the breakdown and the price that are shown beside the typed figures."""
     await ask(socket, form, typed)
     assert (await socket.receive_json())["success"]
     event = (await socket.receive_json())["event"]
@@ -76,7 +76,7 @@ async def test_while_typing_the_parts_and_their_sum_are_shown(home: Home, socket
     fees = "balancing capacity 0.373 + renewable energy 0.84 + security of supply 0.758 + excise 0.307"
     assert name == f"This hour: market 9.876 + {fees} + VAT 2.917"
     assert price == "15.07 c/kWh"
-    # A package that is chosen counts at once, and so does each figure: the household of Võrk 2 in the worked examples.
+    # A chosen package and each figure count at once: this is the household of Võrk 2 in the worked examples.
     typed["package"] = "vork_2"
     typed["supply"]["margin"] = 0.5
     name, price = await seen(socket, form, typed)
@@ -85,7 +85,7 @@ async def test_while_typing_the_parts_and_their_sum_are_shown(home: Home, socket
     assert price == "23.22 c/kWh"
 
 
-async def test_a_figure_that_is_being_deleted_counts_as_none(home: Home, socket: MockHAClientWebSocket) -> None:
+async def test_a_figure_that_is_being_deleted_counts_as_empty(home: Home, socket: MockHAClientWebSocket) -> None:
     form = await opened(home)
     typed = shown(form)
     typed["supply"]["balancing"] = ""
@@ -103,7 +103,7 @@ async def test_a_figure_that_is_being_deleted_counts_as_none(home: Home, socket:
         {"network": {"day_rate_starts": "7"}},
     ],
 )
-async def test_what_cannot_be_read_yet_has_no_preview_and_the_next_has_one(
+async def test_a_half_typed_figure_has_no_preview_and_the_next_one_has(
     home: Home, socket: MockHAClientWebSocket, typed: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     form = await opened(home)
@@ -120,7 +120,7 @@ async def test_what_cannot_be_read_yet_has_no_preview_and_the_next_has_one(
         ("ru", "В этот час: биржевая цена 9,876 + сетевая плата 7,72 + налог с оборота 4,223", "21,82 ц/кВт·ч"),
     ],
 )
-async def test_it_is_in_the_language_of_the_home(
+async def test_the_preview_is_in_the_language_of_the_home(
     home: Home, socket: MockHAClientWebSocket, language: str, breakdown: str, price: str
 ) -> None:
     home.hass.config.language = language
@@ -147,7 +147,7 @@ ENGLISH = ("This hour: market 9.876 + VAT 2.3702", "12.25 c/kWh")
         ("en", "fi-FI", None, ("This hour: market 9,876 + VAT 2,3702", "12,25 c/kWh")),
     ],
 )
-async def test_it_is_in_the_language_of_whoever_has_the_form_open(
+async def test_the_preview_is_in_the_language_of_the_reader(
     hass: HomeAssistant,
     home: Home,
     hass_client_no_auth: ClientSessionGenerator,
@@ -183,7 +183,7 @@ async def test_it_is_in_the_language_of_whoever_has_the_form_open(
     assert (event["attributes"]["friendly_name"], event["state"]) == expected
 
 
-async def test_figures_in_the_texts_of_a_form_are_written_as_in_the_language_of_the_browser(
+async def test_figures_in_a_forms_texts_follow_the_browsers_language(
     hass: HomeAssistant, home: Home, hass_client: ClientSessionGenerator
 ) -> None:
     assert await async_setup_component(hass, "config", {})
@@ -198,7 +198,7 @@ async def test_figures_in_the_texts_of_a_form_are_written_as_in_the_language_of_
         assert excise in form["description_placeholders"]["dispute"]
 
 
-async def test_billed_by_the_quarter_it_is_the_price_of_this_quarter_hour(
+async def test_billed_by_the_quarter_the_preview_has_this_quarters_price(
     home: Home, socket: MockHAClientWebSocket
 ) -> None:
     home.serve_quarters()
@@ -211,7 +211,9 @@ async def test_billed_by_the_quarter_it_is_the_price_of_this_quarter_hour(
     assert price == f"{market / 10 * 1.24:.2f} c/kWh"
 
 
-async def test_without_a_market_price_the_fees_are_shown_and_no_sum(home: Home, socket: MockHAClientWebSocket) -> None:
+async def test_without_a_market_price_the_preview_has_fees_but_no_sum(
+    home: Home, socket: MockHAClientWebSocket
+) -> None:
     form = await opened(home)
     home.entry.runtime_data.data = None
     name, price = await seen(socket, form, {"package": "vork_1"})
@@ -219,9 +221,7 @@ async def test_without_a_market_price_the_fees_are_shown_and_no_sum(home: Home, 
     assert price == "unknown"
 
 
-async def test_the_price_is_made_of_the_figures_that_the_form_shows_of_a_date_to_come(
-    home: Home, socket: MockHAClientWebSocket
-) -> None:
+async def test_the_preview_uses_the_forms_figures_of_a_future_date(home: Home, socket: MockHAClientWebSocket) -> None:
     options = home.hass.config_entries.options
     menu = await options.async_init(home.entry.entry_id)
     form = await options.async_configure(menu["flow_id"], {"next_step_id": "add_row"})
@@ -246,9 +246,7 @@ def test_the_lines_add_up_to_the_price(price: float, start: int, package: Packag
 
 
 @given(eur_mwh, hour_starts, st.sampled_from(Package), st.sampled_from(Unit))
-def test_the_figures_as_they_are_shown_add_up_to_the_price_that_is_shown(
-    price: float, start: int, package: Package, unit: Unit
-) -> None:
+def test_the_shown_figures_add_up_to_the_shown_price(price: float, start: int, package: Package, unit: Unit) -> None:
     row = TariffRow(package=package, from_table=frozenset({Part.NETWORK, *FEES}), margin=0.0045)
     charges = Tariff(rows=[row]).charges(start)
     shown = sum(float(unit.part(line, "en")) for line in lines_of(charges, price).values())
@@ -257,6 +255,6 @@ def test_the_figures_as_they_are_shown_add_up_to_the_price_that_is_shown(
     assert shown * 100 / unit.per_euro == pytest.approx(total * 100 / unit.per_euro, abs=0.0055)
 
 
-def test_lines_that_are_nothing_are_left_out() -> None:
+def test_lines_of_zero_are_left_out() -> None:
     charges = Tariff(rows=[TariffRow(vat_rate=0, margin=0.01)]).charges(instant("2026-10-14T10:00:00+03:00"))
     assert lines_of(charges, 100.0) == {"market": 0.1, "margin": 0.01}

@@ -1,4 +1,4 @@
-"""A server that runs as an app beside Home Assistant, as the Supervisor tells of it."""
+"""A server that runs as an app beside Home Assistant, announced by the Supervisor."""
 
 import pytest
 from homeassistant.config_entries import SOURCE_HASSIO, SOURCE_USER, ConfigFlowResult
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("setup_entry")
 
 
 async def tell_of(hass: HomeAssistant, address: str) -> ConfigFlowResult:
-    """Let the Supervisor tell of an app at that address, as `packaging/home-assistant-app` announces itself."""
+    """Let the Supervisor announce an app at that address, like `packaging/home-assistant-app` does."""
     url = URL(address)
     found = HassioServiceInfo(
         config={"host": url.host, "port": url.port, "addon": "Tunnihind"},
@@ -58,14 +58,12 @@ async def test_an_app_with_a_new_name_on_the_network_is_followed(hass: HomeAssis
     assert entry.data == {"url": address, "instance_id": "test"}
 
 
-async def test_the_app_is_told_of_again_at_each_start_and_offered_no_second_time(
-    hass: HomeAssistant, address: str
-) -> None:
+async def test_an_app_announced_at_each_start_is_offered_once(hass: HomeAssistant, address: str) -> None:
     entry_of(address).add_to_hass(hass)
     assert (await tell_of(hass, address))["reason"] == "already_configured"
 
 
-async def test_what_the_network_offers_already_is_not_offered_by_the_supervisor_too(
+async def test_a_server_found_on_the_network_is_not_offered_by_the_supervisor_too(
     hass: HomeAssistant, address: str
 ) -> None:
     await announce(hass, address)

@@ -1,4 +1,4 @@
-"""What the household pays, and which hours it calls cheap."""
+"""The household's fees, and its cheap hours."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,7 +28,7 @@ NO_FEES = {
     "security": 0.0,
     "excise": 0.0,
 }
-# What the table has in October 2026.
+# The table's figures in October 2026.
 TABLE = {"balancing": 0.373, "renewable": 0.84, "security": 0.758, "excise": 0.307}
 FOLLOWS = ["balancing", "renewable", "security", "excise"]
 OCTOBER = "2026-10-14T10:20:00+03:00"
@@ -52,7 +52,7 @@ FILLED: dict[str, Any] = {
 
 
 def filled(typed: dict[str, Any]) -> dict[str, Any]:
-    """Return what was typed without the sections that are empty."""
+    """Return the typed figures without empty sections."""
     return {name: within for name, within in typed.items() if within != {}}
 
 
@@ -90,7 +90,7 @@ async def test_the_menu_offers_to_remove_prices_only_where_there_are_some(
 
 @pytest.fixture(autouse=True)
 def _october(freezer: FrozenDateTimeFactory) -> None:
-    """Let it be a day that the table knows."""
+    """Set the clock to a day that the table covers."""
     freezer.move_to(OCTOBER)
 
 
@@ -147,7 +147,7 @@ async def test_the_form_of_another_zone_starts_with_its_vat_and_nothing_of_eston
     assert row == {**NO_FEES, "margin": 0.5, "network_day": 4.0, "network_night": 2.0, "excise": 2.253}
 
 
-async def test_saving_the_form_as_it_stands_follows_the_table(hass: HomeAssistant) -> None:
+async def test_saving_the_unchanged_form_follows_the_table(hass: HomeAssistant) -> None:
     form = await choose(hass, "prices")
     result = await submit(hass, form, shown(form))
     assert result["data"] == {**CONTRACT, "rows": [{**NO_FEES, **TABLE, "from_table": FOLLOWS}]}
@@ -249,7 +249,7 @@ async def test_a_date_on_which_the_table_has_the_same_figures_needs_no_second_lo
     assert result["data"]["rows"][1]["from_table"] == FOLLOWS
 
 
-async def test_an_old_figure_that_is_confirmed_follows_the_table_and_is_told_again_in_a_year(
+async def test_a_confirmed_old_figure_follows_the_table_and_is_reported_after_a_year(
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
     entry = entry_of(NOBODY)
@@ -269,7 +269,7 @@ async def test_an_old_figure_that_is_confirmed_follows_the_table_and_is_told_aga
     assert Part.SECURITY in tariff.outdated_parts(date(2028, 11, 22))
 
 
-async def test_figures_with_vat_in_them_are_shown_so_and_still_follow_the_table(hass: HomeAssistant) -> None:
+async def test_figures_with_vat_are_shown_with_vat_and_still_follow_the_table(hass: HomeAssistant) -> None:
     form = await choose(hass, "prices", {"fees_include_vat": True})
     assert shown(form)["supply"]["balancing"] == round(0.373 * 1.24, 4)
     form = await submit(hass, form, {**shown(form), "package": "vork_2"})
@@ -288,7 +288,7 @@ async def test_a_row_of_an_older_version_gets_no_fee_that_nobody_typed(hass: Hom
     assert result["data"]["rows"] == [{**NO_FEES, **old}]
 
 
-async def test_prices_are_typed_in_euros_where_the_household_wants_them_so(hass: HomeAssistant) -> None:
+async def test_prices_are_typed_in_euros_if_the_household_chooses_euros(hass: HomeAssistant) -> None:
     entry = entry_of(NOBODY)
     form = await choose(hass, "unit", entry=entry)
     assert (form["step_id"], shown(form)) == ("unit", {"unit": "cents"})
@@ -301,7 +301,7 @@ async def test_prices_are_typed_in_euros_where_the_household_wants_them_so(hass:
     assert result["data"]["rows"] == [{**NO_FEES, **TABLE, "margin": 0.55, "from_table": FOLLOWS}]
 
 
-async def test_what_is_typed_is_kept_in_cents_and_percent(hass: HomeAssistant) -> None:
+async def test_typed_figures_are_stored_in_cents_and_percent(hass: HomeAssistant) -> None:
     result = await submit(hass, await choose(hass, "prices"), FILLED)
     assert result["data"] == {
         **CONTRACT,
@@ -321,7 +321,7 @@ async def test_what_is_typed_is_kept_in_cents_and_percent(hass: HomeAssistant) -
     }
 
 
-async def test_what_was_saved_is_shown_again(hass: HomeAssistant) -> None:
+async def test_saved_figures_are_shown_again(hass: HomeAssistant) -> None:
     entry = entry_of(NOBODY)
     await submit(hass, await choose(hass, "prices", entry=entry), {**FILLED, "valid_from": "2026-01-01"})
     again = shown(await choose(hass, "prices", entry=entry))
@@ -337,12 +337,12 @@ async def test_a_rate_other_than_the_laws_is_the_households_own(hass: HomeAssist
 
 
 @pytest.mark.parametrize("supply", [BLANK["supply"], {**BLANK["supply"], "vat_percent": 24}])
-async def test_a_blank_rate_or_that_of_today_follows_the_law(hass: HomeAssistant, supply: dict[str, Any]) -> None:
+async def test_a_blank_rate_or_todays_rate_follows_the_law(hass: HomeAssistant, supply: dict[str, Any]) -> None:
     result = await submit(hass, await choose(hass, "prices"), {**BLANK, "supply": supply})
     assert result["data"]["rows"] == [NO_FEES]
 
 
-async def test_a_day_rate_without_an_hour_is_refused_and_what_was_typed_stays(hass: HomeAssistant) -> None:
+async def test_a_day_rate_without_an_hour_is_refused_and_typed_figures_stay(hass: HomeAssistant) -> None:
     typed = {**FILLED, "network": {**FILLED["network"], "day_rate_starts": "22:00", "day_rate_ends": "22:00:00"}}
     form = await submit(hass, await choose(hass, "prices"), typed)
     assert (form["step_id"], form["errors"]) == ("edit_row", {"network": "no_day_rate"})
@@ -367,7 +367,7 @@ async def test_a_field_that_was_cleared_stays_clear_after_an_error(hass: HomeAss
         ("supply", "vat_percent", "nan"),
     ],
 )
-async def test_figures_that_nobody_pays_are_refused_where_they_are_typed(
+async def test_impossible_figures_are_refused_at_their_field(
     hass: HomeAssistant, section: str, field: str, value: float | str
 ) -> None:
     form = await choose(hass, "prices")
@@ -409,7 +409,7 @@ async def test_a_new_row_takes_its_place_among_the_others(hass: HomeAssistant) -
     assert result["data"] == {"rows": [BASE, {**NO_FEES, "valid_from": "2026-06-01"}, NEW_YEAR], "cheap_hours": 4}
 
 
-async def test_a_second_row_of_one_date_is_refused_and_what_was_typed_stays(hass: HomeAssistant) -> None:
+async def test_a_second_row_of_one_date_is_refused_and_typed_figures_stay(hass: HomeAssistant) -> None:
     typed = {**BLANK_ROW, "supply": {"margin": 0.9}, "valid_from": "2027-01-01"}
     form = await submit(hass, await choose(hass, "add_row", {"rows": [BASE, NEW_YEAR]}), typed)
     assert (form["step_id"], form["errors"]) == ("add_row", {"valid_from": "date_taken"})
@@ -432,7 +432,7 @@ async def test_with_several_rows_the_one_to_change_is_chosen_first(hass: HomeAss
     assert result["data"]["rows"] == [NO_FEES, NEW_YEAR]
 
 
-async def test_the_newest_row_is_the_one_that_is_suggested(hass: HomeAssistant) -> None:
+async def test_the_newest_row_is_suggested(hass: HomeAssistant) -> None:
     form = await choose(hass, "prices", {"rows": [NEW_YEAR, BASE]})
     assert form["data_schema"] is not None
     [marker] = form["data_schema"].schema
@@ -488,14 +488,14 @@ async def test_a_day_has_from_one_to_twenty_four_cheap_hours(hass: HomeAssistant
         await submit(hass, form, {"cheap_hours": hours})
 
 
-async def test_how_one_is_billed_is_kept_beside_the_other_options(hass: HomeAssistant) -> None:
+async def test_billing_is_stored_with_the_other_options(hass: HomeAssistant) -> None:
     form = await choose(hass, "billing", {"rows": [BASE], "billed_by": "quarter"})
     assert (form["step_id"], shown(form)) == ("billing", {"billed_by": "quarter"})
     result = await submit(hass, form, {"billed_by": "quarter", "levels_by": "quarter"})
     assert result["data"] == {"rows": [BASE], "billed_by": "quarter", "levels_by": "quarter"}
 
 
-async def test_without_a_choice_one_is_billed_by_the_hour(hass: HomeAssistant) -> None:
+async def test_without_a_choice_the_household_is_billed_by_the_hour(hass: HomeAssistant) -> None:
     result = await submit(hass, await choose(hass, "billing"), {})
     assert result["data"] == {"billed_by": "hour", "levels_by": "hour"}
 
@@ -507,7 +507,7 @@ async def test_selling_is_off_until_it_is_turned_on(hass: HomeAssistant) -> None
     assert result["data"] == {"rows": [BASE]}
 
 
-async def test_what_the_buyer_keeps_is_kept_in_cents_by_its_date(hass: HomeAssistant) -> None:
+async def test_the_buyers_deductions_are_stored_in_cents_by_date(hass: HomeAssistant) -> None:
     typed = {"sells": True, "resolution": "quarter", "margin": 0.008}
     first = await submit(hass, await choose(hass, "selling", {"unit": "euros"}), typed)
     beginning = {"margin": 0.8, "balancing": 0.0}

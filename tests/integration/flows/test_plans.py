@@ -102,7 +102,7 @@ def unfolded(form: SubentryFlowResult) -> set[str]:
     }
 
 
-async def test_only_sections_in_which_something_is_chosen_or_wrong_are_unfolded(
+async def test_only_sections_with_a_choice_or_an_error_are_unfolded(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
     form = await add_of(hass, entry, "cheapest")
@@ -128,7 +128,7 @@ async def test_a_name_that_another_plan_has_is_refused_for_a_new_one(
     assert result["errors"] == {"name": "name_taken"}
 
 
-async def test_a_plan_that_has_its_name_with_another_stays_and_may_be_changed(
+async def test_a_plan_that_shares_its_name_stays_and_may_be_changed(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
     twin = ConfigSubentry(data=MappingProxyType(CAR_DATA), subentry_type="plan", title="Car", unique_id=None)
@@ -138,7 +138,7 @@ async def test_a_plan_that_has_its_name_with_another_stays_and_may_be_changed(
     assert entry.subentries["car"].data["duration"] == 120
 
 
-async def test_what_is_left_blank_is_absent(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_blank_fields_are_not_stored(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     form = await add_of(hass, entry, "cheapest")
     result = await submit(hass, form, {**shown(form), "name": "Dishwasher"})
     assert result["data"] == {"duration": 180, "split": False, "weekdays": WEEK, "days": 1, "horizon": "published"}
@@ -199,7 +199,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("change", "errors"), WRONG)
-async def test_an_error_stands_at_its_field_and_what_was_typed_stays(
+async def test_an_error_is_at_its_field_and_typed_values_stay(
     hass: HomeAssistant, entry: MockConfigEntry, change: dict[str, Any], errors: dict[str, str]
 ) -> None:
     typed = {**NEW_CAR, **change}
@@ -209,14 +209,14 @@ async def test_an_error_stands_at_its_field_and_what_was_typed_stays(
     assert (await submit(hass, form, NEW_CAR))["type"] is FlowResultType.CREATE_ENTRY
 
 
-async def test_a_change_that_is_wrong_is_refused_too(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_a_wrong_change_is_refused_too(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     form = await change(hass, entry)
     form = await submit(hass, form, {**CAR, "name": ""})
     assert (form["step_id"], form["errors"]) == ("reconfigure", {"name": "no_name"})
     assert entry.subentries["car"].title == "Car"
 
 
-async def test_all_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_all_errors_are_shown_at_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     typed = {
         **CAR,
         "name": "",
@@ -234,18 +234,18 @@ async def test_all_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: Moc
 
 
 @pytest.mark.parametrize("duration", [{"hours": 9}, {"minutes": 15}])
-def test_what_just_fits_is_accepted(duration: dict[str, int]) -> None:
+def test_a_duration_that_just_fits_is_accepted(duration: dict[str, int]) -> None:
     typed = {**CAR, "duration": duration, "pieces": {"split": "one_piece"}, "when": {**CAR["when"], "days": 1}}
     assert errors_of(typed) == {}
 
 
-def test_a_piece_that_is_not_asked_for_is_not_looked_at() -> None:
+def test_the_shortest_piece_is_ignored_in_a_plan_in_one_go() -> None:
     typed = {**CAR, "pieces": {"split": "one_piece", "min_piece": {"hours": 9, "minutes": 7}}}
     assert errors_of(typed) == {}
     assert "min_piece" not in plan_of(typed)
 
 
-def test_a_part_of_a_minute_is_not_lost_but_refused() -> None:
+def test_a_part_of_a_minute_is_refused() -> None:
     assert errors_of({**CAR, "duration": {"hours": 1, "seconds": 1}}) == {"duration": "duration_not_quarters"}
 
 
@@ -274,13 +274,13 @@ async def test_figures_out_of_range_are_refused_where_they_are_typed(
     assert error.value.path == [section, field]
 
 
-def test_what_the_form_keeps_is_what_plans_are_made_of() -> None:
+def test_plans_are_made_from_the_forms_data() -> None:
     settings = PlanSettings.from_mapping(plan_of(CAR))
     assert (settings.duration_s, settings.min_piece_s, settings.price_cap) == (270 * 60, 45 * 60, 0.125)
     assert settings.weekdays == {0, 4}
 
 
-def test_the_first_plan_is_one_that_the_form_would_take() -> None:
+def test_the_form_accepts_the_first_plan() -> None:
     plan = first_plan("en")
     assert plan_of(suggested(plan["title"], plan["data"])) == plan["data"]
     assert errors_of(suggested(plan["title"], plan["data"])) == {}
@@ -296,7 +296,7 @@ BY_ENERGY: dict[str, Any] = {
 }
 
 
-def test_every_form_of_a_new_plan_is_one_that_it_takes_and_shows_again() -> None:
+def test_every_form_accepts_its_first_values_and_shows_them_again() -> None:
     for form, plan in NEW_PLANS.items():
         typed = suggested("New", plan)
         kept = plan_of(typed, form=form)
@@ -333,7 +333,7 @@ async def test_a_plan_by_energy_is_added_and_changed(hass: HomeAssistant, entry:
 @pytest.mark.parametrize(
     ("field", "value"), [("power", 0), ("power", -1), ("power", 1e9), ("energy", -1), ("energy", 1e9), ("energy", None)]
 )
-async def test_a_power_or_an_energy_that_can_not_be_is_refused_by_its_name(
+async def test_an_impossible_power_or_energy_is_refused_by_its_name(
     hass: HomeAssistant, entry: MockConfigEntry, field: str, value: float | None
 ) -> None:
     form = await add_of(hass, entry, "cheapest_by_energy")
@@ -395,12 +395,12 @@ async def test_a_program_may_send_a_whole_plan_of_any_kind_at_once(hass: HomeAss
     assert (result["type"], result["data"]["kind"]) == (FlowResultType.CREATE_ENTRY, "dearest")
 
 
-def test_a_piece_longer_than_a_day_is_refused_where_no_duration_says_so() -> None:
+def test_a_piece_longer_than_a_day_is_refused_without_a_duration_too() -> None:
     typed = {**BY_ENERGY, "pieces": {"split": "split", "min_piece": {"hours": 25}}}
     assert errors_of(typed, form=PlanForm.CHEAPEST_BY_ENERGY) == {"pieces": "min_piece_too_long"}
 
 
-async def test_the_highest_price_is_typed_in_euros_where_the_household_wants_them_so(
+async def test_the_price_limit_is_typed_in_euros_if_the_household_chooses_euros(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
     hass.config_entries.async_update_entry(entry, options={"unit": "euros"})

@@ -1,4 +1,4 @@
-"""Changing where a server is found."""
+"""Changing a server's address."""
 
 from unittest.mock import AsyncMock
 
@@ -47,7 +47,7 @@ async def test_an_address_that_does_not_answer_is_not_taken(hass: HomeAssistant,
 
 
 @pytest.mark.usefixtures("setup_entry")
-async def test_another_server_is_taken_in_the_place_of_the_old_one_only_when_confirmed(
+async def test_another_server_replaces_the_old_one_only_when_confirmed(
     hass: HomeAssistant, imitate: Imitate, address: str
 ) -> None:
     entry = entry_of(address)
@@ -63,7 +63,7 @@ async def test_another_server_is_taken_in_the_place_of_the_old_one_only_when_con
 
 
 @pytest.mark.usefixtures("setup_entry")
-async def test_a_server_that_tells_no_identity_may_move_and_may_learn_to_tell_one(
+async def test_a_server_without_identity_may_move_and_may_get_one_later(
     hass: HomeAssistant, imitate: Imitate, address: str
 ) -> None:
     entry = entry_of("http://elsewhere", None, unique_id="elsewhere")

@@ -1,4 +1,4 @@
-"""What flows change while the integration runs: only another address lets it start again."""
+"""Changes by flows while the integration runs: only another address reloads it."""
 
 from collections.abc import Iterator
 
@@ -21,14 +21,12 @@ async def running(hass: HomeAssistant, imitate: Imitate) -> MockConfigEntry:
 
 @pytest.fixture(autouse=True)
 def _nothing_to_be_mended(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Let each test fail where Home Assistant says that a flow both reloads and has an update listener."""
+    """Make each test fail if Home Assistant says that a flow both reloads and has an update listener."""
     yield
     assert not [one for one in caplog.get_records("call") if "update listener" in one.getMessage()]
 
 
-async def test_a_new_address_lets_it_start_anew(
-    hass: HomeAssistant, running: MockConfigEntry, imitate: Imitate
-) -> None:
+async def test_a_new_address_reloads_the_entry(hass: HomeAssistant, running: MockConfigEntry, imitate: Imitate) -> None:
     before, after = running.runtime_data, await imitate()
     form = await running.start_reconfigure_flow(hass)
     await hass.config_entries.flow.async_configure(form["flow_id"], {"url": after})
@@ -37,7 +35,9 @@ async def test_a_new_address_lets_it_start_anew(
     assert running.runtime_data is not before
 
 
-async def test_the_same_address_typed_again_does_not(hass: HomeAssistant, running: MockConfigEntry) -> None:
+async def test_the_same_address_typed_again_does_not_reload_the_entry(
+    hass: HomeAssistant, running: MockConfigEntry
+) -> None:
     before = running.runtime_data
     form = await running.start_reconfigure_flow(hass)
     await hass.config_entries.flow.async_configure(form["flow_id"], {"url": before.url})
@@ -54,7 +54,7 @@ async def test_an_announced_address_replaces_a_dead_one(hass: HomeAssistant, imi
     assert entry.runtime_data.url == address
 
 
-async def test_options_are_taken_up_in_place(hass: HomeAssistant, running: MockConfigEntry) -> None:
+async def test_options_apply_without_a_reload(hass: HomeAssistant, running: MockConfigEntry) -> None:
     before = running.runtime_data
     menu = await hass.config_entries.options.async_init(running.entry_id)
     form = await hass.config_entries.options.async_configure(menu["flow_id"], {"next_step_id": "cheap"})
@@ -64,7 +64,7 @@ async def test_options_are_taken_up_in_place(hass: HomeAssistant, running: MockC
     assert before.prices.cheap_hours == 3
 
 
-async def test_plans_are_taken_up_in_place(hass: HomeAssistant, imitate: Imitate, address: str) -> None:
+async def test_plans_apply_without_a_reload(hass: HomeAssistant, imitate: Imitate, address: str) -> None:
     flow = await hass.config_entries.flow.async_init("tunnihind", context={"source": "user"})
     entry = (await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address}))["result"]
     await hass.async_block_till_done(wait_background_tasks=True)

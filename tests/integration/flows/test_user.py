@@ -78,7 +78,7 @@ async def first_plan(hass: HomeAssistant, address: str) -> tuple[str, dict[str, 
     return plan.title, dict(plan.data)
 
 
-async def test_a_first_plan_of_the_cheapest_three_hours_comes_with_it(hass: HomeAssistant, address: str) -> None:
+async def test_an_entry_starts_with_a_plan_of_the_cheapest_three_hours(hass: HomeAssistant, address: str) -> None:
     title, data = await first_plan(hass, address)
     assert title == "Cheapest 3 hours"
     assert data == {
@@ -99,7 +99,7 @@ async def test_the_first_plan_has_its_name_in_the_language_of_the_home(
     assert (await first_plan(hass, address))[0] == name
 
 
-async def test_a_server_that_tells_no_identity_is_known_by_its_host(hass: HomeAssistant, imitate: Imitate) -> None:
+async def test_a_server_without_identity_is_known_by_its_host(hass: HomeAssistant, imitate: Imitate) -> None:
     result = await type_address(hass, await imitate(about=None))
     assert result["title"] == "127.0.0.1"
     assert result["result"].unique_id == "127.0.0.1"
@@ -119,7 +119,7 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("answers", "error", "reason"), FAILURES)
-async def test_what_is_wrong_is_told_apart_with_the_address_and_the_reason(
+async def test_each_fault_has_its_own_error_with_address_and_reason(
     hass: HomeAssistant, imitate: Imitate, answers: dict[str, Any], error: str, reason: str
 ) -> None:
     address = await imitate(**answers)
@@ -134,7 +134,7 @@ async def test_what_is_wrong_is_told_apart_with_the_address_and_the_reason(
     [b"SSH-2.0-OpenSSH_10.0\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"],
     ids=["no http", "cut off"],
 )
-async def test_what_is_no_http_is_told_in_words_without_what_was_sent(hass: HomeAssistant, sent: bytes) -> None:
+async def test_an_answer_that_is_not_http_has_an_error_without_its_content(hass: HomeAssistant, sent: bytes) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(sent)
@@ -145,12 +145,12 @@ async def test_what_is_no_http_is_told_in_words_without_what_was_sent(hass: Home
     assert (form["errors"], placeholders_of(form)["reason"]) == ({"url": "broken_answer"}, "")
 
 
-async def test_an_address_where_nothing_listens_can_not_be_connected(hass: HomeAssistant) -> None:
+async def test_an_address_without_a_listener_has_a_connection_error(hass: HomeAssistant) -> None:
     form = await type_address(hass, NOBODY)
     assert (form["errors"], placeholders_of(form)["reason"]) == ({"url": "connection_refused"}, "")
 
 
-async def test_what_is_no_address_is_refused_without_asking_anybody(hass: HomeAssistant) -> None:
+async def test_a_text_that_is_not_an_address_is_refused_without_a_request(hass: HomeAssistant) -> None:
     form = await type_address(hass, "ftp://example.com")
     assert form["errors"] == {"url": "invalid_url"}
     assert placeholders_of(form)["url"] == "ftp://example.com"
@@ -162,7 +162,7 @@ async def test_a_password_in_the_address_is_not_shown(hass: HomeAssistant) -> No
     assert "secret" not in placeholders_of(form)["reason"]
 
 
-async def test_after_an_error_the_typed_address_is_there_to_be_mended(hass: HomeAssistant, address: str) -> None:
+async def test_after_an_error_the_form_keeps_the_typed_address(hass: HomeAssistant, address: str) -> None:
     form = await type_address(hass, "127.0.0.1:9")
     assert shown(form)["url"] == "127.0.0.1:9"
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {"url": address})
@@ -175,20 +175,18 @@ async def test_a_server_is_added_only_once(hass: HomeAssistant, address: str) ->
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "already_configured")
 
 
-async def test_an_address_is_added_only_once_whatever_its_server_now_says_it_is(
-    hass: HomeAssistant, imitate: Imitate
-) -> None:
+async def test_an_address_is_added_only_once_even_with_another_identity(hass: HomeAssistant, imitate: Imitate) -> None:
     address = await imitate(forecast=FORECAST)
     entry_of(address, "set up again since").add_to_hass(hass)
     assert (await type_address(hass, address))["reason"] == "already_configured"
 
 
-async def test_a_demo_is_called_one(hass: HomeAssistant, imitate: Imitate) -> None:
+async def test_a_demos_name_says_that_it_is_one(hass: HomeAssistant, imitate: Imitate) -> None:
     result = await type_address(hass, await imitate(about=about_of(mode="demo")))
     assert result["title"] == "Tunnihind demo"
 
 
-async def test_a_mode_of_a_later_version_is_as_good_as_none(hass: HomeAssistant, imitate: Imitate) -> None:
+async def test_an_unknown_mode_counts_as_live(hass: HomeAssistant, imitate: Imitate) -> None:
     result = await type_address(hass, await imitate(about=about_of(mode="replay")))
     assert (result["type"], result["title"]) == (FlowResultType.CREATE_ENTRY, "Tunnihind")
 
@@ -255,9 +253,7 @@ async def test_a_network_package_is_chosen_and_its_figures_confirmed_when_the_se
     assert result["options"]["billed_by"] == "hour"
 
 
-async def test_another_package_and_what_is_wrong_are_shown_before_the_entry_is_made(
-    hass: HomeAssistant, address: str
-) -> None:
+async def test_another_package_and_errors_are_shown_before_the_entry_is_made(hass: HomeAssistant, address: str) -> None:
     flow = await start(hass)
     form = await hass.config_entries.flow.async_configure(flow["flow_id"], {"url": address, "package": "vork_2"})
     form = await hass.config_entries.flow.async_configure(form["flow_id"], {**shown(form), "package": "own"})

@@ -28,7 +28,7 @@ async def test_a_server_that_is_found_is_added_once_confirmed(hass: HomeAssistan
     assert [plan.title for plan in result["result"].subentries.values()] == ["Cheapest 3 hours"]
 
 
-async def test_a_household_that_confirms_a_server_says_how_it_is_billed(hass: HomeAssistant, address: str) -> None:
+async def test_the_confirmation_of_a_server_asks_for_the_billing(hass: HomeAssistant, address: str) -> None:
     form = await announce(hass, address)
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {"billed_by": "quarter"})
     assert result["options"] == {"billed_by": "quarter"}
@@ -57,7 +57,7 @@ async def test_a_demo_is_found_and_added_as_one(hass: HomeAssistant, imitate: Im
     assert "rehearsal" not in result["data"]
 
 
-async def test_a_rehearsal_that_is_found_says_what_it_is(hass: HomeAssistant, imitate: Imitate) -> None:
+async def test_a_discovered_rehearsal_is_explained(hass: HomeAssistant, imitate: Imitate) -> None:
     form = await announce(hass, await imitate(about=about_of(mode="rehearsal")))
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "rehearsal")
 
@@ -68,13 +68,13 @@ async def test_a_server_announces_the_path_that_it_is_behind(hass: HomeAssistant
     assert placeholders_of(form) == {"name": "Tunnihind", "url": address}
 
 
-async def test_what_does_not_answer_is_not_offered(hass: HomeAssistant) -> None:
+async def test_a_server_that_does_not_answer_is_not_offered(hass: HomeAssistant) -> None:
     result = await announce(hass, NOBODY)
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "connection_refused")
     assert placeholders_of(result)["url"] == NOBODY
 
 
-async def test_what_breaks_the_specification_is_not_offered(hass: HomeAssistant, imitate: Imitate) -> None:
+async def test_a_server_that_breaks_the_specification_is_not_offered(hass: HomeAssistant, imitate: Imitate) -> None:
     assert (await announce(hass, await imitate(forecast=MALFORMED)))["reason"] == "invalid_response"
 
 
@@ -100,7 +100,7 @@ async def test_an_address_that_now_leads_to_another_server_is_given_up(
 
 
 @pytest.mark.parametrize("has_moved", [True, False])
-async def test_an_entry_that_waits_for_its_server_is_woken_by_the_announcement(
+async def test_an_announcement_makes_a_waiting_entry_try_again(
     hass: HomeAssistant, address: str, has_moved: bool
 ) -> None:
     entry = entry_of(NOBODY if has_moved else address)
@@ -117,7 +117,7 @@ async def test_a_server_without_identity_is_found_only_once(hass: HomeAssistant,
     assert (await announce(hass, address))["reason"] == "already_configured"
 
 
-async def test_a_known_address_is_not_offered_again_when_its_server_was_set_up_anew(
+async def test_a_known_address_with_a_reinstalled_server_is_not_offered_again(
     hass: HomeAssistant, address: str
 ) -> None:
     await known(hass, entry_of(address, "before"))
@@ -129,7 +129,7 @@ async def test_an_ignored_server_stays_ignored(hass: HomeAssistant, address: str
     assert (await announce(hass, address))["reason"] == "already_configured"
 
 
-async def test_the_second_announcement_of_a_server_is_no_second_offer(hass: HomeAssistant, address: str) -> None:
+async def test_a_second_announcement_of_a_server_is_not_offered_again(hass: HomeAssistant, address: str) -> None:
     await announce(hass, address)
     assert (await announce(hass, address))["reason"] == "already_in_progress"
 

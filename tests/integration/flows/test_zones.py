@@ -35,7 +35,7 @@ async def submit(hass: HomeAssistant, form: ConfigFlowResult, typed: dict[str, A
 
 
 def offered(form: ConfigFlowResult) -> tuple[list[str], str]:
-    """Return the zones that a form offers, by name, and the one that is chosen at first."""
+    """Return the zones that a form offers, by name, and the preselected one."""
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "zone")
     assert form["data_schema"] is not None
     [(marker, selector)] = form["data_schema"].schema.items()
@@ -98,16 +98,14 @@ async def test_a_server_behind_a_path_has_its_zones_below_it(hass: HomeAssistant
     assert result["data"] == {"url": f"{address}/ee", "instance_id": "other"}
 
 
-async def test_a_server_of_another_make_is_added_for_the_zone_that_it_answers_for(
+async def test_a_server_without_zones_is_added_for_the_zone_of_its_answers(
     hass: HomeAssistant, imitate: Imitate
 ) -> None:
     result = await type_address(hass, await imitate(about=None, forecast=FORECAST.replace("EE", "LT")))
     assert (result["data"]["zone"], result["result"].unique_id) == ("LT", "127.0.0.1-lt")
 
 
-async def test_prices_of_a_zone_that_is_not_known_are_refused_in_plain_words(
-    hass: HomeAssistant, imitate: Imitate
-) -> None:
+async def test_prices_of_an_unknown_zone_are_refused_in_plain_words(hass: HomeAssistant, imitate: Imitate) -> None:
     form = await type_address(hass, await imitate(about=None, forecast=FORECAST.replace("EE", "SE3")))
     assert form["errors"] == {"url": "unknown_zone"}
     assert placeholders_of(form)["reason"] == "SE3"
@@ -199,9 +197,7 @@ async def test_zones_without_an_entry_are_offered_by_a_discovery_and_others_foll
     assert entry.data["url"] == address
 
 
-async def test_who_ignores_the_rest_of_a_server_is_not_asked_for_each_zone(
-    hass: HomeAssistant, imitate: Imitate
-) -> None:
+async def test_ignoring_a_servers_other_zones_takes_one_choice(hass: HomeAssistant, imitate: Imitate) -> None:
     address = await imitate(zones=zones_of("EE", "LV", "FI"))
     lives_in("EE", address).add_to_hass(hass)
     form = await announce(hass, address)

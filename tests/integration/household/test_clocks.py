@@ -1,4 +1,4 @@
-"""Clocks that jump, timers that are lost, days of 23 and 25 hours, and a Home Assistant that is elsewhere."""
+"""Clocks that jump, timers that are lost, days of 23 and 25 hours, and a Home Assistant in another time zone."""
 
 from typing import Any
 
@@ -17,27 +17,25 @@ AUTUMN = ("2026-10-25T00:00:00+03:00", "2026-10-26T01:00:00+02:00")
 
 
 async def sleep_until(home: Home, now: int) -> None:
-    """Let time go by without any timer going off, as on a machine that is asleep; the next poll comes as it wakes."""
+    """Move time on without any timer, like on a machine that sleeps. The next poll comes when it wakes."""
     home.set_clock(now)
     await home.poll()
 
 
-async def test_a_lost_timer_is_made_up_for_with_the_next_poll(home: Home) -> None:
+async def test_the_next_poll_catches_up_on_a_lost_timer(home: Home) -> None:
     await sleep_until(home, instant("2026-01-14T12:07:00+02:00"))
     hour = instant("2026-01-14T12:00:00+02:00")
     assert float(home.value("current_price")) == home.consumer_price(hour)
     assert float(home.value("next_price")) == home.consumer_price(hour + HOUR_S)
 
 
-async def test_a_lost_timer_is_made_up_for_without_the_server_too(home: Home) -> None:
+async def test_a_failed_poll_also_catches_up_on_a_lost_timer(home: Home) -> None:
     await home.server.runner.cleanup()
     await sleep_until(home, instant("2026-01-14T12:07:00+02:00"))
     assert float(home.value("current_price")) == home.consumer_price(instant("2026-01-14T12:00:00+02:00"))
 
 
-async def test_a_machine_that_slept_does_not_take_its_own_silence_for_the_servers(
-    hass: HomeAssistant, home: Home
-) -> None:
+async def test_a_machine_that_slept_does_not_report_the_server_as_silent(hass: HomeAssistant, home: Home) -> None:
     await sleep_until(home, home.now + 3 * HOUR_S)
     assert not home.is_on("data_problem")
     assert ir.async_get(hass).async_get_issue(DOMAIN, "server_unreachable_entry") is None
@@ -59,7 +57,7 @@ async def test_a_clock_set_back_shows_the_hour_it_is_again(home: Home) -> None:
     assert float(home.value("current_price")) == home.consumer_price(instant("2026-01-14T12:00:00+02:00"))
 
 
-async def test_a_clock_that_was_years_ahead_does_not_stop_questions_for_years(
+async def test_a_clock_that_was_years_ahead_does_not_stop_requests_for_years(
     proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()
@@ -75,7 +73,7 @@ async def test_a_clock_that_was_years_ahead_does_not_stop_questions_for_years(
 
 
 @pytest.mark.parametrize("ahead_s", [10 * DAY_S, 400 * DAY_S, -10 * DAY_S])
-async def test_a_server_whose_clock_is_days_off_erases_nothing_and_is_told(
+async def test_a_server_whose_clock_is_days_off_erases_no_prices_and_is_reported(
     hass: HomeAssistant, hass_storage: dict[str, Any], make_home: MakeHome, ahead_s: int
 ) -> None:
     home = await make_home()
@@ -98,7 +96,7 @@ async def test_a_server_whose_clock_is_days_off_erases_nothing_and_is_told(
     assert ir.async_get(hass).async_get_issue(DOMAIN, "server_clock_entry") is None
 
 
-async def test_prices_that_a_server_told_with_its_clock_ahead_do_not_hide_that_later_ones_are_late(
+async def test_prices_from_a_clock_ahead_do_not_hide_late_prices(
     make_home: MakeHome,
 ) -> None:
     home = await make_home()
@@ -124,7 +122,7 @@ async def test_a_servers_clock_counts_as_wrong_when_it_is_off_by_more_than_an_ho
     assert (home.state("binary_sensor", "data_problem").attributes["problems"] == ["server_clock"]) is told
 
 
-async def test_what_a_server_of_another_clock_told_lasts_over_a_restart_without_it(
+async def test_prices_from_a_server_with_another_clock_survive_a_restart_without_it(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     home = await make_home()
@@ -139,7 +137,7 @@ async def test_what_a_server_of_another_clock_told_lasts_over_a_restart_without_
     assert home.state("binary_sensor", "data_problem").attributes["problems"] == ["server_unreachable"]
 
 
-async def test_a_clock_that_jumps_a_day_ahead_shows_what_is_known_of_that_day(make_home: MakeHome) -> None:
+async def test_a_clock_that_jumps_a_day_ahead_shows_the_known_prices_of_that_day(make_home: MakeHome) -> None:
     home = await make_home(settled_until=PUBLISHED_TOMORROW)
     await home.add()
     await home.server.runner.cleanup()

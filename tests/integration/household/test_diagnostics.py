@@ -1,4 +1,4 @@
-"""What is told of the integration's state: diagnostics and system health; and the windows in a calendar."""
+"""Diagnostics, system health, and the windows in a calendar."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -29,7 +29,7 @@ async def diagnostics_of(home: Home) -> str:
     return json.dumps(told, cls=ExtendedJSONEncoder)
 
 
-async def test_diagnostics_tell_what_is_known_and_what_the_plans_make_of_it(home: Home) -> None:
+async def test_diagnostics_have_the_known_prices_and_the_plans_decisions(home: Home) -> None:
     told = json.loads(await diagnostics_of(home))
     assert told["contact"]["answered_at"] == home.now
     assert told["last_update_success"] is True
@@ -44,7 +44,7 @@ async def test_diagnostics_tell_what_is_known_and_what_the_plans_make_of_it(home
     assert told["ledger"][PLAN_ID]["since"] == home.now
 
 
-async def test_diagnostics_tell_nothing_of_where_and_whose(
+async def test_diagnostics_have_no_addresses_or_identities(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     secrets = {"instanceId": "the-servers-id", "attribution": "Kaja's box (kaja.example)"}
@@ -63,7 +63,7 @@ async def test_diagnostics_tell_nothing_of_where_and_whose(
         assert secret not in text
 
 
-async def test_diagnostics_of_a_server_that_never_told_who_it_is(proxied_home: Home, proxy: RecordingProxy) -> None:
+async def test_diagnostics_of_a_server_without_identity(proxied_home: Home, proxy: RecordingProxy) -> None:
     proxy.answer(paths.ABOUT, status=404)
     await proxied_home.add(plans={PLAN_ID: {"duration": 60, "split": False, "price_cap": -500}})
     told = json.loads(await diagnostics_of(proxied_home))
@@ -71,7 +71,7 @@ async def test_diagnostics_of_a_server_that_never_told_who_it_is(proxied_home: H
     assert told["plans"][PLAN_ID] == {"kind": "NoWindow", "reason": "above_cap", "last_run": None, "rest": []}
 
 
-async def test_diagnostics_tell_how_plans_were_changed_beside_their_forms(hass: HomeAssistant, home: Home) -> None:
+async def test_diagnostics_have_the_changes_beside_the_plans_forms(hass: HomeAssistant, home: Home) -> None:
     assert json.loads(await diagnostics_of(home))["steered"] == {}
     target = {"entity_id": home.state("binary_sensor", "window", PLAN_ID).entity_id}
     await hass.services.async_call(DOMAIN, "update_plan", {"deadline": "07:00", "enabled": False}, True, target=target)
@@ -81,7 +81,7 @@ async def test_diagnostics_tell_how_plans_were_changed_beside_their_forms(hass: 
     assert told["plans"][PLAN_ID]["reason"] == "switched_off"
 
 
-async def test_system_health_tells_whether_the_server_is_there(hass: HomeAssistant, home: Home) -> None:
+async def test_system_health_shows_whether_the_server_answers(hass: HomeAssistant, home: Home) -> None:
     assert await async_setup_component(hass, "system_health", {})
     await home.settle()
     info = await get_system_health_info(hass, DOMAIN)
@@ -94,13 +94,13 @@ async def test_system_health_tells_whether_the_server_is_there(hass: HomeAssista
     assert (await info["can_reach_server"])["error"] == "unreachable"
 
 
-async def test_system_health_without_a_server_tells_just_that(hass: HomeAssistant, home: Home) -> None:
+async def test_system_health_without_a_server_says_so(hass: HomeAssistant, home: Home) -> None:
     assert await async_setup_component(hass, "system_health", {})
     await hass.config_entries.async_unload(home.entry.entry_id)
     assert await get_system_health_info(hass, DOMAIN) == {"servers": 0}
 
 
-async def test_accuracy_is_what_the_servers_backtest_says(
+async def test_the_accuracy_sensors_show_the_servers_backtest(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     document = await _own_answer(proxied_home)
@@ -117,7 +117,7 @@ async def test_accuracy_is_what_the_servers_backtest_says(
 
 @pytest.fixture
 async def busy(make_home: MakeHome) -> Home:
-    """Return a home with two plans, of which one is above its cap."""
+    """Return a home with two plans, one of which is above its cap."""
     home = await make_home("2026-01-14T00:00:00+02:00", price_of=lambda start: 0.0 if start in CHEAP else 50.0)
     plans = {"car": TWO_HOURS, "pump": {"duration": 60, "split": False}, "never": {"duration": 60, "price_cap": -9}}
     await home.add(plans=plans)
@@ -145,7 +145,7 @@ async def ask_calendar(home: Home, start: int, hours: int) -> list[tuple[str, in
 
 
 def windows(home: Home, *plans: str) -> list[tuple[str, int, int]]:
-    """Return the pieces of the plans' windows as their binary sensors tell them."""
+    """Return the pieces of the plans' windows from their binary sensors."""
     pieces = [
         (plan.capitalize(), instant(piece["start"]), instant(piece["end"]))
         for plan in plans
@@ -178,7 +178,7 @@ async def test_the_calendar_shows_the_next_piece_and_is_on_while_one_runs(busy: 
         assert (busy.state("calendar", "plans").state == "on") is (hour in running)
 
 
-async def test_the_calendar_keeps_two_weeks_of_what_ran_over_a_restart(
+async def test_the_calendar_keeps_two_weeks_of_past_windows_over_a_restart(
     hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
 ) -> None:
     begins = instant("2026-01-14T00:00:00+02:00")
@@ -211,7 +211,7 @@ async def _own_answer(home: Home) -> dict[str, Any]:
 
 
 def accuracy(**plans: Any) -> dict[str, Any]:  # noqa: ANN401  figures of a JSON document
-    """Return what a server says of its forecasts' accuracy."""
+    """Return a server's document on its forecasts' accuracy."""
     four = {"hours": 4, "n": 29, "share": 0.838, "baselineShare": 0.7112, **plans}
     three = {"hours": 3, "n": 29, "share": 0.836, "baselineShare": 0.702}
     ahead = {"daysAhead": 1, "plans": [three, four], "boilerEurAYear": 152.6, "idealBoilerEurAYear": 182.6}
@@ -220,7 +220,7 @@ def accuracy(**plans: Any) -> dict[str, Any]:  # noqa: ANN401  figures of a JSON
     return {"windows": windows}
 
 
-async def test_the_saving_caught_is_what_the_server_has_scored(
+async def test_the_caught_saving_is_the_servers_score(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     proxy.answer(paths.ACCURACY, data=accuracy())

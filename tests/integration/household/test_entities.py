@@ -1,4 +1,4 @@
-"""Which entities there are, what is shown at first, and what the recorder keeps of them."""
+"""The entities, those that are enabled at first, and their attributes in the recorder."""
 
 import json
 
@@ -58,12 +58,12 @@ async def enable_all(hass: HomeAssistant, home: Home) -> None:
 
 
 def recorded_of(state: State) -> bytes:
-    """Return the attributes as the recorder keeps them."""
+    """Return the attributes that the recorder stores."""
     changed = EventStateChangedData(entity_id=state.entity_id, old_state=None, new_state=state)
     return StateAttributes.shared_attrs_bytes_from_event(Event(EVENT_STATE_CHANGED, changed), dialect=None)
 
 
-async def test_what_most_need_is_enabled_and_the_rest_is_there_on_demand(hass: HomeAssistant, home: Home) -> None:
+async def test_entities_that_most_homes_need_are_enabled_and_others_on_demand(hass: HomeAssistant, home: Home) -> None:
     entries = registered(hass)
     for platform in ("sensor", "binary_sensor", "calendar", "switch"):
         shown = [entry for entry in entries if entry.domain == platform and not entry.disabled]
@@ -73,7 +73,7 @@ async def test_what_most_need_is_enabled_and_the_rest_is_there_on_demand(hass: H
     assert {entry.disabled_by for entry in hidden} == {er.RegistryEntryDisabler.INTEGRATION}
 
 
-async def test_what_tells_of_the_data_is_diagnostic(hass: HomeAssistant, home: Home) -> None:
+async def test_entities_about_the_data_are_diagnostic(hass: HomeAssistant, home: Home) -> None:
     assert {
         key for entry in registered(hass) if entry.entity_category is EntityCategory.DIAGNOSTIC for key in keys([entry])
     } == DIAGNOSTIC
@@ -93,7 +93,7 @@ async def test_entities_are_on_the_servers_device_and_a_plans_on_the_plans(hass:
     assert {entry.config_subentry_id for entry in registered(hass) if entry.device_id == plan.id} == {PLAN_ID}
 
 
-async def test_every_entity_says_something_once_enabled(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_every_entity_has_a_state_once_enabled(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T15:00:00+02:00", PUBLISHED_TOMORROW)
     await home.add(plans={PLAN_ID: {**DEFAULT_PLAN, "earliest": "15:00:00", "deadline": "07:00:00", "price_cap": 99}})
     await enable_all(hass, home)
@@ -101,7 +101,7 @@ async def test_every_entity_says_something_once_enabled(hass: HomeAssistant, mak
     accuracy = {home.state("sensor", key).entity_id for key in ON_DEMAND if key.startswith("forecast_")}
     made_at = home.state("sensor", "forecast_made_at").entity_id
     no_window_yet = home.state("sensor", "last_saving", PLAN_ID).entity_id
-    assert silent == accuracy - {made_at} | {no_window_yet}  # the server behind has no backtest
+    assert silent == accuracy - {made_at} | {no_window_yet}  # the server has no backtest
     assert instant(home.value("forecast_made_at")) == home.now
     assert instant(home.value("data_refreshed")) == home.now
     assert instant(home.value("settled_until")) == instant(PUBLISHED_TOMORROW)
@@ -109,7 +109,7 @@ async def test_every_entity_says_something_once_enabled(hass: HomeAssistant, mak
     assert home.value("window_forecast_share", PLAN_ID) == "0"
 
 
-async def test_the_rank_is_the_hours_place_in_its_day(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_the_rank_is_the_hours_position_in_its_day(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T02:00:00+02:00", price_of=lambda start: float(start // HOUR_S % 24))
     await home.add()
     await enable_all(hass, home)
@@ -118,7 +118,7 @@ async def test_the_rank_is_the_hours_place_in_its_day(hass: HomeAssistant, make_
         await home.at(home.now + HOUR_S)
 
 
-async def test_without_the_whole_day_there_is_no_place_in_it(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_without_the_whole_day_there_is_no_rank(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T00:10:00+02:00", "2026-01-14T02:00:00+02:00")
     home.forecast_of = None
     home.serve()
@@ -139,7 +139,7 @@ async def test_without_the_whole_day_there_is_no_place_in_it(hass: HomeAssistant
         ("2026-10-24T15:00:00+03:00", "2026-10-26T01:00:00+02:00"),
     ],
 )
-async def test_the_recorder_gets_no_list_and_keeps_the_rest(
+async def test_the_recorder_stores_all_attributes_except_lists(
     hass: HomeAssistant, make_home: MakeHome, now: str, published: str
 ) -> None:
     home = await make_home(now, published)

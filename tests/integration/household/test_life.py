@@ -1,4 +1,4 @@
-"""Setting up, unloading, reloading and removing; and who is who through all of it."""
+"""Setting up, unloading, reloading and removing, and the identity of entities and devices."""
 
 import asyncio
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from tunnihind.market import HOUR_S
 
 
 def identities(hass: HomeAssistant) -> dict[str, str]:
-    """Return the integration's entities: ids by unique id, those of both platforms apart."""
+    """Return the integration's entities: their ids by unique id, separately for both platforms."""
     entries = er.async_get(hass).entities.values()
     return {f"{entry.domain}.{entry.unique_id}": entry.entity_id for entry in entries if entry.platform == DOMAIN}
 
@@ -28,13 +28,13 @@ def issues(hass: HomeAssistant) -> set[str]:
 
 
 def timers(hass: HomeAssistant) -> list[asyncio.TimerHandle]:
-    """Return the integration's timers, by what they say of themselves; a clone may lie in a folder of the same name."""
+    """Return the integration's timers, by their description. A clone may be in a folder of the same name."""
     handles = get_scheduled_timer_handles(hass.loop)
     told = {handle: repr(handle).replace(str(PROJECT), "").lower() for handle in handles if not handle.cancelled()}
     return [handle for handle, text in told.items() if DOMAIN in text]
 
 
-async def test_unloading_stops_polls_and_timers_and_takes_repairs_along(
+async def test_unloading_stops_polls_and_timers_and_deletes_repairs(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()
@@ -88,7 +88,7 @@ async def test_an_entry_that_never_loaded_can_be_removed(hass: HomeAssistant, ma
     assert timers(hass) == []
 
 
-async def test_entities_are_the_same_ones_whatever_is_changed(
+async def test_entities_stay_the_same_after_any_change(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()
@@ -125,7 +125,7 @@ async def test_the_servers_device_is_called_as_its_entry(hass: HomeAssistant, ho
     assert [device.name for device in devices if device.via_device_id is None] == ["Price"]
 
 
-async def test_another_address_is_asked_from_then_on(
+async def test_after_a_new_address_polls_go_there(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()

@@ -1,4 +1,4 @@
-"""What the household sees while the server is away, and after."""
+"""The household's states while the server is away, and after."""
 
 import logging
 from http import HTTPStatus
@@ -41,7 +41,7 @@ async def test_prices_turn_unavailable_only_when_no_data_covers_the_hour(make_ho
     assert "no_price" in home.state("binary_sensor", "data_problem").attributes["problems"]
 
 
-async def test_a_loss_is_told_after_a_quarter_of_an_hour_and_no_longer_when_it_is_over(home: Home) -> None:
+async def test_a_loss_is_reported_after_a_quarter_of_an_hour_until_it_is_over(home: Home) -> None:
     port = home.server.port
     await stop_server(home)
     assert not home.is_on("data_problem")
@@ -55,7 +55,7 @@ async def test_a_loss_is_told_after_a_quarter_of_an_hour_and_no_longer_when_it_i
     assert not home.is_on("data_problem")
 
 
-async def test_a_loss_of_hours_raises_a_repair_that_goes_with_it(hass: HomeAssistant, home: Home) -> None:
+async def test_a_loss_of_hours_raises_a_repair_until_it_is_over(hass: HomeAssistant, home: Home) -> None:
     port = home.server.port
     registry = ir.async_get(hass)
     await stop_server(home)
@@ -71,7 +71,7 @@ async def test_a_loss_of_hours_raises_a_repair_that_goes_with_it(hass: HomeAssis
     assert registry.async_get_issue(DOMAIN, "server_unreachable_entry") is None
 
 
-async def test_a_restart_without_the_server_goes_on_from_what_was_kept(hass: HomeAssistant, home: Home) -> None:
+async def test_a_restart_without_the_server_uses_the_stored_prices(hass: HomeAssistant, home: Home) -> None:
     await hass.config_entries.async_unload(home.entry.entry_id)
     await home.server.runner.cleanup()
     home.set_clock(home.now + 2 * HOUR_S)
@@ -85,7 +85,7 @@ async def test_a_restart_without_the_server_goes_on_from_what_was_kept(hass: Hom
     assert float(home.value("current_price")) == home.consumer_price(hour + HOUR_S)
 
 
-async def test_a_start_that_nothing_covers_is_tried_again(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_a_start_without_server_and_prices_is_tried_again(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home()
     await home.server.runner.cleanup()
     await home.add()
@@ -103,7 +103,7 @@ async def test_a_long_loss_is_logged_once(home: Home, caplog: pytest.LogCaptureF
     assert "No server answers at" in told[0].getMessage()
 
 
-async def test_late_prices_raise_a_repair_after_half_past_three_that_goes_with_them(
+async def test_late_prices_raise_a_repair_after_half_past_three_until_they_come(
     hass: HomeAssistant, home: Home
 ) -> None:
     registry = ir.async_get(hass)
@@ -126,8 +126,8 @@ async def test_an_old_forecast_raises_a_repair(hass: HomeAssistant, make_home: M
     assert ir.async_get(hass).async_get_issue(DOMAIN, "forecast_stale_entry") is not None
 
 
-async def test_an_answer_from_a_cache_before_a_dead_server_does_not_pass_for_a_living_one(home: Home) -> None:
-    """The edge goes on answering what it had; only `now` tells."""
+async def test_an_answer_from_the_cache_of_a_dead_server_does_not_count_as_news(home: Home) -> None:
+    """The edge goes on sending its cached answer; only `now` shows its age."""
     answered = home.now
     home.server.clock.now = lambda: float(answered)  # type: ignore[method-assign]
     await home.at(answered + 90 * 60)

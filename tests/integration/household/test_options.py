@@ -1,4 +1,4 @@
-"""Options that are changed while all runs: prices follow at once, and no entity turns unavailable for it."""
+"""Options that are changed at runtime: prices follow at once, and no entity turns unavailable."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ def price_at(home: Home, wall: str) -> float:
 
 @pytest.fixture
 async def free(make_home: MakeHome) -> Home:
-    """Return a home in which the market's price is nothing, on the evening before a holiday on a Tuesday."""
+    """Return a home with a market price of zero, on the evening before a holiday on a Tuesday."""
     home = await make_home(
         "2026-02-23T16:00:00+02:00", settled_until="2026-02-25T01:00:00+02:00", price_of=lambda _: 0.0
     )
@@ -93,7 +93,7 @@ async def test_weekends_are_at_the_night_rate_unless_the_contract_says_otherwise
     assert home.value("current_price") == "0.1"
 
 
-async def test_how_many_hours_are_cheap(make_home: MakeHome) -> None:
+async def test_the_option_sets_how_many_hours_are_cheap(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T05:00:00+02:00", price_of=lambda start: float(start // HOUR_S % 24))
     await home.add(options={"cheap_hours": 3})
     assert not home.is_on("cheap_hour")  # 03:00 in UTC, the fourth

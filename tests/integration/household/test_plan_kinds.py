@@ -1,4 +1,4 @@
-"""Plans by energy, for dear hours and by a price limit, as Home Assistant shows them."""
+"""Plans by energy, for expensive hours and by a price limit, in Home Assistant."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ def prices(home: Home) -> dict[int, float]:
     return {MIDNIGHT + place * HOUR_S: home.consumer_price(MIDNIGHT + place * HOUR_S) for place in range(24)}
 
 
-async def test_a_plan_by_energy_tells_what_it_will_cost(make_home: MakeHome) -> None:
+async def test_a_plan_by_energy_shows_its_expected_cost(make_home: MakeHome) -> None:
     home = await make_home(MORNING)
     await home.add(plans={PLAN_ID: CAR})
     begins = instant(home.value("window_start", PLAN_ID))
@@ -63,7 +63,7 @@ async def test_only_a_plan_by_energy_has_a_cost_and_only_one_for_cheap_hours_a_s
     ("language", "entity_id", "cheap"),
     [("et", "binary_sensor.plan_kallis_aeg", "odav"), ("ru", "binary_sensor.plan_window", "дешёв")],
 )
-async def test_a_window_of_dear_hours_runs_in_them_and_is_nowhere_called_cheap(
+async def test_a_window_of_expensive_hours_is_nowhere_called_cheap(
     hass: HomeAssistant, make_home: MakeHome, language: str, entity_id: str, cheap: str
 ) -> None:
     hass.config.language = language
@@ -83,7 +83,7 @@ async def test_a_window_of_dear_hours_runs_in_them_and_is_nowhere_called_cheap(
     assert not [name for name in names if cheap in name.lower()]
 
 
-async def test_energy_that_a_battery_gives_in_dear_hours_is_of_value_and_no_cost(
+async def test_energy_of_a_battery_in_expensive_hours_has_a_value_and_no_cost(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     home = await make_home(MORNING)
@@ -93,7 +93,7 @@ async def test_energy_that_a_battery_gives_in_dear_hours_is_of_value_and_no_cost
     assert abs(float(value.state) - 5 * max(prices(home).values())) < 0.01
 
 
-async def test_a_plan_of_a_kind_that_only_a_newer_version_knows_leaves_the_others_at_work(
+async def test_a_plan_of_an_unknown_kind_does_not_disturb_the_others(
     make_home: MakeHome, caplog: pytest.LogCaptureFixture
 ) -> None:
     home = await make_home(MORNING)
@@ -106,7 +106,7 @@ async def test_a_plan_of_a_kind_that_only_a_newer_version_knows_leaves_the_other
 
 
 @pytest.mark.skipif(not KNOWS_TRIGGERS, reason="this Home Assistant is too old for triggers")
-async def test_triggers_and_conditions_take_a_window_of_dear_hours_for_a_window(
+async def test_triggers_and_conditions_accept_a_window_of_expensive_hours(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     from custom_components.tunnihind.entities.automations import entities_of_kind  # noqa: PLC0415  not in older versions

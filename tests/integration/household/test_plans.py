@@ -1,4 +1,4 @@
-"""Plans as Home Assistant shows them: windows that come, run and end."""
+"""Plans in Home Assistant: windows that come, run and end."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -24,7 +24,7 @@ def device_of(hass: HomeAssistant, plan_id: str) -> dr.DeviceEntry | None:
 
 
 def cheapest_block(home: Home, hours: int) -> int:
-    """Return when the cheapest block of today's hours starts."""
+    """Return the start of the cheapest block of today's hours."""
     starts = range(MIDNIGHT, NEXT_MIDNIGHT - (hours - 1) * HOUR_S, HOUR_S)
     return min(starts, key=lambda start: sum(home.consumer_price(start + i * HOUR_S) for i in range(hours)))
 
@@ -41,7 +41,7 @@ async def test_the_window_is_on_in_exactly_the_cheapest_hours(make_home: MakeHom
     assert on == list(range(begins, begins + 3 * HOUR_S, 900))
 
 
-async def test_the_window_is_told_before_it_begins(make_home: MakeHome) -> None:
+async def test_the_window_is_shown_before_it_begins(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00")
     await home.add(plans={PLAN_ID: ONE_PIECE})
     begins = cheapest_block(home, 3)
@@ -69,7 +69,7 @@ async def test_a_plan_added_while_running_has_its_entities_at_once(hass: HomeAss
     assert device.name == "Car"
 
 
-async def test_two_plans_of_one_name_are_two(hass: HomeAssistant, home: Home) -> None:
+async def test_two_plans_with_one_name_have_separate_entities(hass: HomeAssistant, home: Home) -> None:
     namesake = ConfigSubentry(
         data=MappingProxyType({"duration": 60, "split": False}),
         subentry_id="namesake",
@@ -93,7 +93,7 @@ async def test_entities_have_estonian_ids_in_an_estonian_home(hass: HomeAssistan
     assert home.state("binary_sensor", "window", PLAN_ID).entity_id == "binary_sensor.plan_odav_aeg"
 
 
-async def test_a_plan_removed_takes_its_device_and_entities_along(hass: HomeAssistant, home: Home) -> None:
+async def test_removing_a_plan_removes_its_device_and_entities(hass: HomeAssistant, home: Home) -> None:
     hass.config_entries.async_remove_subentry(home.entry, PLAN_ID)
     await home.settle()
     assert device_of(hass, PLAN_ID) is None
@@ -101,7 +101,7 @@ async def test_a_plan_removed_takes_its_device_and_entities_along(hass: HomeAssi
     await home.at(home.now + HOUR_S)
 
 
-async def test_a_plan_changed_is_planned_anew_and_no_other_entity_blinks(
+async def test_a_changed_plan_is_planned_again_and_no_other_entity_changes(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00")
@@ -136,7 +136,7 @@ async def test_a_restart_in_the_middle_of_a_window_goes_on_with_it(hass: HomeAss
     assert instant(home.value("window_start", PLAN_ID)) == begins
 
 
-async def test_a_plan_without_a_window_says_why(make_home: MakeHome) -> None:
+async def test_a_plan_without_a_window_shows_the_reason(make_home: MakeHome) -> None:
     home = await make_home()
     await home.add(plans={PLAN_ID: {**ONE_PIECE, "price_cap": 1.0}})
     state = home.state("binary_sensor", "window", PLAN_ID)

@@ -1,4 +1,4 @@
-"""What is asked of the server, when, and what comes of it."""
+"""The requests to the server, their times, and their effects."""
 
 import asyncio
 from copy import deepcopy
@@ -26,7 +26,7 @@ async def minutes_go_by(home: Home, minutes: int) -> None:
         await home.at(home.now + MINUTE_S)
 
 
-async def test_it_asks_once_a_minute_under_condition_of_news(proxied_home: Home, proxy: RecordingProxy) -> None:
+async def test_each_minute_has_one_conditional_request(proxied_home: Home, proxy: RecordingProxy) -> None:
     await proxied_home.add()
     [first] = proxy.polls()
     assert first == Asked(paths.FORECAST, "", None, HTTPStatus.OK)
@@ -37,9 +37,7 @@ async def test_it_asks_once_a_minute_under_condition_of_news(proxied_home: Home,
     assert all(poll.if_none_match for poll in polls)
 
 
-async def test_news_come_with_the_next_poll_and_bring_their_own_condition(
-    proxied_home: Home, proxy: RecordingProxy
-) -> None:
+async def test_news_come_with_the_next_poll_and_a_new_etag(proxied_home: Home, proxy: RecordingProxy) -> None:
     await proxied_home.add()
     proxy.asked.clear()
     await minutes_go_by(proxied_home, 1)
@@ -61,7 +59,7 @@ async def test_a_poll_with_nothing_new_writes_no_state_at_all(hass: HomeAssistan
     assert (states.changed, states.reported) == ({}, [])
 
 
-async def test_an_answer_that_differs_in_nothing_but_its_time_writes_no_state_and_no_file(
+async def test_an_answer_that_differs_only_in_its_time_writes_no_state_and_no_file(
     hass: HomeAssistant, hass_storage: dict[str, object], proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     """So do servers that know no conditional requests."""
@@ -84,7 +82,7 @@ async def test_a_quarter_in_which_nothing_changes_changes_no_state(hass: HomeAss
     assert states.changed == {}
 
 
-async def test_an_hour_changes_what_it_must_and_nothing_of_the_day(hass: HomeAssistant, proxied_home: Home) -> None:
+async def test_a_new_hour_changes_only_the_entities_of_the_hour(hass: HomeAssistant, proxied_home: Home) -> None:
     await proxied_home.add()
     await minutes_go_by(proxied_home, 39)
     with record_state_changes(hass) as states:
@@ -94,7 +92,7 @@ async def test_an_hour_changes_what_it_must_and_nothing_of_the_day(hass: HomeAss
     may = {
         proxied_home.state("sensor", "price_level").entity_id,
         proxied_home.state("binary_sensor", "cheap_hour").entity_id,
-        # What starting at once would cost moves with the hour.
+        # The cost of starting at once changes with the hour.
         proxied_home.state("sensor", "window_saving", PLAN_ID).entity_id,
         proxied_home.state("sensor", "window_chance", PLAN_ID).entity_id,
     }
@@ -108,7 +106,7 @@ async def test_todays_past_hours_are_asked_for_once(proxied_home: Home, proxy: R
 
 
 async def _minutes_of_questions(home: Home, proxy: RecordingProxy, minutes: int) -> list[int]:
-    """Return in which of the minutes to come past hours are asked for."""
+    """Return the next minutes in which past hours are requested."""
     proxy.asked.clear()
     asked = []
     for minute in range(1, minutes + 1):
@@ -153,7 +151,7 @@ async def test_one_failure_of_the_history_costs_a_minute(proxied_home: Home, pro
 
 @pytest.mark.parametrize("status", [HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_FOUND])
 @pytest.mark.parametrize(("at_home", "pauses"), [(True, [1, 1, 2, 2, 2, 2]), (False, [1, 1, 2, 4, 8, 15, 15])])
-async def test_a_server_in_trouble_is_asked_ever_less_often_and_as_ever_once_it_is_well(
+async def test_a_failing_server_is_asked_less_and_less_often_until_it_works(
     proxied_home: Home,
     proxy: RecordingProxy,
     monkeypatch: pytest.MonkeyPatch,
@@ -221,7 +219,7 @@ async def test_a_server_that_asks_for_more_time_than_an_hour_is_asked_after_an_h
 
 
 @pytest.mark.parametrize("retry_after", ["Wed, 14 Jan 2026 09:00:00 GMT", "soon", "-5", "1.5", ""])
-async def test_a_request_for_time_that_is_no_number_of_seconds_counts_as_none(
+async def test_a_retry_after_that_is_not_a_number_of_seconds_is_ignored(
     proxied_home: Home, proxy: RecordingProxy, retry_after: str
 ) -> None:
     await proxied_home.add()

@@ -1,4 +1,4 @@
-"""What the price sensors show through a day."""
+"""The price sensors through a day."""
 
 import pytest
 from homeassistant.core import HomeAssistant
@@ -33,7 +33,7 @@ async def test_a_price_is_a_measurement_in_eur_per_kwh_without_device_class(home
     assert "device_class" not in attributes
 
 
-async def test_long_term_statistics_are_kept_of_what_is_worth_a_chart(
+async def test_sensors_that_are_useful_in_a_chart_have_long_term_statistics(
     hass: HomeAssistant, make_home: MakeHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Entity, "entity_registry_enabled_default", True)
@@ -56,7 +56,7 @@ async def test_long_term_statistics_are_kept_of_what_is_worth_a_chart(
     }
 
 
-async def test_the_attribution_is_the_operators(home: Home) -> None:
+async def test_entities_have_the_operators_attribution(home: Home) -> None:
     assert home.state("sensor", "current_price").attributes["attribution"] == "Tunnihind (localhost)"
 
 
@@ -119,7 +119,7 @@ async def test_tomorrow_is_unknown_until_it_is_published(home: Home) -> None:
     assert home.state("sensor", "current_price").attributes["tomorrow_valid"] is False
 
 
-async def test_publication_at_two_fills_tomorrow_in(home: Home) -> None:
+async def test_publication_at_two_fills_in_tomorrow(home: Home) -> None:
     await home.at(instant("2026-01-14T14:00:00+02:00"))
     await home.publish(instant(PUBLISHED_TOMORROW))
     attributes = home.state("sensor", "current_price").attributes
@@ -173,7 +173,7 @@ async def test_the_forecast_sensor_is_the_mean_median_of_the_first_unpublished_d
     assert state.attributes["p10"] < float(state.state) < state.attributes["p90"]
 
 
-async def test_an_unpublished_current_hour_shows_its_forecast_and_says_so(make_home: MakeHome) -> None:
+async def test_an_unpublished_current_hour_shows_its_forecast_as_not_settled(make_home: MakeHome) -> None:
     home = await make_home("2026-01-15T00:30:00+02:00", PUBLISHED_TODAY)
     await home.add()
     await home.at(instant(PUBLISHED_TODAY))
@@ -190,7 +190,7 @@ async def test_negative_prices_are_shown_as_they_are(make_home: MakeHome) -> Non
     assert home.is_on("negative_price")
 
 
-async def test_a_price_that_rounds_to_nothing_is_no_negative_zero(make_home: MakeHome) -> None:
+async def test_a_price_that_rounds_to_zero_is_not_negative_zero(make_home: MakeHome) -> None:
     home = await make_home(price_of=lambda _: -0.01)
     await home.add()
     assert home.value("current_price") == "0.0"

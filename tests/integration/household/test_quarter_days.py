@@ -1,4 +1,4 @@
-"""Whole days lived by the quarter of an hour, also those of 92 and 100 quarters: prices, lists, plans, no flapping."""
+"""Whole days by the quarter of an hour, also with 92 and 100 quarters: prices, lists, plans, no flapping."""
 
 from itertools import groupby
 
@@ -18,7 +18,7 @@ PLAN = {"duration": 180, "split": True, "min_piece": 30}
 
 
 async def lived(home: Home, quarters: range) -> dict[str, list[str]]:
-    """Let the day go by, and return what was shown in each of its quarters."""
+    """Let the day pass, and return the states in each of its quarters."""
     shown: dict[str, list[str]] = {"current_price": [], "next_price": [], "price_level": [], "cheap_hour": []}
     shown["window"] = []
     for quarter in quarters:
@@ -31,7 +31,9 @@ async def lived(home: Home, quarters: range) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(("begins", "ends", "count"), DAYS)
-async def test_a_day_is_lived_by_the_quarter(make_home: MakeHome, begins: str, ends: str, count: int) -> None:
+async def test_a_whole_day_changes_prices_by_the_quarter(
+    make_home: MakeHome, begins: str, ends: str, count: int
+) -> None:
     quarters = range(instant(begins), instant(ends), QUARTER_S)
     assert len(quarters) == count
     home = await make_home(begins, ends)
@@ -74,7 +76,7 @@ async def test_a_plan_whose_piece_is_left_blank_runs_for_an_hour_at_least(make_h
     assert min(instant(piece["end"]) - instant(piece["start"]) for piece in pieces) >= HOUR_S
 
 
-async def test_a_quarter_changes_what_it_must_and_nothing_of_the_hour(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_a_new_quarter_changes_only_the_entities_of_the_quarter(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home()
     home.serve_quarters()
     await home.add(options={"billed_by": "quarter"})
@@ -82,7 +84,7 @@ async def test_a_quarter_changes_what_it_must_and_nothing_of_the_hour(hass: Home
     with record_state_changes(hass) as states:
         await home.at(instant("2026-01-14T10:30:00+02:00"))
     must = {home.state("sensor", key).entity_id for key in ("current_price", "next_price")}
-    # What starting at once would cost moves with the quarter.
+    # The cost of starting at once changes with the quarter.
     may = {home.state("sensor", key, PLAN_ID).entity_id for key in ("window_saving", "window_chance")}
     assert must <= states.changed.keys() <= must | may
 

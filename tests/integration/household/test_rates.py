@@ -1,4 +1,4 @@
-"""A household that follows the table of rates: what it pays, and what it is told when the table no longer knows."""
+"""A household that follows the table of rates: its prices, and its notices when the table has no rate any more."""
 
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ VORK_5: Final[dict[str, Any]] = {"rows": [{"margin": 0.42, "package": "vork_5", 
 
 
 def told(hass: HomeAssistant) -> str | None:
-    """Return which parts the repair notice names, if there is one."""
+    """Return the parts that the repair notice names, if there is one."""
     issue = ir.async_get(hass).async_get_issue(DOMAIN, "rates_outdated_entry")
     return (issue.translation_placeholders or {})["parts"] if issue else None
 
@@ -41,14 +41,16 @@ async def test_vork_2_by_the_hour_shows_the_price_of_the_worked_example(
     assert told(hass) is None
 
 
-async def test_a_fee_that_has_ended_goes_on_in_the_price_and_is_told(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_a_fee_that_has_ended_stays_in_the_price_and_is_reported(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
     home = await at(make_home, "2027-01-12T17:10:00+02:00", "2027-01-14T01:00:00+02:00", 214.35, VORK_5)
     assert home.value("current_price") == "0.3997"
     assert problems(home) == ["rate_missing"]
     assert told(hass) == "renewable energy"
 
 
-async def test_the_day_on_which_a_fee_ends_is_told_at_midnight_and_plans_go_on(
+async def test_a_fee_that_ends_is_reported_at_midnight_and_plans_go_on(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     home = await at(make_home, "2026-12-31T23:50:00+02:00", "2027-01-02T01:00:00+02:00", 50.0, VORK_5)
@@ -71,7 +73,9 @@ async def test_confirming_the_figure_ends_the_notice(hass: HomeAssistant, make_h
     assert home.value("current_price") == "0.3997"
 
 
-async def test_a_figure_that_nobody_has_checked_for_a_year_is_told(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_a_figure_that_nobody_has_checked_for_a_year_is_reported(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
     options = {"rows": [{"margin": 0.5, "package": "vork_2", "from_table": ["network", "security"]}]}
     home = await at(make_home, "2027-11-20T12:00:00+02:00", "2027-11-22T01:00:00+02:00", 50.0, options)
     assert told(hass) is None
@@ -108,7 +112,7 @@ async def test_a_sensor_in_cents_is_off_at_first_and_says_that_it_is_not_for_the
     assert home.state("sensor", "current_price").attributes["unit_of_measurement"] == "EUR/kWh"
 
 
-async def test_the_calendar_tells_prices_in_the_unit_of_the_household(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_the_calendar_writes_prices_in_the_households_unit(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home(price_of=lambda _: 100.0)
     await home.add()
     start = {"start_date_time": "2026-01-14T00:00:00+02:00", "end_date_time": "2026-01-16T00:00:00+02:00"}

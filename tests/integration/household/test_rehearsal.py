@@ -1,4 +1,4 @@
-"""A server that rehearses a past day: an entry of its own lives by that day's clock, and no other does."""
+"""A server that rehearses a past day: a separate entry follows that day's clock, and no other entry does."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from tunnihind.market import HOUR_S
 TODAY = "2026-11-20T18:03:37+02:00"
 """When the household rehearses."""
 REHEARSED = instant("2026-01-14T10:20:00+02:00")
-"""What the server's clock shows then: no quarter of its hours begins with one of the household's."""
+"""The server's time then. Its quarters never begin at the same moment as the household's."""
 BACK_S = REHEARSED - instant(TODAY)
 AN_HOUR = {PLAN_ID: {"duration": 60, "split": False}}
 
@@ -75,9 +75,7 @@ async def test_a_plan_runs_at_its_time_of_the_rehearsed_day(rehearsed: Home) -> 
         assert (rehearsed.state("calendar", "plans").state == "on") is runs
 
 
-async def test_actions_answer_by_the_rehearsed_clock_and_say_that_it_is_one(
-    hass: HomeAssistant, rehearsed: Home
-) -> None:
+async def test_actions_use_the_rehearsals_clock_and_mark_their_answers(hass: HomeAssistant, rehearsed: Home) -> None:
     prices = await ask(hass, "get_prices")
     assert prices["prices"][0]["start"] == "2026-01-14T10:00:00+02:00"
     found = await ask(hass, "find_cheapest_hours", duration="01:00:00")
@@ -139,7 +137,7 @@ async def test_a_rehearsal_goes_on_after_a_restart_of_home_assistant_without_its
     assert float(rehearsed.value("current_price")) == rehearsed.consumer_price(instant("2026-01-14T12:00:00+02:00"))
 
 
-async def test_a_rehearsal_that_begins_again_knows_nothing_of_the_last_time(rehearsed: Home) -> None:
+async def test_a_rehearsal_that_starts_again_forgets_the_last_run(rehearsed: Home) -> None:
     await rehearse_until(rehearsed, instant("2026-01-14T15:00:00+02:00"))
     await rehearsed.publish(instant("2026-01-16T01:00:00+02:00"))
     assert rehearsed.is_on("tomorrow_known")
@@ -155,7 +153,7 @@ async def test_a_rehearsal_that_begins_again_knows_nothing_of_the_last_time(rehe
 
 
 async def turn(home: Home, proxy: RecordingProxy, mode: str, ahead_s: int) -> None:
-    """Let the server be started again, to show another day."""
+    """Restart the server, to show another day."""
     proxy.answer(paths.ABOUT, data={**ABOUT, "instanceId": "test", "vatRate": 0.22, "mode": mode})
     await home.move_server_clock(ahead_s)
 
@@ -178,7 +176,7 @@ async def test_a_live_entry_keeps_its_prices_while_its_server_is_a_rehearsal(
     assert registry.async_get_issue(DOMAIN, "server_is_rehearsal_entry") is None
 
 
-async def test_a_live_entry_does_not_begin_with_a_rehearsal(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_a_live_entry_does_not_start_on_a_rehearsal(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home(TODAY, ahead_s=BACK_S, mode="rehearsal")
     await home.add()
     assert home.entry.state is ConfigEntryState.SETUP_RETRY
@@ -186,7 +184,7 @@ async def test_a_live_entry_does_not_begin_with_a_rehearsal(hass: HomeAssistant,
         assert home.entry.error_reason_translation_key == "server_is_rehearsal"
 
 
-async def test_prices_of_a_past_day_do_not_count_before_the_server_has_said_what_they_are(
+async def test_new_prices_do_not_count_before_the_server_has_sent_its_mode(
     proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()
@@ -197,10 +195,10 @@ async def test_prices_of_a_past_day_do_not_count_before_the_server_has_said_what
     assert proxied_home.entry.runtime_data.last_update_success is False
 
 
-async def test_a_server_that_never_said_who_it_is_is_not_lost_when_its_clock_is_set(
+async def test_a_server_without_identity_is_not_lost_when_its_clock_is_set(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    """The specification does not ask it to: what stands before it may answer for it with any status."""
+    """The specification does not require an identity, and a proxy may answer the request with any status."""
     proxy.answer(paths.ABOUT, status=404)
     await proxied_home.add()
     data = {**proxied_home.entry.data, "instance_id": None}

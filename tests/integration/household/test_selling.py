@@ -1,4 +1,4 @@
-"""A household with panels on the roof: what it gets for what it sells."""
+"""A household with panels on the roof: its selling prices."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -47,7 +47,7 @@ async def test_a_household_that_sells_nothing_has_no_entity_for_it(hass: HomeAss
     assert registered(hass) == [False, False, False]
 
 
-async def test_what_is_sold_has_a_price_of_each_quarter_while_one_buys_by_the_hour(quarter_home: Home) -> None:
+async def test_selling_prices_go_by_quarters_while_buying_goes_by_hours(quarter_home: Home) -> None:
     home = quarter_home
     await home.add(options=SELLS)
     for _ in range(5):
@@ -62,7 +62,7 @@ async def test_what_is_sold_has_a_price_of_each_quarter_while_one_buys_by_the_ho
     assert home.state("sensor", "selling_price").attributes["unit_of_measurement"] == "EUR/kWh"
 
 
-async def test_the_price_of_a_sale_may_be_negative_where_one_buys_above_zero(quarter_home: Home) -> None:
+async def test_a_selling_price_may_be_negative_while_the_buying_price_is_positive(quarter_home: Home) -> None:
     home = quarter_home
     home.serve_quarters(lambda _: 12.0)
     await home.add(options=SELLS)

@@ -1,4 +1,4 @@
-"""Servers of all kinds: that answer nonsense, tell nothing of themselves, forget everything, or change their mind."""
+"""Servers of all kinds: with wrong answers, without an identity, after a loss of data, or replaced by another one."""
 
 import contextlib
 import gzip
@@ -22,7 +22,7 @@ from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 ANOTHER = {**ABOUT, "vatRate": 0.22}
-"""What another server of the same rate tells of itself."""
+"""The description of another server with the same rate."""
 NOTHING = {
     **FORECAST,
     **dict.fromkeys(("dayAhead", "forecast", "actuals"), ()),
@@ -32,7 +32,7 @@ NOTHING = {
 
 
 async def poll_refused(home: Home) -> str:
-    """Poll, and return what is said of why the answer was refused."""
+    """Poll, and return the error for the refused answer."""
     await home.poll()
     coordinator = home.entry.runtime_data
     assert coordinator.last_update_success is False
@@ -85,7 +85,7 @@ async def test_a_malformed_answer_names_its_field_and_prices_stay(
         b"[" * 5_000,
     ],
 )
-async def test_an_answer_of_something_else_is_told_as_such_and_what_is_known_stands(
+async def test_another_programs_answer_is_named_and_known_prices_stay(
     proxied_home: Home, proxy: RecordingProxy, body: bytes
 ) -> None:
     await proxied_home.add()
@@ -107,7 +107,7 @@ async def test_an_answer_of_something_else_is_told_as_such_and_what_is_known_sta
         (HTTPStatus.SERVICE_UNAVAILABLE, "cannot_connect"),
     ],
 )
-async def test_a_refusal_is_told_by_its_status(
+async def test_a_refusal_is_reported_with_its_status(
     proxied_home: Home, proxy: RecordingProxy, status: HTTPStatus, key: str
 ) -> None:
     await proxied_home.add()
@@ -118,9 +118,7 @@ async def test_a_refusal_is_told_by_its_status(
     await check_that_prices_stand(proxied_home)
 
 
-async def test_nothing_new_from_a_server_that_was_asked_for_everything_is_no_answer(
-    proxied_home: Home, proxy: RecordingProxy
-) -> None:
+async def test_a_304_to_an_unconditional_request_is_an_error(proxied_home: Home, proxy: RecordingProxy) -> None:
     proxy.answer(paths.FORECAST, status=HTTPStatus.NOT_MODIFIED)
     await proxied_home.add()
     assert proxied_home.entry.state is ConfigEntryState.SETUP_RETRY
@@ -146,7 +144,7 @@ async def test_an_endless_answer_is_cut_at_a_megabyte_and_prices_stay(
     proxy._pass_on = stream  # type: ignore[assignment, method-assign]
     assert "longer than 1 MB" in await poll_refused(proxied_home)
     assert proxied_home.entry.runtime_data.last_exception.translation_key == "long_answer"
-    # What is in flight between the two, in buffers of the system's, is not Home Assistant's memory.
+    # Data in flight, in the system's buffers, does not count as Home Assistant's memory.
     assert sum(sent) < 20_000_000
     del proxy._pass_on
     await proxied_home.poll()
@@ -164,9 +162,7 @@ async def test_an_answer_may_have_a_megabyte(
     assert proxied_home.entry.runtime_data.last_update_success is accepted
 
 
-async def test_an_answer_that_is_packed_small_counts_by_what_is_in_it(
-    proxied_home: Home, proxy: RecordingProxy
-) -> None:
+async def test_a_compressed_answer_counts_by_its_full_size(proxied_home: Home, proxy: RecordingProxy) -> None:
     await proxied_home.add()
     packed = gzip.compress(b" " * 20_000_000)
     proxy.answer(paths.FORECAST, body=packed, headers={"Content-Encoding": "gzip", "Content-Type": "application/json"})
@@ -191,7 +187,7 @@ async def test_an_answer_cut_off_counts_as_no_connection(proxied_home: Home, pro
         {"status": HTTPStatus.NOT_MODIFIED},
     ],
 )
-async def test_a_server_that_does_not_tell_who_it_is_serves_with_the_specifications_rate(
+async def test_a_server_without_identity_uses_the_specifications_rate(
     proxied_home: Home, proxy: RecordingProxy, about: dict[str, Any]
 ) -> None:
     proxy.answer(paths.ABOUT, **about)
@@ -203,9 +199,7 @@ async def test_a_server_that_does_not_tell_who_it_is_serves_with_the_specificati
     assert len([asked for asked in proxy.asked if asked.path == paths.ABOUT]) <= 2
 
 
-async def test_a_server_that_cannot_tell_yet_who_it_is_is_asked_again(
-    proxied_home: Home, proxy: RecordingProxy
-) -> None:
+async def test_a_server_whose_identity_fails_is_asked_again(proxied_home: Home, proxy: RecordingProxy) -> None:
     proxy.answer(paths.ABOUT, status=HTTPStatus.SERVICE_UNAVAILABLE)
     await proxied_home.add()
     proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.0, "vatRateIsChosen": True})
@@ -215,7 +209,7 @@ async def test_a_server_that_cannot_tell_yet_who_it_is_is_asked_again(
     assert float(proxied_home.value("current_price")) == round(proxied_home.price_of(hour) / 1000, 4)
 
 
-async def test_who_the_server_is_shows_without_a_new_start(
+async def test_the_servers_identity_appears_without_a_restart(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     proxy.answer(paths.ABOUT, status=HTTPStatus.SERVICE_UNAVAILABLE)
@@ -227,7 +221,7 @@ async def test_who_the_server_is_shows_without_a_new_start(
     assert {device.sw_version for device in devices if device.via_device_id is None} == {"9.9.9"}
 
 
-async def test_a_changed_vat_rate_of_the_server_is_taken_up_within_an_hour(
+async def test_a_changed_vat_rate_of_the_server_applies_within_an_hour(
     proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     await proxied_home.add()
@@ -237,8 +231,10 @@ async def test_a_changed_vat_rate_of_the_server_is_taken_up_within_an_hour(
     assert float(proxied_home.value("current_price")) == round(proxied_home.price_of(hour) / 1000 * 1.09, 4)
 
 
-async def test_a_server_that_comes_back_is_asked_anew_who_it_is(proxied_home: Home, proxy: RecordingProxy) -> None:
-    """It may have been away to be updated."""
+async def test_a_server_that_comes_back_is_asked_for_its_identity_again(
+    proxied_home: Home, proxy: RecordingProxy
+) -> None:
+    """It may have been updated while it was away."""
     await proxied_home.add()
     proxy.refuse(HTTPStatus.BAD_GATEWAY)
     await proxied_home.poll()
@@ -261,10 +257,10 @@ async def test_published_prices_stay_when_the_server_lost_its_database(
     assert proxied_home.state("binary_sensor", "data_problem").attributes["problems"] == ["forecast_missing"]
 
 
-async def test_a_servers_prices_do_not_mix_with_those_of_another_that_took_its_place(
+async def test_prices_of_a_server_do_not_mix_with_those_of_its_replacement(
     proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    """A demo is tried, and the server itself then started at the same address, within a minute."""
+    """A demo is replaced by the real server at the same address, within a minute."""
     proxied_home.settled_until = instant(PUBLISHED_TOMORROW)
     proxied_home.serve()
     await proxied_home.add()
@@ -280,7 +276,7 @@ async def test_a_servers_prices_do_not_mix_with_those_of_another_that_took_its_p
 
 
 async def test_prices_stay_while_another_server_has_none_yet(proxied_home: Home, proxy: RecordingProxy) -> None:
-    """It may be the same one, set up again after a loss of its data."""
+    """It may be the same server, reinstalled after a loss of its data."""
     await proxied_home.add()
 
     def told(request: web.Request) -> web.Response | None:
@@ -299,10 +295,10 @@ async def test_prices_stay_while_another_server_has_none_yet(proxied_home: Home,
     assert [hour["value"] for hour in attributes["raw_today"]] == [0.0124] * 24
 
 
-async def test_nothing_of_the_server_before_outlives_a_move_to_another_one(
+async def test_a_move_to_another_server_forgets_the_old_one(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    """Not its rate either: the other one may not tell its own."""
+    """This includes its rate, because the new server may not send one."""
     proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.09, "vatRateIsChosen": True})
     proxied_home.settled_until = instant(PUBLISHED_TOMORROW)
     proxied_home.serve()
@@ -321,7 +317,7 @@ async def test_nothing_of_the_server_before_outlives_a_move_to_another_one(
     assert not proxied_home.is_on("tomorrow_known")
 
 
-async def test_a_server_that_has_no_data_yet_is_set_up_and_its_prices_come_when_it_has(
+async def test_a_server_without_data_is_set_up_and_its_prices_come_later(
     proxied_home: Home, proxy: RecordingProxy
 ) -> None:
     """The first minutes of a household with a new server."""
@@ -352,7 +348,7 @@ async def test_a_server_that_has_no_data_yet_is_set_up_and_its_prices_come_when_
         ("", False),
     ],
 )
-async def test_a_server_that_is_too_old_is_told_and_one_of_an_unknown_age_is_not(
+async def test_a_server_that_is_too_old_is_reported_but_not_an_unknown_version(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy, version: str, too_old: bool
 ) -> None:
     proxy.answer(paths.ABOUT, data={**ABOUT, "version": version})

@@ -55,7 +55,7 @@ async def test_prices_come_by_quarters_or_hours_as_asked(
     assert [instant(price["end"]) - instant(price["start"]) for price in prices] == [step_s] * len(expected)
 
 
-async def test_billed_by_the_hour_a_quarter_costs_what_its_hour_does(hass: HomeAssistant, home: Home) -> None:
+async def test_billed_by_the_hour_a_quarter_costs_the_same_as_its_hour(hass: HomeAssistant, home: Home) -> None:
     hours = (await ask(hass, "get_prices"))["prices"]
     quarters = (await ask(hass, "get_prices", resolution="15m"))["prices"]
     by_start = {instant(hour["start"]): hour["price"] for hour in hours}
@@ -75,14 +75,12 @@ async def test_each_shape_has_the_same_prices(hass: HomeAssistant, home: Home) -
 
 
 @pytest.mark.parametrize("field", ["resolution", "shape"])
-async def test_a_shape_or_resolution_that_there_is_not_is_refused_by_name(
-    hass: HomeAssistant, home: Home, field: str
-) -> None:
+async def test_an_unknown_shape_or_resolution_is_refused_by_name(hass: HomeAssistant, home: Home, field: str) -> None:
     with pytest.raises(vol.Invalid, match=field):
         await ask(hass, "get_prices", **{field: "30m"})
 
 
-async def test_a_time_without_a_zone_is_home_assistants(hass: HomeAssistant, home: Home) -> None:
+async def test_a_time_without_a_zone_is_in_home_assistants_time_zone(hass: HomeAssistant, home: Home) -> None:
     await hass.config.async_set_time_zone("Europe/Tallinn")
     answer = await ask(hass, "get_prices", start="2026-01-14 12:00:00", end="2026-01-14 13:00:00")
     assert [price["start"] for price in answer["prices"]] == ["2026-01-14T12:00:00+02:00"]
@@ -116,13 +114,13 @@ async def test_a_job_asked_for_within_a_quarter_starts_with_the_next_one(
     assert answer["start"] == "2026-01-14T10:45:00+02:00"
 
 
-async def test_a_deadline_beyond_all_that_is_known_costs_no_more_than_none(hass: HomeAssistant, home: Home) -> None:
+async def test_a_deadline_after_the_last_price_works_like_no_deadline(hass: HomeAssistant, home: Home) -> None:
     job = {"duration": {"hours": 2}, "split": True, "horizon": "expected"}
     far = await ask(hass, "find_cheapest_hours", **job, deadline="9999-12-31T00:00:00+00:00")
     assert far == await ask(hass, "find_cheapest_hours", **job)
 
 
-async def test_a_job_for_a_time_that_nothing_is_known_of_waits_for_prices(hass: HomeAssistant, home: Home) -> None:
+async def test_a_job_for_a_time_without_prices_has_the_reason_no_prices(hass: HomeAssistant, home: Home) -> None:
     bounds = {"earliest": "2126-01-14T00:00:00+00:00", "deadline": "9999-12-31T00:00:00+00:00"}
     answer = await ask(hass, "find_cheapest_hours", duration={"hours": 1}, **bounds)
     assert answer == {"found": False, "reason": "no_prices"}
@@ -154,19 +152,19 @@ async def test_an_earlier_or_later_time_is_taken_within_the_tolerance(hass: Home
 @pytest.mark.parametrize(
     ("field", "value"), [("kind", "below"), ("tolerance", -1), ("tolerance", "nan"), ("prefer", 1)]
 )
-async def test_a_choice_that_there_is_not_is_refused_by_the_name_of_its_field(
+async def test_an_unknown_choice_is_refused_by_the_name_of_its_field(
     hass: HomeAssistant, home: Home, field: str, value: object
 ) -> None:
     with pytest.raises(vol.Invalid, match=field):
         await ask(hass, "find_cheapest_hours", duration={"hours": 1}, **{field: value})
 
 
-async def test_no_window_is_found_and_the_reason_said(hass: HomeAssistant, home: Home) -> None:
+async def test_without_a_window_the_answer_has_the_reason(hass: HomeAssistant, home: Home) -> None:
     answer = await ask(hass, "find_cheapest_hours", duration={"hours": 2}, price_cap=0.5)
     assert answer == {"found": False, "reason": "above_cap"}
 
 
-async def test_a_job_that_cannot_be_is_refused_with_what_is_wrong(hass: HomeAssistant, home: Home) -> None:
+async def test_an_impossible_job_is_refused_with_the_fault(hass: HomeAssistant, home: Home) -> None:
     with pytest.raises(ServiceValidationError) as refusal:
         await ask(hass, "find_cheapest_hours", duration={"minutes": 20})
     assert refusal.value.translation_key == "invalid_length"
@@ -195,7 +193,7 @@ async def test_an_action_waits_for_a_reload_that_is_under_way(
     assert answer
 
 
-async def test_without_a_server_or_with_several_the_action_says_what_to_do(hass: HomeAssistant, home: Home) -> None:
+async def test_without_a_server_or_with_several_the_error_says_what_to_do(hass: HomeAssistant, home: Home) -> None:
     await home.add(entry_id="another")
     with pytest.raises(ServiceValidationError) as refusal:
         await ask(hass, "get_prices")
@@ -207,9 +205,7 @@ async def test_without_a_server_or_with_several_the_action_says_what_to_do(hass:
     assert refusal.value.translation_key == "no_server"
 
 
-async def test_with_the_direction_sell_prices_and_hours_are_those_of_selling(
-    hass: HomeAssistant, make_home: MakeHome
-) -> None:
+async def test_with_the_direction_sell_actions_use_selling_prices(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home()
     home.serve_quarters()
     await home.add(options={"selling": {"resolution": "quarter", "rows": [{"margin": 1.0}]}})
@@ -225,7 +221,7 @@ def _start(item: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("action", ["get_prices", "find_cheapest_hours"])
-async def test_a_household_that_sells_nothing_is_told_so(hass: HomeAssistant, home: Home, action: str) -> None:
+async def test_a_household_that_sells_nothing_gets_an_error(hass: HomeAssistant, home: Home, action: str) -> None:
     job = {"duration": {"hours": 1}} if action == "find_cheapest_hours" else {}
     with pytest.raises(ServiceValidationError) as error:
         await ask(hass, action, direction="sell", **job)

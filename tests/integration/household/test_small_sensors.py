@@ -1,4 +1,5 @@
-"""The sensors that are off at first: times to and in a window, today's spread, the average of the hours ahead."""
+"""The sensors that are off at first: the times until and in a window, today's spread, the average of the hours
+ahead."""
 
 from collections.abc import Iterator
 from statistics import fmean
@@ -18,13 +19,13 @@ PRICES = {15: 1.0, 16: 90.0, 17: 2.0}
 
 
 def dipped(start: int) -> float:
-    """Two cheap hours in the afternoon of Tallinn's winter clock, with a dear one between."""
+    """Two cheap hours in the afternoon of Tallinn's winter clock, with an expensive hour between."""
     return PRICES.get((start // HOUR_S + 2) % 24, 100.0)
 
 
 @pytest.fixture(autouse=True)
 def enabled_at_first() -> Iterator[None]:
-    """Let all entities be there."""
+    """Enable all entities."""
     with patch("homeassistant.helpers.entity.Entity.entity_registry_enabled_default", True):
         yield
 
@@ -52,7 +53,7 @@ def times(home: Home) -> tuple[str, str]:
         (5.75, ("0", "15")),
     ],
 )
-async def test_the_time_until_the_next_piece_and_what_is_left_of_all(
+async def test_the_time_until_the_next_piece_and_the_time_left(
     split: Home, hours: float, expected: tuple[str, str]
 ) -> None:
     await split.at(NOON + int(hours * HOUR_S))
@@ -98,7 +99,7 @@ async def test_the_average_ahead_begins_with_the_current_hour(make_home: MakeHom
     assert (instant(state.attributes["start"]), instant(state.attributes["end"])) == (NOON, NOON + 6 * HOUR_S)
 
 
-async def test_the_average_ahead_goes_over_as_many_hours_as_are_asked_for(make_home: MakeHome) -> None:
+async def test_the_average_ahead_covers_the_chosen_number_of_hours(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T12:20:00+02:00")
     await home.add(options={"hours_ahead": 3})
     await change(home, hours_ahead=24)
@@ -109,7 +110,7 @@ async def test_the_average_ahead_goes_over_as_many_hours_as_are_asked_for(make_h
     assert home.state("sensor", "average_ahead").attributes["settled"] is True
 
 
-async def test_the_average_ahead_goes_by_quarters_where_these_are_billed(make_home: MakeHome) -> None:
+async def test_the_average_ahead_goes_by_quarters_if_billed_by_quarters(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T12:20:00+02:00")
     home.serve_quarters()
     await home.add(options={"billed_by": "quarter", "hours_ahead": 1})
@@ -118,7 +119,7 @@ async def test_the_average_ahead_goes_by_quarters_where_these_are_billed(make_ho
     assert float(home.value("average_ahead")) == pytest.approx(fmean(quarters), abs=1e-4)
 
 
-async def test_the_average_ahead_is_unknown_where_an_hour_is(make_home: MakeHome) -> None:
+async def test_the_average_ahead_is_unknown_if_an_hour_is(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T12:20:00+02:00")
     home.forecast_of = None
     home.serve()

@@ -1,4 +1,4 @@
-"""What outlives a restart, and what of it does not."""
+"""The data that survives a restart, and the data that does not."""
 
 import json
 from copy import deepcopy
@@ -18,7 +18,7 @@ type Files = dict[str, Any]
 
 
 async def kept(hass: HomeAssistant, home: Home, files: Files) -> dict[str, Any]:
-    """Unload, and return what was written; the server is gone from here on."""
+    """Unload, and return the stored data; the server is gone from here on."""
     await hass.config_entries.async_unload(home.entry.entry_id)
     await home.server.runner.cleanup()
     written: dict[str, Any] = files[KEY]
@@ -31,21 +31,21 @@ async def start(hass: HomeAssistant, home: Home) -> ConfigEntryState:
     return home.entry.state
 
 
-async def test_what_is_new_is_written_soon(home: Home, hass_storage: Files) -> None:
+async def test_new_data_is_stored_soon(home: Home, hass_storage: Files) -> None:
     await home.publish(instant(PUBLISHED_TOMORROW))
     await home.at(home.now + 20)
     settled = hass_storage[KEY]["data"]["answer"]["settled"]
     assert max(map(int, settled)) == instant(PUBLISHED_TOMORROW) - HOUR_S
 
 
-async def test_what_is_kept_is_json_and_bounded(home: Home, hass: HomeAssistant, hass_storage: Files) -> None:
+async def test_the_stored_data_is_json_of_limited_size(home: Home, hass: HomeAssistant, hass_storage: Files) -> None:
     await home.at(home.now + 6 * HOUR_S)
     written = await kept(hass, home, hass_storage)
     assert len(json.dumps(written)) < 32_768
     assert min(map(int, written["data"]["answer"]["settled"])) >= home.now - 50 * HOUR_S
 
 
-async def test_all_that_was_shown_is_shown_again_without_the_server(
+async def test_after_a_restart_without_the_server_all_states_are_the_same(
     hass: HomeAssistant, home: Home, hass_storage: Files
 ) -> None:
     before = {state.entity_id: (state.state, dict(state.attributes)) for state in hass.states.async_all()}
@@ -55,7 +55,7 @@ async def test_all_that_was_shown_is_shown_again_without_the_server(
     assert after == before
 
 
-async def test_an_age_is_judged_by_the_answer_and_not_by_the_restart(
+async def test_the_age_of_data_counts_from_the_answer_and_not_from_the_restart(
     hass: HomeAssistant, home: Home, hass_storage: Files
 ) -> None:
     await kept(hass, home, hass_storage)
@@ -64,7 +64,7 @@ async def test_an_age_is_judged_by_the_answer_and_not_by_the_restart(
     assert home.state("binary_sensor", "data_problem").attributes["problems"] == ["server_unreachable"]
 
 
-async def test_who_the_server_is_is_known_without_it(
+async def test_the_servers_identity_is_known_without_the_server(
     hass: HomeAssistant, make_home: MakeHome, hass_storage: Files
 ) -> None:
     home = await make_home()
@@ -76,7 +76,7 @@ async def test_who_the_server_is_is_known_without_it(
     assert float(home.value("current_price")) == round(home.price_of(hour) / 1000 * 1.09, 4)
 
 
-async def test_a_start_with_prices_that_do_not_cover_the_hour_says_what_is_wrong(
+async def test_a_start_with_prices_that_do_not_cover_the_hour_reports_it(
     hass: HomeAssistant, make_home: MakeHome, hass_storage: Files
 ) -> None:
     home = await make_home()
@@ -139,7 +139,7 @@ def _with(value: object, *path: str) -> Any:  # noqa: ANN401
         _with("outcomes", "outcomes"),
     ],
 )
-async def test_a_damaged_file_is_as_good_as_none(
+async def test_a_damaged_file_counts_as_missing(
     hass: HomeAssistant,
     home: Home,
     hass_storage: Files,
@@ -157,7 +157,7 @@ async def test_a_damaged_file_is_as_good_as_none(
     "outcome",
     [{}, None, 5, [], "window", {"reason": "bad weather", "last_run": None}, {"reason": "no_prices"}, {"pieces": []}],
 )
-async def test_a_decision_that_cannot_be_read_is_decided_anew_and_costs_nothing_else(
+async def test_a_decision_that_cannot_be_read_is_made_again_and_loses_no_other(
     hass: HomeAssistant, home: Home, hass_storage: Files, outcome: object
 ) -> None:
     decided = home.value("window_start", PLAN_ID)
@@ -181,7 +181,7 @@ async def test_a_decision_that_cannot_be_read_is_decided_anew_and_costs_nothing_
         _with(5, "ledger", "prices"),
     ],
 )
-async def test_a_damaged_part_costs_neither_what_a_plan_saved_nor_any_other_part(
+async def test_a_damaged_part_loses_neither_savings_nor_other_parts(
     hass: HomeAssistant,
     home: Home,
     hass_storage: Files,
@@ -198,7 +198,7 @@ async def test_a_damaged_part_costs_neither_what_a_plan_saved_nor_any_other_part
 
 
 @pytest.mark.parametrize("plans", [None, [], "plans", {PLAN_ID: {"since": 1}}, {PLAN_ID: 3}])
-async def test_an_account_that_cannot_be_read_is_counted_anew(
+async def test_an_account_that_cannot_be_read_starts_again(
     hass: HomeAssistant, home: Home, hass_storage: Files, plans: object
 ) -> None:
     written = await kept(hass, home, hass_storage)
@@ -208,7 +208,7 @@ async def test_an_account_that_cannot_be_read_is_counted_anew(
 
 
 @pytest.mark.parametrize(("version", "minor_version"), [(1, 7), (2, 1)])
-async def test_a_file_of_another_version_is_as_good_as_none(
+async def test_a_file_of_another_version_counts_as_missing(
     hass: HomeAssistant, home: Home, hass_storage: Files, version: int, minor_version: int
 ) -> None:
     await hass.config_entries.async_unload(home.entry.entry_id)
@@ -234,7 +234,7 @@ async def test_a_window_that_ended_while_home_assistant_was_down_is_not_run_agai
     assert instant(home.value("window_start", PLAN_ID)) >= instant("2026-01-15T00:00:00+02:00")
 
 
-async def test_what_is_kept_of_quarters_is_bounded(
+async def test_the_stored_quarters_have_a_limited_size(
     hass: HomeAssistant, make_home: MakeHome, hass_storage: Files
 ) -> None:
     home = await make_home()

@@ -1,4 +1,4 @@
-"""A household with two zones of one server: two entries that share nothing but the address of the computer."""
+"""A household with two zones of one server: two entries that share only the computer's address."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ async def test_each_zone_has_prices_with_its_own_vat(home: Home) -> None:
     assert paid == {"ee": "0.124", "lv": "0.121", "fi": "0.1255"}
 
 
-async def test_a_rate_that_the_operator_chose_holds_in_all_zones(make_home: MakeHome) -> None:
+async def test_the_operators_vat_rate_applies_in_all_zones(make_home: MakeHome) -> None:
     home = await make_home(settings=Settings(zones=("ee", "lv"), vat_rate=0.09), price_of=lambda _: MARKET_PRICE)
     assert {shown(home, await add_zone(home, zone), "current_price") for zone in ("ee", "lv")} == {"0.109"}
 
@@ -72,7 +72,7 @@ async def test_entities_and_devices_of_two_zones_have_names_of_their_own(hass: H
         assert plan.via_device_id == server.id
 
 
-async def test_actions_ask_which_zone_is_meant_and_answer_for_that(hass: HomeAssistant, home: Home) -> None:
+async def test_actions_require_a_zone_and_answer_for_it(hass: HomeAssistant, home: Home) -> None:
     entries = [await add_zone(home, zone) for zone in ("ee", "lv")]
     prices = [(await ask(hass, "get_prices", config_entry=entry.entry_id))["prices"][0] for entry in entries]
     assert [one["price"] for one in prices] == [0.124, 0.121]
@@ -89,7 +89,7 @@ async def test_diagnostics_and_system_health_name_the_zones(hass: HomeAssistant,
     assert await info["can_reach_server"] == "ok"
 
 
-async def test_prices_of_another_zone_are_not_taken_and_a_repair_says_so(hass: HomeAssistant, home: Home) -> None:
+async def test_prices_of_another_zone_are_refused_and_raise_a_repair(hass: HomeAssistant, home: Home) -> None:
     latvia = await add_zone(home, "lv")
     before = shown(home, latvia, "current_price")
     hass.config_entries.async_update_entry(latvia, data={**latvia.data, "url": f"http://127.0.0.1:{home.port}/fi"})

@@ -1,4 +1,4 @@
-"""What windows cost and saved: worked out beside by hand, through days with all that happens to them."""
+"""The cost and the saving of windows, compared with calculations by hand, over days with all kinds of events."""
 
 import json
 from dataclasses import replace
@@ -53,7 +53,7 @@ def test_a_window_saves_against_starting_at_once_and_against_the_days_mean() -> 
 
 
 def test_the_devices_own_energy_counts_in_the_order_in_which_it_used_it() -> None:
-    """At once it would have used the 3 kWh of its first hour at .30, the one of its second at .25."""
+    """If started at once, it would have used the first hour's 3 kWh at .30, and the second hour's 1 kWh at .25."""
     night = [0.30, 0.25, 0.30, 0.30, *DAY[4:]]
     first, second = NIGHT + 4 * HOUR_S, NIGHT + 10 * HOUR_S
     readings = {
@@ -84,7 +84,7 @@ def test_each_part_of_a_window_over_midnight_belongs_to_its_own_day() -> None:
     assert [total.even.saved for total in found.values()] == pytest.approx([0.0, 0.1])
 
 
-def test_what_is_not_settled_is_not_counted() -> None:
+def test_prices_that_are_not_settled_do_not_count() -> None:
     run = run_of((NIGHT + 4 * HOUR_S, NIGHT + 6 * HOUR_S))
     assert amounts_by_day(run, prices_of(*DAY[:20]), NIGHT + DAY_S) == {}
 
@@ -165,7 +165,7 @@ def test_a_plan_made_in_the_middle_of_a_day_could_not_have_started_before() -> N
 
 
 def test_prices_that_come_late_count_when_they_come() -> None:
-    """A forecast is all that is known of a day, until its prices come on the evening after."""
+    """A day has only a forecast until its prices come on the next evening."""
     late = NIGHT + DAY_S + 20 * HOUR_S
     life = Life(
         replace(MACHINE, horizon=Horizon.EXPECTED),
@@ -229,7 +229,7 @@ def test_a_device_that_runs_no_longer_than_its_window_may_lose() -> None:
     assert life.account.total_of([local(NIGHT).date()]).even.saved < -1
 
 
-def test_what_was_expected_when_waiting_began_is_beside_what_came_true() -> None:
+def test_the_saving_expected_when_waiting_began_is_beside_the_actual_one() -> None:
     """At midnight the evening is forecast to be cheap; by then it is published, and cheaper still."""
     life = Life(
         replace(MACHINE, horizon=Horizon.EXPECTED),
@@ -254,7 +254,7 @@ def test_what_was_expected_when_waiting_began_is_beside_what_came_true() -> None
     assert life.account.last_window == last
 
 
-def test_what_is_expected_is_of_the_need_that_the_window_has() -> None:
+def test_the_expected_saving_is_for_the_windows_present_need() -> None:
     """The car says after six hours that it needs five hours instead of one, and is still waiting."""
     price_of = lambda start: 0.05 if start == NIGHT + 20 * HOUR_S else 0.20  # noqa: E731
     car = replace(MACHINE, duration_s=HOUR_S, energy_kwh=2.0, power_kw=2.0)
@@ -272,7 +272,7 @@ def test_what_is_expected_is_of_the_need_that_the_window_has() -> None:
     assert last.expected.expected == pytest.approx(per_kwh.saved) == pytest.approx(0.15 / 5)
 
 
-def test_the_last_window_is_still_told_when_it_has_been_added_up() -> None:
+def test_the_last_window_is_still_shown_after_it_was_added_up() -> None:
     once = replace(MACHINE, weekdays=frozenset([4]))
     life = Life(once, NIGHT)
     life.live(NIGHT + DAY_S)
@@ -288,7 +288,7 @@ def test_the_last_window_is_still_told_when_it_has_been_added_up() -> None:
 
 
 @pytest.mark.parametrize("back_s", [HOUR_S, 5 * HOUR_S, DAY_S])
-def test_with_a_clock_set_back_what_ran_by_the_new_clock_counts_once(back_s: int) -> None:
+def test_after_a_clock_is_set_back_each_window_counts_once(back_s: int) -> None:
     life = Life(BOILER, NIGHT)
     life.live(NIGHT + 4 * DAY_S + 13 * HOUR_S)
     life.now -= back_s
@@ -297,7 +297,7 @@ def test_with_a_clock_set_back_what_ran_by_the_new_clock_counts_once(back_s: int
     assert life.account.total.even.cost == pytest.approx(life.cost(life.ran))
 
 
-def test_days_that_were_added_up_stay_as_they_were_when_a_clock_set_back_lives_them_again() -> None:
+def test_added_up_days_stay_the_same_when_a_clock_set_back_repeats_them() -> None:
     life = Life(BOILER, NIGHT)
     life.live(NIGHT + 4 * DAY_S + 13 * HOUR_S)
     life.now = NIGHT + HOUR_S
@@ -305,8 +305,8 @@ def test_days_that_were_added_up_stay_as_they_were_when_a_clock_set_back_lives_t
     assert life.account.total.even.kwh == pytest.approx(6 * 3)
 
 
-def test_a_window_that_is_let_go_of_counts_as_far_as_it_ran() -> None:
-    """As with `replan: true`. What comes instead is compared with starting when the first one was let go of."""
+def test_a_dropped_window_counts_for_the_time_that_it_ran() -> None:
+    """This happens with `replan: true`. The new window is compared with a start when the first one was dropped."""
     night = [0.3, 0.35, 0.1, 0.3, 0.25, 0.2, 0.2]
     life = Life(MACHINE, NIGHT, price_of=lambda start: dict(enumerate(night)).get((start - NIGHT) // HOUR_S, 0.4))
     life.live(NIGHT + 3 * HOUR_S)
@@ -318,7 +318,7 @@ def test_a_window_that_is_let_go_of_counts_as_far_as_it_ran() -> None:
 
 
 @pytest.mark.parametrize("kind", [Kind.DEAREST, Kind.ABOVE])
-def test_hours_to_stay_out_of_save_nothing_by_running(kind: Kind) -> None:
+def test_windows_in_expensive_hours_save_nothing(kind: Kind) -> None:
     plan = replace(MACHINE, kind=kind, price_cap=0.12 if kind is Kind.ABOVE else None, min_piece_s=HOUR_S)
     life = Life(plan, NIGHT)
     life.live(NIGHT + 2 * DAY_S)
@@ -344,7 +344,7 @@ def test_days_are_added_up_after_two_months_and_the_total_stays() -> None:
     assert life.account.total_of([local(life.now).date() - timedelta(days=30)]).even.kwh == pytest.approx(2)
 
 
-def test_what_cannot_be_read_is_begun_anew(caplog: pytest.LogCaptureFixture) -> None:
+def test_parts_that_cannot_be_read_start_empty(caplog: pytest.LogCaptureFixture) -> None:
     life = Life(BOILER, NIGHT)
     life.live(NIGHT + DAY_S)
     kept = life.ledger.as_dict()
@@ -373,10 +373,10 @@ def test_a_deleted_plan_is_forgotten() -> None:
     st.integers(0, 24),
     st.integers(1, 12),
 )
-def test_whatever_the_prices_the_sums_are_those_of_the_hours_that_ran(
+def test_with_any_prices_the_sums_are_those_of_the_hours_that_ran(
     thousandths: list[int], plan: PlanSettings, off_at: int, off_for: int
 ) -> None:
-    """With Home Assistant off for a time: what it missed of a window that had begun counts, nothing else does."""
+    """Home Assistant is off for a time. Of the missed time, only windows that had begun count."""
     life = Life(plan, NIGHT, price_of=lambda start: thousandths[(start - NIGHT) // HOUR_S % 48] / 1_000)
     life.live(NIGHT + off_at * HOUR_S)
     life.restart()
@@ -401,10 +401,8 @@ def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
 
 @pytest.mark.parametrize("back_s", [1_000, 4 * HOUR_S, 11 * HOUR_S])
 @pytest.mark.parametrize("plan", [BOILER, MACHINE, CAR], ids=["split", "one piece", "by energy"])
-def test_a_clock_that_is_wrong_for_a_moment_after_a_restart_costs_nothing_that_was_counted(
-    plan: PlanSettings, back_s: int
-) -> None:
-    """A small computer without a battery for its clock starts with the time that it last wrote down."""
+def test_a_clock_that_is_briefly_wrong_after_a_restart_loses_no_sums(plan: PlanSettings, back_s: int) -> None:
+    """A small computer without a battery for its clock starts with the last time that it stored."""
     life = Life(plan, NIGHT)
     life.live(NIGHT + 3 * DAY_S + 18 * HOUR_S)
     counted, right = life.account.total.as_list(), life.now
@@ -428,7 +426,7 @@ def test_windows_are_counted_again_once_a_clock_that_was_set_back_has_caught_up(
     assert life.account.total.even.kwh == pytest.approx(counted + 2 * MACHINE.duration_s / HOUR_S)
 
 
-def test_windows_of_a_clock_that_was_days_ahead_hold_nothing_up() -> None:
+def test_windows_of_a_clock_that_was_days_ahead_delay_no_others() -> None:
     life = Life(MACHINE, NIGHT + 100 * DAY_S)
     life.live(NIGHT + 101 * DAY_S)
     life.now, life.outcome = NIGHT, None

@@ -32,7 +32,7 @@ def test_the_first_reading_only_says_where_counting_begins() -> None:
     assert energy_in(of_counter(sums), [FIRST, SECOND]) == pytest.approx({SECOND: 0.3})
 
 
-def test_what_was_counted_while_nothing_was_read_is_spread_evenly() -> None:
+def test_energy_counted_during_a_gap_is_spread_evenly() -> None:
     """Home Assistant was off for half an hour, or the meter unavailable; half of it in the first quarter."""
     sums = counted()
     for start in range(START, START + 2 * QUARTER_S - FIVE_MIN_S, FIVE_MIN_S):
@@ -40,7 +40,7 @@ def test_what_was_counted_while_nothing_was_read_is_spread_evenly() -> None:
     assert energy_in(of_counter(sums), [FIRST, SECOND]) == pytest.approx({FIRST: 0.3, SECOND: 0.3})
 
 
-def test_a_meter_that_was_replaced_by_one_with_a_higher_count_uses_nothing_in_a_moment() -> None:
+def test_a_replaced_meter_with_a_higher_count_adds_no_energy() -> None:
     sums = {start: total + (7_000 if start >= START + QUARTER_S else 0) for start, total in counted().items()}
     assert energy_in(of_counter(sums), [FIRST, SECOND]) == pytest.approx({FIRST: 0.3})
 
@@ -55,7 +55,7 @@ def test_a_power_is_added_up() -> None:
     assert energy_in(of_power(kilowatts), [FIRST]) == pytest.approx({FIRST: 0.5})
 
 
-def test_a_hole_in_a_power_has_the_mean_of_its_neighbours() -> None:
+def test_a_gap_in_a_power_has_the_mean_of_its_neighbours() -> None:
     kilowatts = dict.fromkeys(TWO_HOURS, 2.0) | dict.fromkeys(
         range(START + HOUR_S, START + 2 * HOUR_S, FIVE_MIN_S), 1.0
     )
@@ -65,12 +65,12 @@ def test_a_hole_in_a_power_has_the_mean_of_its_neighbours() -> None:
     assert energy_in(of_power(kilowatts), [hole]) == pytest.approx({hole: 1.5 / 3})
 
 
-def test_a_long_hole_in_a_power_is_not_known() -> None:
+def test_a_long_gap_in_a_power_is_unknown() -> None:
     kilowatts = {START - FIVE_MIN_S: 2.0, START + HOUR_S + QUARTER_S: 2.0}
     assert energy_in(of_power(kilowatts), [FIRST, SECOND]) == {}
 
 
-def test_what_a_device_gives_is_not_used() -> None:
+def test_power_that_a_device_feeds_back_does_not_count() -> None:
     assert energy_in(of_power(dict.fromkeys(TWO_HOURS, -3.0)), [FIRST]) == {FIRST: 0.0}
 
 
@@ -83,9 +83,7 @@ def test_a_power_no_home_can_have_is_not_known() -> None:
     st.sets(st.integers(1, 22)),
     st.sets(st.integers(1, 119)),
 )
-def test_whatever_is_missing_between_nothing_is_counted_twice_or_lost(
-    used: list[float], missing: set[int], cuts: set[int]
-) -> None:
+def test_with_any_gaps_no_energy_is_counted_twice_or_lost(used: list[float], missing: set[int], cuts: set[int]) -> None:
     """A counter read at both ends: its energy, cut at any minutes, adds up to what it counted."""
     sums = {
         start: total
@@ -100,5 +98,5 @@ def test_whatever_is_missing_between_nothing_is_counted_twice_or_lost(
     assert sum(found.values()) == pytest.approx(sum(used[1:]), abs=1e-6)
 
 
-def test_slices_outside_what_was_read_are_not_known() -> None:
+def test_slices_outside_the_readings_are_unknown() -> None:
     assert energy_in([Stretch(START, START + 600, 1.0)], [FIRST, (START, START + 600)]) == {(START, START + 600): 1.0}

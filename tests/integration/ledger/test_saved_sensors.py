@@ -1,4 +1,4 @@
-"""How much a plan saved, as Home Assistant shows it, with its statistics; meters are read from a real recorder."""
+"""The saving of a plan in Home Assistant, with its statistics. Meters are read from a real recorder."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -49,17 +49,17 @@ def is_there(hass: HomeAssistant, key: str) -> bool:
 
 
 def window(home: Home) -> int:
-    """Return when the plan's window begins."""
+    """Return the start of the plan's window."""
     return instant(home.value("window_start", PLAN_ID))
 
 
 def saved_per_kwh(home: Home, begins: int) -> float:
-    """Return what an hour in the window saved beside one that starts at once, at midnight."""
+    """Return the saving of an hour in the window against an hour that starts at once, at midnight."""
     return home.consumer_price(MIDNIGHT) - home.consumer_price(begins)
 
 
 def compile_statistics(hass: HomeAssistant, start: int) -> None:
-    """Let the recorder compile the statistics of five minutes, and say so, as it does ten seconds after them."""
+    """Let the recorder compile the statistics of five minutes, and announce them, as it does ten seconds after them."""
     get_instance(hass).queue_task(StatisticsTask(datetime.fromtimestamp(start, UTC), fire_events=True))
 
 
@@ -92,7 +92,7 @@ class Meter:
         )
 
     async def live(self, until: int) -> None:
-        """Let time come to `until`; every five minutes the meter is recorded and its statistics are compiled."""
+        """Move time to `until`; every five minutes the meter is recorded and its statistics are compiled."""
         home, hass = self.home, self.home.hass
         while home.now < until:
             was_at = home.now - home.now % FIVE_MIN_S
@@ -125,10 +125,10 @@ async def test_the_devices_real_energy_counts(make_home: MakeHome, unit: str, pe
 
 
 @with_recorder
-async def test_a_window_is_counted_whole_as_soon_as_its_last_reading_is_recorded(
+async def test_a_window_is_complete_as_soon_as_its_last_reading_is_recorded(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
-    """So the guide's automation tells the whole cost, without waiting for the next quarter of an hour."""
+    """So the guide's automation reports the whole cost, without waiting for the next quarter of an hour."""
     home = await make_home("2026-01-14T00:00:00+02:00")
     meter = Meter(home)
     meter.show()
@@ -148,7 +148,7 @@ async def test_a_window_is_counted_whole_as_soon_as_its_last_reading_is_recorded
 
 
 @with_recorder
-async def test_a_meter_that_begins_again_at_zero_and_is_away_for_a_while_loses_nothing(
+async def test_a_meter_that_restarts_at_zero_or_is_away_briefly_loses_no_energy(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
     """Home Assistant restarts in the middle of the window too."""
@@ -174,7 +174,7 @@ async def test_a_meter_that_begins_again_at_zero_and_is_away_for_a_while_loses_n
 
 
 @with_recorder
-async def test_a_meter_that_stays_away_is_told_and_counts_nothing(make_home: MakeHome) -> None:
+async def test_a_meter_that_stays_away_counts_as_hours_without_a_reading(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00")
     await home.add(plans={PLAN_ID: METERED})
     begins = window(home)
@@ -185,8 +185,8 @@ async def test_a_meter_that_stays_away_is_told_and_counts_nothing(make_home: Mak
 
 
 @with_recorder
-async def test_the_statistics_show_what_was_saved_and_when(hass: HomeAssistant, make_home: MakeHome) -> None:
-    """Also a loss: the plan has no other hour than one that is dearer than the day."""
+async def test_the_statistics_show_savings_at_their_time(hass: HomeAssistant, make_home: MakeHome) -> None:
+    """They also show a loss: the plan's only possible hour is more expensive than the day's mean."""
     home = await make_home("2026-01-14T00:00:00+02:00", PUBLISHED_TOMORROW)
     await home.add(plans={PLAN_ID: {**BY_ENERGY, "energy": 2.0}})
     entity_id = home.state("sensor", "saved_total", PLAN_ID).entity_id
@@ -243,7 +243,7 @@ async def test_a_plan_by_energy_counts_the_energy_it_is_given(hass: HomeAssistan
 
 
 async def test_a_new_month_begins_at_zero_and_the_total_goes_on(make_home: MakeHome) -> None:
-    """What was saved on the last evening stays in the old month."""
+    """The saving of the last evening stays in the old month."""
     home = await make_home("2026-01-31T20:00:00+02:00", "2026-02-02T01:00:00+02:00")
     midnight = instant("2026-02-01T00:00:00+02:00")
     cheap = midnight - 2 * HOUR_S
@@ -281,7 +281,7 @@ async def test_sums_survive_a_restart_without_the_server(
 async def test_sums_that_were_lost_begin_a_new_cycle(
     hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
 ) -> None:
-    """The recorder takes a fall to zero for a loss of money, unless it is told of the reset."""
+    """The recorder counts a fall to zero as lost money, unless the reset is announced."""
     home = await make_home("2026-01-14T00:00:00+02:00")
     await home.add(plans={PLAN_ID: BY_ENERGY})
     await home.at(window(home) + 3 * HOUR_S)
@@ -293,7 +293,9 @@ async def test_sums_that_were_lost_begin_a_new_cycle(
     assert attributes(home, "saved_total")["last_reset"] == iso(home.now)
 
 
-async def test_switched_off_in_the_middle_only_what_ran_counts(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_after_a_switch_off_in_the_middle_only_the_time_before_counts(
+    hass: HomeAssistant, make_home: MakeHome
+) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00")
     await home.add(plans={PLAN_ID: BY_ENERGY})
     begins = window(home)
@@ -346,7 +348,7 @@ async def change_plan(hass: HomeAssistant, home: Home, data: dict[str, Any]) -> 
     await home.settle()
 
 
-async def test_sums_come_and_go_with_the_meter_and_are_not_forgotten(hass: HomeAssistant, make_home: MakeHome) -> None:
+async def test_sensors_come_and_go_with_the_meter_but_keep_their_sums(hass: HomeAssistant, make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00")
     await home.add(plans={PLAN_ID: BY_ENERGY})
     await home.at(window(home) + 2 * HOUR_S)
@@ -360,7 +362,7 @@ async def test_sums_come_and_go_with_the_meter_and_are_not_forgotten(hass: HomeA
     assert not is_there(hass, "last_saving")
 
 
-async def test_a_deleted_plan_takes_its_sums_along(
+async def test_deleting_a_plan_deletes_its_sums(
     hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
 ) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00")
@@ -428,6 +430,6 @@ async def test_the_form_shows_the_meter_and_keeps_it_also_while_it_is_away(
 
 
 def test_prices_differ_from_hour_to_hour() -> None:
-    """Else the tests here would prove nothing."""
+    """Otherwise the tests here would prove nothing."""
     price_of: Callable[[int], float] = wavy
     assert len({price_of(MIDNIGHT + hour * HOUR_S) for hour in range(24)}) == 24

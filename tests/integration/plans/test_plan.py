@@ -1,4 +1,4 @@
-"""One decision after the other: what wins, what stays, what is over, and what is said where there is nothing."""
+"""Decisions one after the other: the best window, windows that stay or are over, and the reason without a window."""
 
 import json
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ def test_a_window_that_has_not_begun_moves_with_the_prices() -> None:
 
 
 @pytest.mark.parametrize("now", [clock(3), clock(4), clock(5) - 1])
-def test_a_window_that_has_begun_stays_with_its_figures_whatever_comes(now: int) -> None:
+def test_a_window_that_has_begun_keeps_its_time_and_figures(now: int) -> None:
     first = window(decide(plan(), TWO_DAYS, NIGHT))
     for timeline in (Timeline(HOUR_S), line(settled(NIGHT, [0.9] * 5 + [0.0] * 19))):
         held = window(decide(plan(duration=60, price_cap=1), timeline, now, first))
@@ -104,7 +104,7 @@ def test_an_occurrence_that_has_run_stays_done_while_there_is_nothing_to_plan() 
     assert hours(decide(plan(), TWO_DAYS, clock(14), again)) == [(27, 29)]
 
 
-def test_a_window_slept_through_has_not_run_and_the_rest_of_its_span_is_planned() -> None:
+def test_a_missed_window_has_not_run_and_the_rest_of_its_span_is_planned() -> None:
     slept = decide(plan(), TWO_DAYS, NIGHT)
     assert hours(decide(plan(), TWO_DAYS, clock(8), slept)) == [(8, 10)]
 
@@ -118,7 +118,7 @@ def test_today_is_left_for_tomorrow_once_too_little_of_it_is_left() -> None:
     assert hours(decide(plan(), TWO_DAYS, clock(22.1))) == [(27, 29)]
 
 
-def test_a_split_plan_takes_what_is_left_of_the_day_and_says_so() -> None:
+def test_a_split_plan_takes_the_rest_of_the_day_and_is_marked_shortened() -> None:
     found = window(decide(plan(split=True), TWO_DAYS, clock(22.1)))
     assert hours(found) == [(22.25, 24)]
     assert found.shortened
@@ -138,13 +138,13 @@ def test_a_shortened_window_gets_the_missing_time_when_prices_come() -> None:
     assert decide(asked, Timeline(HOUR_S), clock(5), later) == later
 
 
-def test_what_is_made_up_follows_on_without_a_break_where_that_is_cheapest() -> None:
+def test_missing_time_is_added_without_a_gap_if_that_is_cheapest() -> None:
     began = decide(plan(180, split=True), line(settled(NIGHT, [0.3])), NIGHT)
     later = decide(plan(180, split=True), line(settled(NIGHT, [0.3, 0.1, 0.1, *[0.2] * 21])), clock(0.5), began)
     assert hours(later) == [(0, 3)]
 
 
-def test_what_is_lacking_is_made_up_after_the_window_too_but_not_after_its_span() -> None:
+def test_missing_time_is_added_after_the_window_but_not_after_its_span() -> None:
     asked, today = plan(180, split=True), line(settled(NIGHT, [0.3, *[None] * 20, 0.1, 0.1, 0.1]))
     began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
     waiting = decide(asked, line(settled(NIGHT, [0.3])), clock(2), began)
@@ -154,7 +154,7 @@ def test_what_is_lacking_is_made_up_after_the_window_too_but_not_after_its_span(
     assert reason(decide(asked, today, clock(24), waiting)) is Reason.NO_PRICES
 
 
-def test_less_than_a_piece_is_made_up_only_by_going_on_with_the_one_that_runs() -> None:
+def test_less_than_a_piece_is_only_added_to_the_running_piece() -> None:
     asked, today = plan(90, split=True), line(settled(NIGHT, [0.3] * 24))
     began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
     assert hours(decide(asked, today, clock(0.5), began)) == [(0, 1.5)]
@@ -179,7 +179,7 @@ def test_the_share_of_predicted_hours_is_that_of_the_time() -> None:
     assert window(decide(plan(duration=75, horizon="expected"), timeline, NIGHT)).forecast_share == 0.2
 
 
-def test_the_average_is_what_is_expected_also_for_a_cautious_plan() -> None:
+def test_the_average_is_the_expected_price_also_for_a_cautious_plan() -> None:
     timeline = line(predicted(NIGHT, [(0.0, 0.1, 0.4)] * 24))
     assert window(decide(plan(horizon="cautious"), timeline, NIGHT)).average == 0.1
 
@@ -191,7 +191,7 @@ def test_an_hour_above_the_cap_is_never_used_and_one_at_it_is() -> None:
     assert reason(decide(plan(120, price_cap=12), timeline, NIGHT)) is Reason.ABOVE_CAP
 
 
-def test_a_cautious_plan_holds_the_ninetieth_percentile_against_the_cap() -> None:
+def test_a_cautious_plan_compares_the_ninetieth_percentile_with_the_cap() -> None:
     timeline = line(predicted(NIGHT, [(0.0, 0.1, 0.4)] * 24))
     assert reason(decide(plan(horizon="cautious", price_cap=20), timeline, NIGHT)) is Reason.ABOVE_CAP
     assert window(decide(plan(horizon="expected", price_cap=20), timeline, NIGHT))
@@ -207,7 +207,7 @@ def test_a_weekly_plan_waits_for_prices_of_its_day() -> None:
     assert reason(decide(plan(weekdays=["thu"]), TWO_DAYS, clock(1))) is Reason.NO_PRICES
 
 
-def test_a_plan_longer_than_its_span_is_told_so_whatever_is_known() -> None:
+def test_a_plan_longer_than_its_span_has_too_little_time_with_any_prices() -> None:
     impossible = plan(duration=240, earliest="10:00:00", deadline="13:00:00")
     assert reason(decide(impossible, TWO_DAYS, NIGHT)) is Reason.TOO_LITTLE_TIME
     assert reason(decide(impossible, Timeline(HOUR_S), NIGHT)) is Reason.TOO_LITTLE_TIME
@@ -217,7 +217,7 @@ def test_an_evening_too_short_for_the_plan_waits_for_the_prices_of_tomorrow() ->
     assert reason(decide(plan(duration=180), line(settled(NIGHT, CHEAP_AT_3)), clock(22))) is Reason.NO_PRICES
 
 
-def test_hours_that_get_lost_are_planned_around() -> None:
+def test_a_plan_avoids_hours_whose_price_got_lost() -> None:
     first = decide(plan(), TWO_DAYS, NIGHT)
     without_4 = line([one for one in TWO_DAYS.periods if one.start != clock(4)])
     assert hours(decide(plan(), without_4, clock(1), first)) == [(2, 4)]
@@ -245,7 +245,7 @@ def test_a_clock_set_back_before_the_span_opened_finds_everything_open() -> None
 
 
 class TestSeveralDaysToChooseFrom:
-    """A late beginning leaves a first occurrence out whose rest is too short, if a later one of the days has room."""
+    """A plan made late skips a first occurrence whose rest is too short, if a later one of its days has room."""
 
     EVENING = clock(21.1)
     PUBLISHED = line(settled(NIGHT, [0.1 + hour % 7 / 100 for hour in range(48)]))
@@ -255,7 +255,7 @@ class TestSeveralDaysToChooseFrom:
         """Return a plan of 11 hours: 25 kWh at 2.3 kW."""
         return PlanSettings.from_mapping({"energy": 25, "power": 2.3, "split": True, "days": 3, **form})
 
-    def test_the_rest_of_a_night_is_left_for_a_day_that_holds_all(self) -> None:
+    def test_the_rest_of_a_night_is_left_for_a_day_with_room_for_the_window(self) -> None:
         found = window(decide(self.car(deadline="06:00:00"), self.PUBLISHED, self.EVENING))
         assert (found.shortened, sum(end - start for start, end in found.pieces)) == (False, 11 * HOUR_S)
         assert (found.span.opens, found.span.closes) == (clock(30), clock(54))
@@ -268,7 +268,7 @@ class TestSeveralDaysToChooseFrom:
         assert found.start >= clock(24)
         assert not found.shortened
 
-    def test_a_plan_of_one_day_takes_what_is_left(self) -> None:
+    def test_a_plan_of_one_day_takes_the_rest_of_it(self) -> None:
         found = window(decide(self.car(deadline="06:00:00", days=1), self.PUBLISHED, self.EVENING))
         assert hours(found) == [(21.25, 30)]
         assert found.shortened
@@ -282,7 +282,7 @@ class TestSeveralDaysToChooseFrom:
         asked = self.car(deadline="14:00:00", energy=40)
         assert hours(decide(asked, today, clock(12))) == [(14, 25)]
 
-    def test_what_no_later_day_holds_is_not_waited_for(self) -> None:
+    def test_a_plan_does_not_wait_if_no_later_day_has_room(self) -> None:
         asked = self.car(earliest="22:00:00", deadline="06:00:00", days=2, energy=60)
         assert hours(decide(asked, self.PUBLISHED, clock(23)))[0][0] == 23
 
@@ -303,7 +303,7 @@ def test_only_the_newest_run_is_remembered() -> None:
     assert outcome.last_run.last_run is None
 
 
-def test_a_decision_is_the_same_after_it_was_kept() -> None:
+def test_a_decision_is_the_same_after_it_was_stored() -> None:
     timeline = line([hour(NIGHT, 0.2)], predicted(NIGHT + HOUR_S, [(0.05, 0.1, 0.2)] * 47))
     outcome: Outcome | None = None
     for now in range(NIGHT, NIGHT + 2 * DAY_S, QUARTER_S):
@@ -326,7 +326,7 @@ def test_a_decision_is_the_same_after_it_was_kept() -> None:
         {"last_run": {"pieces": []}},
     ],
 )
-def test_what_is_no_decision_is_refused(broken: dict[str, Any]) -> None:
+def test_a_document_that_is_not_a_decision_is_refused(broken: dict[str, Any]) -> None:
     whole = asdict(decide(plan(), TWO_DAYS, NIGHT))
     kept = broken if "reason" in broken or not broken else whole | broken
     with pytest.raises(ValueError):

@@ -1,4 +1,4 @@
-"""Plans lived through, quarter by quarter, over both changes of the clock, and with clocks and prices that fail."""
+"""Plans over several days, quarter by quarter, with both changes of the clock, and with clocks and prices that fail."""
 
 from functools import cache
 from typing import Any
@@ -54,7 +54,7 @@ def lived(name: str, horizon: Horizon, period: str, *, late_s: int = 0) -> House
 @pytest.mark.parametrize("period", PERIODS)
 @pytest.mark.parametrize("horizon", Horizon)
 @pytest.mark.parametrize("name", FORMS)
-def test_every_occurrence_runs_once_and_as_long_as_it_says(name: str, horizon: Horizon, period: str) -> None:
+def test_every_occurrence_runs_once_for_its_whole_length(name: str, horizon: Horizon, period: str) -> None:
     household = lived(name, horizon, period)
     assert household.runs
     end = at(PERIODS[period]) + DAYS * DAY_S
@@ -86,7 +86,7 @@ def test_no_occurrence_is_left_out(name: str, horizon: Horizon, period: str) -> 
     assert set(whole) <= set(household.runs)
 
 
-def test_an_hour_above_the_cap_is_never_run_in() -> None:
+def test_a_plan_never_runs_in_an_hour_above_its_cap() -> None:
     for name in ("capped", "capped split"):
         household = lived(name, Horizon.PUBLISHED, "autumn")
         cap = household.plan.price_cap
@@ -121,7 +121,7 @@ def test_a_published_plan_never_rests_on_a_forecast() -> None:
     st.sampled_from([None, "06:00:00", "14:15:00"]),
     st.sampled_from([["mon", "tue", "wed", "thu", "fri", "sat", "sun"], ["mon", "tue", "fri"], ["wed"]]),
 )
-def test_made_at_any_time_it_runs_whole_in_the_first_of_its_days_that_holds_it(
+def test_a_plan_runs_whole_on_the_first_of_its_days_with_room(
     quarter: int, quarters: int, days: int, deadline: str | None, weekdays: list[str]
 ) -> None:
     form = {"deadline": deadline, "days": days, "weekdays": weekdays, "split": True, "min_piece": 15}
@@ -157,7 +157,7 @@ STEPS = st.one_of(st.just(QUARTER_S), st.integers(0, 3 * HOUR_S), st.integers(-3
 
 @settings(max_examples=60)
 @given(PLANS, st.lists(st.tuples(STEPS, st.integers(0, 3)), max_size=60), st.sampled_from(list(PERIODS.values())))
-def test_whatever_clock_and_prices_do_a_window_that_has_begun_is_where_it_was(
+def test_no_clock_or_price_moves_a_window_that_has_begun(
     plan: PlanSettings, steps: list[tuple[int, int]], first: str
 ) -> None:
     now = at(first) + DAY_S

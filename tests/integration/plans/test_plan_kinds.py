@@ -1,4 +1,4 @@
-"""Plans by energy, for the dearest hours, for all hours on one side of a price, and nearly as cheap ones."""
+"""Plans by energy, for the most expensive hours, for all hours below or above a price, and with a tolerance."""
 
 import json
 from dataclasses import asdict
@@ -45,15 +45,15 @@ def reason(outcome: Outcome) -> Reason:
 
 
 class TestByEnergy:
-    """The duration follows from the energy that is needed and the power."""
+    """The duration is calculated from the needed energy and the power."""
 
-    def test_a_window_is_as_long_as_the_energy_takes_and_tells_what_it_costs(self) -> None:
+    def test_a_window_by_energy_has_its_duration_and_its_cost(self) -> None:
         found = window(decide(plan(energy=4, power=2), TODAY, NIGHT))
         assert hours(found) == [(1, 3)]
         assert found.cost == Cost(expected=0.4, low=0.4, high=0.4, energy=4)
         assert found.saving is not None
 
-    def test_of_the_last_quarter_only_what_is_needed_is_paid_for(self) -> None:
+    def test_the_cost_includes_only_the_needed_part_of_the_last_quarter(self) -> None:
         # 2.1 kWh take 1 h 3 min of 2 kW, so 15 minutes of the dearer hour are planned and 3 of them used.
         timeline = line(settled(NIGHT, [0.1, 0.4]))
         found = window(decide(plan(energy=2.1, power=2), timeline, NIGHT))
@@ -66,7 +66,7 @@ class TestByEnergy:
         assert cost == Cost(expected=1.0, low=0.5, high=2.0, energy=10)
 
     @pytest.mark.parametrize("split", [True, False])
-    def test_more_than_fits_takes_all_the_time_there_is_and_says_so(self, split: bool) -> None:
+    def test_more_energy_than_fits_takes_all_the_time_and_is_marked_shortened(self, split: bool) -> None:
         asked = plan(energy=30, power=2, split=split, earliest="00:00:00", deadline="06:00:00")
         found = window(decide(asked, TODAY, NIGHT))
         assert hours(found) == [(0, 6)]
@@ -74,20 +74,20 @@ class TestByEnergy:
         assert found.cost is not None
         assert found.cost.energy == 12
 
-    def test_in_one_piece_more_than_fits_takes_the_longest_stretch(self) -> None:
+    def test_in_one_piece_more_energy_than_fits_takes_the_longest_run(self) -> None:
         timeline = line(settled(NIGHT, [0.1, None, 0.3, 0.4, 0.5, None, 0.1, 0.1]))
         found = window(decide(plan(energy=10, power=2), timeline, NIGHT))
         assert hours(found) == [(2, 5)]
         assert found.shortened
 
-    def test_in_one_piece_what_is_lacking_is_made_up_only_by_going_on(self) -> None:
+    def test_in_one_piece_missing_time_is_only_added_to_the_running_piece(self) -> None:
         asked = plan(energy=6, power=2)
         began = decide(asked, line(settled(NIGHT, [0.3])), NIGHT)
         assert hours(decide(asked, line(settled(NIGHT, [0.3, 0.4, 0.1, 0.1, 0.1])), clock(0.5), began)) == [(0, 3)]
         over = decide(asked, line(settled(NIGHT, [0.3])), clock(2), began)
         assert reason(decide(asked, TODAY, clock(3), over)) is Reason.NO_PRICES
 
-    def test_an_energy_of_nothing_is_nothing_to_do(self) -> None:
+    def test_with_an_energy_of_zero_the_plan_is_done(self) -> None:
         assert reason(decide(plan(energy=0, power=2), TODAY, NIGHT)) is Reason.NOTHING_NEEDED
         assert reason(decide(plan(energy=0, power=2, split=True), TODAY, NIGHT)) is Reason.NOTHING_NEEDED
         assert reason(window_in(plan(energy=0, power=2), TODAY, Span(NIGHT, NIGHT + DAY_S), NIGHT)) is (
@@ -102,7 +102,7 @@ class TestByEnergy:
         assert reason(done) is Reason.NOTHING_NEEDED
         assert done.last_run == held
 
-    def test_what_it_costs_is_kept_and_older_decisions_had_none(self) -> None:
+    def test_the_cost_is_stored_and_may_be_missing_in_older_decisions(self) -> None:
         found = decide(plan(energy=4, power=2), TODAY, NIGHT)
         kept = json.loads(json.dumps(asdict(found)))
         assert outcome_from_dict(kept) == found
@@ -111,9 +111,9 @@ class TestByEnergy:
 
 
 class TestDearest:
-    """The hours to stay out of."""
+    """The hours to avoid."""
 
-    def test_the_dearest_window_of_the_day_is_found(self) -> None:
+    def test_the_most_expensive_window_of_the_day_is_found(self) -> None:
         found = window(decide(plan(kind="dearest", duration=120), TODAY, NIGHT))
         assert hours(found) == [(7, 9)]
         assert (found.average, found.saving, found.cost) == (0.5, None, None)
@@ -140,7 +140,9 @@ class TestDearest:
             ]
         ),
     )
-    def test_it_is_the_cheapest_of_prices_turned_over(self, prices: list[float | None], form: dict[str, Any]) -> None:
+    def test_the_most_expensive_window_is_the_cheapest_of_negated_prices(
+        self, prices: list[float | None], form: dict[str, Any]
+    ) -> None:
         turned = [None if price is None else -price for price in prices]
         dearest = decide(plan(kind="dearest", **form), line(settled(NIGHT, prices)), NIGHT)
         cheapest = decide(plan(**form), line(settled(NIGHT, turned)), NIGHT)
@@ -161,30 +163,30 @@ class TestByPriceLimit:
     def test_all_hours_at_or_above_a_price_are_one_window(self) -> None:
         assert hours(decide(plan(kind="above", price_cap=30), TODAY, NIGHT)) == [(3, 5), (6, 10)]
 
-    def test_what_is_shorter_than_the_least_piece_is_left_out(self) -> None:
+    def test_runs_shorter_than_the_least_piece_are_left_out(self) -> None:
         assert hours(decide(plan(kind="below", price_cap=10, min_piece=75), TODAY, NIGHT)) == [(1, 3)]
 
     def test_the_span_of_the_plan_holds(self) -> None:
         asked = plan(kind="below", price_cap=20, earliest="02:00:00", deadline="12:00:00")
         assert hours(decide(asked, TODAY, NIGHT)) == [(2, 3), (5, 6), (10, 12)]
 
-    def test_caution_counts_what_may_come(self) -> None:
+    def test_a_cautious_plan_by_limit_uses_the_percentiles(self) -> None:
         timeline = line(predicted(NIGHT, [(0.05, 0.1, 0.3), (0.05, 0.1, 0.15), *[(0.2, 0.3, 0.4)] * 22]))
         assert hours(decide(plan(kind="below", price_cap=20, horizon="cautious"), timeline, NIGHT)) == [(1, 2)]
         assert hours(decide(plan(kind="above", price_cap=20, horizon="cautious"), timeline, NIGHT)) == [(2, 24)]
 
-    def test_the_piece_that_runs_stays_and_what_is_ahead_follows_the_prices(self) -> None:
+    def test_the_running_piece_stays_and_the_hours_ahead_follow_the_prices(self) -> None:
         began = decide(plan(kind="below", price_cap=20), TODAY, NIGHT)
         other = line(settled(NIGHT, [0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.1, *[0.9] * 17]))
         held = window(decide(plan(kind="below", price_cap=20), other, clock(1), began))
         assert hours(held) == [(0, 3), (6, 7)]
         assert held.locked
 
-    def test_another_limit_counts_for_what_is_ahead(self) -> None:
+    def test_another_limit_counts_for_the_hours_ahead(self) -> None:
         began = decide(plan(kind="below", price_cap=20), TODAY, NIGHT)
         assert hours(decide(plan(kind="below", price_cap=10), TODAY, clock(1), began)) == [(0, 3), (5, 6)]
 
-    def test_a_piece_that_runs_goes_on_without_a_break_if_it_should(self) -> None:
+    def test_a_running_piece_continues_without_a_gap_while_prices_allow(self) -> None:
         asked = plan(kind="below", price_cap=20, min_piece=120)
         began = decide(asked, line(settled(NIGHT, [0.1, 0.1, 0.3, *[0.5] * 21])), NIGHT)
         assert hours(decide(asked, line(settled(NIGHT, [0.1, 0.1, 0.2, *[0.5] * 21])), clock(1), began)) == [(0, 3)]
@@ -196,7 +198,7 @@ class TestByPriceLimit:
         assert reason(over) is Reason.NO_PRICES
         assert hours(decide(asked, TODAY, clock(4.5), over)) == [(1, 3), (5, 6)]
 
-    def test_a_published_price_ends_what_began_on_a_prediction_but_not_before_its_least_length(self) -> None:
+    def test_a_published_price_ends_a_predicted_piece_after_its_least_length(self) -> None:
         asked = plan(kind="below", price_cap=20, min_piece=60, horizon="expected")
         hoped = line(settled(NIGHT, [0.1]), predicted(NIGHT + HOUR_S, [(0.05, 0.1, 0.3)] * 23))
         began = decide(asked, hoped, NIGHT)
@@ -205,7 +207,7 @@ class TestByPriceLimit:
         assert hours(decide(asked, published, clock(0.25), began)) == [(0, 1), (3, 4)]
         assert hours(decide(asked, published, clock(1.5), began)) == [(0, 1.75), (3, 4)]
 
-    def test_without_any_price_what_was_planned_stays(self) -> None:
+    def test_without_any_price_the_planned_pieces_stay(self) -> None:
         began = decide(plan(kind="below", price_cap=20), TODAY, NIGHT)
         assert hours(decide(plan(kind="below", price_cap=20), Timeline(HOUR_S), clock(1), began)) == hours(began)
 
@@ -218,7 +220,7 @@ class TestByPriceLimit:
         assert hours(held) == [(23, 24)]
         assert hours(decide(asked, timeline, clock(24), held)) == [(24, 25)]
 
-    def test_all_that_is_published_after_its_own_day_is_known_too(self) -> None:
+    def test_windows_of_all_published_days_are_known(self) -> None:
         asked = plan(kind="below", price_cap=10, min_piece=60)
         timeline = line(settled(NIGHT, [*[0.5] * 22, 0.1, 0.1, 0.1, *[0.5] * 5, 0.1, *[0.5] * 17]))
         now = window(decide(asked, timeline, clock(20)))
@@ -227,7 +229,7 @@ class TestByPriceLimit:
         assert windows_after(other, timeline, window(decide(other, timeline, NIGHT)), NIGHT) == ()
 
     @pytest.mark.parametrize("kind", ["below", "above"])
-    def test_lived_through_it_is_on_in_exactly_the_hours_on_its_side(self, kind: str) -> None:
+    def test_over_days_it_is_on_in_exactly_the_hours_within_its_limit(self, kind: str) -> None:
         first = at("2026-10-23T00:00")
         household = Household(plan(kind=kind, price_cap=8))
         on = 0
@@ -259,10 +261,10 @@ class TestNearlyAsCheap:
         timeline = line(settled(NIGHT, [0.3, 0.1, 0.3, 0.12, *[0.3] * 20]))
         assert hours(decide(plan(duration=60, tolerance=2, prefer="latest"), timeline, NIGHT)) == [(3, 4)]
 
-    def test_of_equally_cheap_windows_the_preferred_one_is_taken_without_a_tolerance_too(self) -> None:
+    def test_among_equally_cheap_windows_the_preferred_one_wins_without_tolerance(self) -> None:
         assert hours(decide(plan(duration=60, prefer="latest"), line(settled(NIGHT, [0.1] * 24)), NIGHT)) == [(23, 24)]
 
-    def test_a_split_window_that_is_over_earlier_wins_and_is_the_cheapest_that_is_over_then(self) -> None:
+    def test_the_split_window_that_ends_first_wins_then_the_cheapest(self) -> None:
         timeline = line(settled(NIGHT, [0.3, 0.12, 0.11, 0.3, 0.13, 0.3, 0.1, *[0.3] * 17]))
         split = {"duration": 120, "split": True, "min_piece": 60}
         assert hours(decide(plan(**split), timeline, NIGHT)) == [(2, 3), (6, 7)]

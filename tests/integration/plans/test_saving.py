@@ -1,4 +1,4 @@
-"""What waiting saves, and how sure that is, by the rule of the module's docstring."""
+"""The saving of waiting and its certainty, by the rule in the module's docstring."""
 
 import math
 from statistics import NormalDist
@@ -26,7 +26,7 @@ def rho(apart_h: float) -> float:
     return 0.45 * math.exp(-apart_h / 2.5) + 0.55 * math.exp(-apart_h / 34)
 
 
-def test_settled_hours_save_what_they_save_for_certain() -> None:
+def test_the_saving_of_settled_hours_is_certain() -> None:
     saving = saving_of(line(settled(NIGHT, [0.30, 0.20, 0.10, 0.14])), hours((2, 4)), NIGHT)
     assert saving is not None
     assert (saving.expected, saving.low, saving.high, saving.chance) == (0.13, 0.13, 0.13, 1.0)
@@ -38,14 +38,14 @@ def test_starting_at_once_saves_nothing_and_has_no_chance_of_more() -> None:
     assert (saving.expected, saving.low, saving.high, saving.chance) == (0.0, 0.0, 0.0, 0.0)
 
 
-def test_equal_prices_save_nothing_whatever_floats_make_of_thirds() -> None:
+def test_equal_prices_save_nothing_despite_rounding_errors() -> None:
     saving = saving_of(line(settled(NIGHT, [0.1] * 6)), hours((3, 6)), NIGHT)
     assert saving is not None
     assert (saving.expected, saving.chance) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("gap", [0, 1, 3])
-def test_nothing_is_said_where_an_hour_of_either_is_not_known(gap: int) -> None:
+def test_without_the_price_of_an_hour_the_saving_is_unknown(gap: int) -> None:
     prices: list[float | None] = [0.3, 0.3, 0.1, 0.1]
     prices[gap] = None
     assert saving_of(line(settled(NIGHT, prices)), hours((2, 4)), NIGHT) is None

@@ -1,4 +1,4 @@
-"""A plan as its form writes it."""
+"""The settings of a plan, read from its form."""
 
 from datetime import time
 
@@ -100,7 +100,7 @@ def test_a_cap_in_cents_equals_the_same_price_in_euros() -> None:
         ("tolerance", 101),
     ],
 )
-def test_what_can_not_be_is_refused_by_the_name_of_its_field(field: str, value: object) -> None:
+def test_impossible_values_are_refused_with_the_name_of_their_field(field: str, value: object) -> None:
     with pytest.raises(ValueError, match=rf"^{field}: "):
         PlanSettings.from_mapping({field: value})
 
@@ -134,7 +134,7 @@ def test_what_can_not_be_is_refused_by_the_name_of_its_field(field: str, value: 
         ({"kind": "above", "price_cap": 5, "min_piece": 20}, "min_piece"),
     ],
 )
-def test_fields_that_do_not_go_together_are_refused_by_the_name_of_the_one_to_mend(
+def test_contradicting_fields_are_refused_with_the_name_of_the_one_to_change(
     form: dict[str, object], field: str
 ) -> None:
     with pytest.raises(ValueError, match=rf"^{field}: "):
@@ -159,7 +159,7 @@ def test_no_piece_has_to_be_longer_than_the_plan() -> None:
     assert PlanSettings.from_mapping({"energy": 0, "power": 4, "split": True}).min_piece_s == 0
 
 
-def test_a_form_says_how_often_it_may_start_and_what_is_nearly_as_cheap() -> None:
+def test_a_form_has_the_most_starts_and_the_tolerance() -> None:
     form = {"kind": "dearest", "split": True, "max_starts": 3.0, "tolerance": 0.57, "prefer": "latest"}
     settings = PlanSettings.from_mapping(form)
     assert (settings.kind, settings.max_starts) == (Kind.DEAREST, 3)

@@ -1,4 +1,4 @@
-"""The solver against a brute force that tries everything, and by hand where a rule decides."""
+"""The solver, compared with a search of all solutions, and with solutions by hand for each rule."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ def solve(
     prefer_latest: bool = False,
     goes_on: bool = False,
 ) -> tuple[Piece, ...]:
-    """Solve over hours that start at NIGHT, and return the pieces in seconds after it. The span is all of them."""
+    """Solve over hours that start at NIGHT, and return the pieces in seconds after it. The span is all these hours."""
     timeline = Timeline(HOUR_S, settled(NIGHT, prices))
     job = Job(
         duration_s=duration_s,
@@ -66,7 +66,7 @@ def every_way(usable: Sequence[bool], shortest: int, first: int = 0) -> Iterator
 
 
 def every_way_on(usable: Sequence[bool], shortest: int) -> Iterator[tuple[Piece, ...]]:
-    """Yield the same, and those that begin with going on with what runs up to the first usable quarter."""
+    """Yield the same sets, and those that continue a piece that runs up to the first usable quarter."""
     yield from every_way(usable, shortest)
     first = usable.index(True) if True in usable else len(usable)
     for end in range(first + 1, len(usable) + 1):
@@ -82,7 +82,7 @@ def quarters_of(pieces: Sequence[Piece]) -> list[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A job over hours from NIGHT on, of which `bounds` are left."""
+    """A job over hours from NIGHT on, with `bounds` for the rest of the span."""
 
     prices: Sequence[float | None]
     duration_s: int
@@ -101,7 +101,7 @@ class Case:
         return solve(**{name: getattr(self, name) for name in Case.__dataclass_fields__})
 
     def ways(self, bounds: Piece) -> Iterator[tuple[Piece, ...]]:
-        """Yield all that could be run within the bounds, in quarters after NIGHT."""
+        """Yield all possible runs within the bounds, in quarters after NIGHT."""
         places = range(len(self.costs))
         usable = [
             self.costs[place] is not None
@@ -174,13 +174,13 @@ def cases(draw: st.DrawFn) -> Case:
     )
 )
 @example(Case(prices=[0.01, None, 0.01], duration_s=90 * 60, min_piece_s=HOUR_S, bounds=(NIGHT, NIGHT + 3 * HOUR_S)))
-def test_nothing_is_better_than_what_is_found(case: Case) -> None:
+def test_no_solution_is_better_than_the_one_found(case: Case) -> None:
     assert case.solved() == case.brute_force()
 
 
 @settings(max_examples=300)
 @given(cases(), st.integers(0, 3), st.booleans())
-def test_nothing_is_better_with_so_few_starts(case: Case, most_pieces: int, goes_on: bool) -> None:
+def test_no_solution_with_so_few_starts_is_better(case: Case, most_pieces: int, goes_on: bool) -> None:
     if case.min_piece_s is None:
         case = replace(case, min_piece_s=QUARTER_S)
     case = replace(case, most_pieces=most_pieces, goes_on=goes_on)
@@ -189,7 +189,7 @@ def test_nothing_is_better_with_so_few_starts(case: Case, most_pieces: int, goes
 
 @settings(max_examples=400)
 @given(cases(), st.sampled_from([0.0, 0.001, 0.005, 0.01, 0.05, 1.0]), st.booleans(), st.sampled_from([None, 1, 2]))
-def test_nothing_earlier_or_later_is_nearly_as_cheap(
+def test_no_earlier_or_later_solution_is_nearly_as_cheap(
     case: Case, tolerance: float, prefer_latest: bool, most_pieces: int | None
 ) -> None:
     most_pieces = None if case.min_piece_s is None else most_pieces
@@ -199,7 +199,7 @@ def test_nothing_earlier_or_later_is_nearly_as_cheap(
 
 @settings(max_examples=200)
 @given(cases(), st.booleans())
-def test_all_that_may_be_used_is_used(case: Case, goes_on: bool) -> None:
+def test_all_usable_time_is_used(case: Case, goes_on: bool) -> None:
     shortest = case.min_piece_s or QUARTER_S
     everything = replace(case, duration_s=DAY_S, min_piece_s=shortest, goes_on=goes_on)
     timeline = Timeline(HOUR_S, settled(NIGHT, case.prices))
@@ -230,12 +230,12 @@ def test_part_hours_lean_on_the_cheaper_neighbour() -> None:
     assert solve([0.2, 0.1, 0.3], 90 * 60, None) == hours((0.5, 2))
 
 
-def test_of_equally_cheap_windows_the_earliest_is_taken() -> None:
+def test_among_equally_cheap_windows_the_earliest_is_taken() -> None:
     assert solve([0.1] * 6, 2 * HOUR_S, None) == hours((0, 2))
     assert solve([0.1] * 6, 2 * HOUR_S, HOUR_S) == hours((0, 2))
 
 
-def test_sums_that_only_floats_tell_apart_are_a_tie() -> None:
+def test_sums_that_differ_only_by_rounding_are_a_tie() -> None:
     # 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1 in floats.
     assert solve([0.1, 0.2, 0.3, None, 0.3, 0.2, 0.1], 3 * HOUR_S, None) == hours((0, 3))
 
@@ -253,7 +253,7 @@ def test_no_piece_is_shorter_than_asked() -> None:
     assert solve([0.1, 0.5, 0.1, 0.4, 0.4], 3 * HOUR_S, 2 * HOUR_S) == hours((0, 3))
 
 
-def test_of_equal_cost_fewer_pieces_are_taken() -> None:
+def test_at_equal_cost_fewer_pieces_are_taken() -> None:
     assert solve([0.1, 0.2, 0.1, 0.1], 2 * HOUR_S, HOUR_S) == hours((2, 4))
 
 
@@ -262,7 +262,7 @@ def test_a_millionth_of_a_euro_is_less_and_goes_before_fewer_pieces() -> None:
     assert solve([0.01, 0.010001, 0.5, 0.01], 2 * HOUR_S, HOUR_S) == hours((0, 1), (3, 4))
 
 
-def test_a_split_window_takes_what_there_is_where_its_duration_does_not_fit() -> None:
+def test_a_split_window_takes_all_usable_time_if_its_duration_does_not_fit() -> None:
     assert solve([0.1, None, 0.1, 0.1], 4 * HOUR_S, HOUR_S) == hours((0, 1), (2, 4))
 
 
@@ -270,7 +270,7 @@ def test_more_time_goes_before_less_cost() -> None:
     assert solve([0.1, None, 5.0], 2 * HOUR_S, HOUR_S) == hours((0, 1), (2, 3))
 
 
-def test_what_is_left_of_a_duration_is_not_a_piece_that_is_too_short() -> None:
+def test_the_rest_of_a_duration_never_makes_a_piece_that_is_too_short() -> None:
     assert solve([0.1, None, 0.1], 90 * 60, HOUR_S) == hours((0, 1))
 
 
@@ -279,7 +279,7 @@ def test_negative_prices_are_sought() -> None:
 
 
 @pytest.mark.parametrize("min_piece_s", [None, HOUR_S])
-def test_nothing_is_found_where_nothing_is_known_or_no_time_is_left(min_piece_s: int | None) -> None:
+def test_without_prices_or_time_there_is_no_window(min_piece_s: int | None) -> None:
     assert solve([], HOUR_S, min_piece_s) == ()
     assert solve([0.1], HOUR_S, min_piece_s, bounds=(NIGHT + HOUR_S, NIGHT)) == ()
     assert solve([0.1], HOUR_S, min_piece_s, bounds=(NIGHT + 1, NIGHT + HOUR_S)) == ()

@@ -146,7 +146,7 @@ def test_a_deadline_that_comes_twice_in_autumn_is_the_first_of_the_two() -> None
     assert span.closes == at("2026-10-25T03:30:00+03:00")
 
 
-def test_a_span_of_which_spring_leaves_nothing_is_no_occurrence() -> None:
+def test_a_span_that_spring_leaves_empty_is_no_occurrence() -> None:
     found = spans_from("2026-03-28T00:00", "2026-03-31T00:00", earliest="03:30:00", deadline="04:00:00")
     assert found == [("Sat 28 03:30", "Sat 28 04:00"), ("Mon 30 03:30", "Mon 30 04:00")]
 
@@ -179,7 +179,7 @@ def test_a_span_closes_on_a_chosen_day_or_opens_on_one_without_a_deadline(plan: 
 
 
 @given(plans(), INSTANTS, st.integers(0, 40 * DAY_S))
-def test_the_same_spans_come_out_whenever_one_asks(plan: PlanSettings, since: int, later_s: int) -> None:
+def test_spans_are_the_same_at_any_time(plan: PlanSettings, since: int, later_s: int) -> None:
     until = since + 60 * DAY_S
     later = since + later_s
     asked_before = [span for span in spans(plan, since, until) if span.closes > later]

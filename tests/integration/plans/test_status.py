@@ -1,4 +1,4 @@
-"""How a plan stands, in one word."""
+"""The status of a plan."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ CHEAP_AT_3 = line(settled(NIGHT, [0.2, 0.2, 0.2, 0.1, 0.1, *[0.3] * 19]))
 
 
 def status_at(hour_of_day: float, *, timeline: Timeline = CHEAP_AT_3, **form: object) -> Status:
-    """Return how a plan of two hours stands on that Friday, decided in every quarter of an hour since midnight."""
+    """Return the status of a two-hour plan on that Friday, decided in every quarter of an hour since midnight."""
     settings = PlanSettings.from_mapping({"duration": 120, **form})
     outcome = None
     now = NIGHT + int(hour_of_day * HOUR_S)
@@ -51,12 +51,12 @@ def test_between_two_pieces_the_next_one_is_planned() -> None:
         ({"energy": 0, "power": 2, "weekdays": ["sun"]}, "off"),
     ],
 )
-def test_without_a_window_it_says_why(form: dict[str, Any], status: str) -> None:
+def test_without_a_window_the_status_is_the_reason(form: dict[str, Any], status: str) -> None:
     assert status_at(0, **form) == status
 
 
 @pytest.mark.parametrize("hour_of_day", [0, 4, 12])
-def test_a_plan_that_is_switched_off_says_just_that(hour_of_day: float) -> None:
+def test_a_plan_that_is_switched_off_has_that_status(hour_of_day: float) -> None:
     settings = PlanSettings.from_mapping({"duration": 120, "weekdays": ["sun"]})
     now = NIGHT + int(hour_of_day * HOUR_S)
     assert status_of(settings, switched_off(CHEAP_AT_3, now, None), now) == "switched_off"

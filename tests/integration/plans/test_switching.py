@@ -1,4 +1,4 @@
-"""Plans that are switched off and on, and planned anew: what runs, what is noted as having run, and how often."""
+"""Plans that are switched off and on, and planned again: when they run, and which past windows are noted."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from tests.support.household.timelines import DAY_S, NIGHT, line, settled
 
 MINUTE_S = 60
 PRICES = st.lists(st.integers(0, 9), min_size=24, max_size=24)
-# Minutes of the day at which the switch is turned over.
+# Minutes of the day at which the switch changes.
 SWITCHED = st.lists(st.integers(0, 24 * 60 - 1), max_size=6, unique=True).map(sorted)
 SPLIT = st.builds(
     lambda quarters, piece: {"duration": 15 * quarters, "split": True, "min_piece": 15 * piece},
@@ -57,7 +57,7 @@ def restarted(planner: Planner, form: Mapping[str, Any]) -> Planner:
 def day_of(
     form: Mapping[str, Any], timeline: Timeline, switched: Sequence[int], *, restarts: bool = False
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Live a day, and return when the plan was seen running and what it noted, in minutes of the day."""
+    """Run a day, and return the times of the plan's runs and of its noted windows, in minutes of the day."""
     planner = planner_of(form)
     seen: list[tuple[int, int]] = []
     minutes = sorted({*range(0, 24 * 60, 15), *switched})
@@ -94,7 +94,7 @@ def length(pieces: Sequence[tuple[int, int]]) -> int:
 @given(SPLIT | ONE_PIECE, PRICES, SWITCHED, st.booleans())
 @example(form={"duration": 15, "split": False}, prices=[0] * 24, switched=[0], restarts=False)
 @settings(max_examples=150)
-def test_what_ran_is_noted_to_the_minute_also_over_restarts(
+def test_past_windows_are_noted_to_the_minute_also_over_restarts(
     form: dict[str, Any], prices: list[int], switched: list[int], restarts: bool
 ) -> None:
     seen, noted = day_of(form, line(settled(NIGHT, prices)), switched, restarts=restarts)
@@ -112,7 +112,7 @@ def test_nothing_runs_while_the_plan_is_off(form: dict[str, Any], prices: list[i
 
 @given(SPLIT | ONE_PIECE, PRICES, SWITCHED)
 @settings(max_examples=150)
-def test_no_plan_runs_longer_than_asked_for_a_switch(
+def test_switching_never_makes_a_plan_run_longer_than_requested(
     form: dict[str, Any], prices: list[int], switched: list[int]
 ) -> None:
     seen, _ = day_of(form, line(settled(NIGHT, prices)), switched)
@@ -141,7 +141,7 @@ def test_a_plan_switched_off_at_the_moment_its_window_begins_has_not_run() -> No
     assert (outcome.last_run, outcome.rest, planner.windows("plan")) == (None, (), [])
 
 
-def test_the_average_of_a_window_that_was_cut_is_of_what_ran() -> None:
+def test_the_average_of_a_cut_window_is_of_the_time_that_ran() -> None:
     timeline = line(settled(NIGHT, [1.0, 3.0, *[9.0] * 22]))
     planner = planner_of({"duration": 120})
     planner.decide(timeline, NIGHT)
@@ -151,7 +151,7 @@ def test_the_average_of_a_window_that_was_cut_is_of_what_ran() -> None:
     assert (ran.pieces, ran.average, ran.saving) == (((NIGHT, NIGHT + HOUR_S),), 1.0, None)
 
 
-def test_a_clock_set_back_before_the_span_forgets_what_was_cut_too() -> None:
+def test_a_clock_set_back_before_the_span_also_forgets_a_cut_window() -> None:
     timeline = line(settled(NIGHT, [1.0] * 24))
     planner = planner_of({"duration": 120, "earliest": "02:00:00", "deadline": "12:00:00"})
     for now in (NIGHT + 2 * HOUR_S, NIGHT + 3 * HOUR_S):
@@ -163,7 +163,7 @@ def test_a_clock_set_back_before_the_span_forgets_what_was_cut_too() -> None:
     assert (outcome.last_run, outcome.rest) == (None, ())
 
 
-def test_what_a_window_lacks_is_what_was_asked_for_when_it_began() -> None:
+def test_a_windows_missing_time_is_counted_from_the_need_at_its_start() -> None:
     known = line(settled(NIGHT, [1.0]))
     planner = planner_of({"energy": 12, "power": 4, "split": True, "min_piece": 60})
     planner.decide(known, NIGHT)
@@ -174,7 +174,7 @@ def test_what_a_window_lacks_is_what_was_asked_for_when_it_began() -> None:
     assert not outcome.shortened
 
 
-def test_a_plan_by_a_price_goes_on_with_all_that_is_cheap_enough_then() -> None:
+def test_a_plan_by_price_switched_on_again_runs_in_all_cheap_hours() -> None:
     timeline = line(settled(NIGHT, [0.05] * 6 + [0.5] * 18))
     planner = planner_of({"kind": "below", "price_cap": 10})
     planner.decide(timeline, NIGHT)
@@ -186,7 +186,7 @@ def test_a_plan_by_a_price_goes_on_with_all_that_is_cheap_enough_then() -> None:
     assert outcome.pieces == ((NIGHT, NIGHT + HOUR_S), (NIGHT + 3 * HOUR_S, NIGHT + 6 * HOUR_S))
 
 
-def test_planning_anew_lets_go_of_what_runs_and_notes_what_ran() -> None:
+def test_planning_again_drops_the_running_window_and_notes_its_time() -> None:
     timeline = line(settled(NIGHT, [1.0] * 24))
     planner = planner_of({"duration": 240})
     planner.decide(timeline, NIGHT)

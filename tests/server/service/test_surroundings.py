@@ -53,7 +53,7 @@ def state_after(store: Store, error: SourceError) -> SourceState:
         (999, "", "error"),
     ],
 )
-async def test_a_refusal_is_told_by_its_status(
+async def test_a_refusal_is_reported_with_its_status(
     session: ClientSession, store: Store, status: int, secret: str, fault: Fault
 ) -> None:
     async with Garbage() as server:

@@ -94,6 +94,9 @@ def test_bars_and_labels_stay_within_the_plot(count: int) -> None:
             assert 0 <= bar.y <= bar.y + bar.height <= 1000.1
         for label in chart.labels:
             assert 0 <= label.at < label.at + label.width <= 100.01
+        # All of one width, which a single month does not stretch over the chart.
+        assert len({bar.width for bar in chart.bars}) == 1
+        assert chart.bars[0].width < 150
         # In order from left to right, and none over another.
         edges = [(bar.x, bar.x + bar.width) for bar in chart.bars]
         assert all(end <= start for (_, end), (start, _) in pairwise(edges))
