@@ -33,7 +33,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
-    """Start with one server."""
+    """Set up an entry, which is one server."""
     # The card is offered even if the server doesn't answer, because it shows that.
     card_module.async_offer(hass)
     coordinator = TunnihindCoordinator(hass, entry)
@@ -49,7 +49,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
-    """Stop with one server, and store its known prices and plans."""
+    """Unload an entry, and store its known prices and plans."""
     unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
     if unloaded:
         await entry.runtime_data.async_save()

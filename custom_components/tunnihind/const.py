@@ -10,7 +10,7 @@ LOGGER: Final = logging.getLogger(__package__)
 
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
-# By mode, the number that the ids of the entry's statistics contain.
+# The ids of an entry's statistics contain a number, which is stored here by mode.
 CONF_STATISTICS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"
@@ -30,7 +30,8 @@ EUR_PER_MWH: Final = "EUR/MWh"
 
 # Features that older versions of Home Assistant lack. Remove each one once the oldest version in hacs.json has it.
 _VERSION: Final = (MAJOR_VERSION, MINOR_VERSION)
-# Before 2026.7 the triggers and conditions of integrations had no `for`, and did not see several entities one by one.
+# Before 2026.7 the triggers and conditions of integrations had no `for`, and did not handle several entities
+# separately.
 KNOWS_TRIGGERS: Final = _VERSION >= (2026, 7)
 # Before 2026.8 a device named its parent device by identifiers. This is deprecated now.
 KNOWS_VIA_DEVICE_ID: Final = _VERSION >= (2026, 8)

@@ -112,7 +112,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def contact(self) -> Contact:
-        """When the server last answered, and how."""
+        """When the server last answered, and whether it is the right server."""
         return self._polling.contact(needs_quarters=self._needs_quarters)
 
     @property
@@ -181,7 +181,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         return known
 
     def _update_if_due(self) -> None:
-        """Update the entities if a quarter was skipped (after sleep, or a clock was set) or a problem changed."""
+        """Update the entities if a quarter was skipped, by sleep or a set clock, or if a problem changed."""
         if not self.data:
             return
         skipped = self.clock.now() // QUARTER_S != self.prices.now // QUARTER_S

@@ -23,9 +23,9 @@ _DELAY_S: Final = 15
 class StoredState:
     """The state of an entry when Home Assistant last ran.
 
-    `server` is the unique id of the entry's server, whose clock was `server_ahead_s` ahead. By subentry, `outcomes` has
-    the plans' decisions, `ran` their windows of the last two weeks, and `steered` the plans that were changed beside
-    their forms. `ledger` has the costs and savings of the windows, as JSON.
+    `server` is the unique id of the entry's server, whose clock was `server_ahead_s` ahead. `outcomes` has the plans'
+    decisions, `ran` their windows of the last two weeks, and `steered` the plans that were changed beside their forms;
+    all three are by subentry. `ledger` has the costs and savings of the windows, as JSON.
     """
 
     server: str | None = None

@@ -1,11 +1,10 @@
-"""The card's bytes, and its script's time for a frame while one drags through a week of quarters.
+"""The card's bytes, and its script's time for a frame during a drag through a week of quarters.
 
     uv run --no-sync python -m tests.benchmarks.bench_card [--steps 200]
 
-Measured in Debian's chromium with its CPU four times slower, as on a phone. A frame is all that the card's script does
-between two pictures: what the pointer's event asks for, and the drawing. Setting `hass` is what Home Assistant does
-with each change of any state of the home. On a machine that is busy with other things, the median and the time of a
-processor say more than the longest frames.
+Measured in Debian's chromium with its CPU four times slower, as on a phone. A frame is the work of the card's script
+between two pictures: handling the pointer's event, and drawing. Setting `hass` is what Home Assistant does with each
+change of any state of the home. On a busy machine, the median and the processor time say more than the longest frames.
 """
 
 import asyncio
@@ -92,8 +91,8 @@ async def measure(steps: int) -> None:
 @click.option("--steps", default=200)
 def main(steps: int) -> None:
     """Measure and print."""
-    module = MODULE.read_bytes()
-    click.echo(f"{MODULE.name}: {len(module)} bytes, {len(gzip.compress(module))} compressed")
+    for file in sorted(MODULE.parent.glob("*.js")):
+        click.echo(f"{file.name}: {file.stat().st_size} bytes, {len(gzip.compress(file.read_bytes()))} compressed")
     asyncio.run(measure(steps))
 
 

@@ -1,11 +1,11 @@
-"""What a forecast costs: from nothing, with a new day, and hour by hour in between; hours, then quarters.
+"""The cost of a forecast: from nothing, with a new day, and hour by hour in between; hours, then quarters.
 
     OPENBLAS_NUM_THREADS=1 uv run --no-sync python -m tests.benchmarks.bench_forecast [--database-url URL]
 
 Each set of inputs is measured in a process of its own that reads it from a store, as the server's does. Without a
 database the market is made up: three and a half years, the last months in quarters; wind forecasts nine days ahead;
-load, wind and solar of seven zones for the next day; weather of all points as a year of running leaves it. Times are of
-the processor.
+load, wind and solar of seven zones for the next day; weather of all points as a year of running leaves it. Times are
+processor times.
 """
 
 import tempfile
@@ -25,7 +25,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.forecast.known import Archive, CovariateArchive, IssuedSeries
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_end, day_start, delivery_day, iso_utc
 from tunnihind.pipeline.history import KeptArchive
-from tunnihind.pipeline.retention import COVARIATE_DAYS, looks_at_covariates, superfluous
+from tunnihind.pipeline.retention import COVARIATE_DAYS, covariate_read_times, superfluous
 from tunnihind.sources.open_meteo import KNOWN_AFTER_S, RUN_EVERY_S, RUNS_SINCE
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
@@ -74,7 +74,7 @@ def weather() -> dict[str, list[IssuedSeries]]:
     live = end - LIVE_DAYS * DAY_S
     runs = [*range(day_start(RUNS_SINCE) // DAY_S * DAY_S + DAY_S, live, DAY_S), *range(live, end, RUN_EVERY_S)]
     old = {run + KNOWN_AFTER_S for run in runs if run < end - COVARIATE_DAYS * DAY_S}
-    gone = superfluous(old, looks_at_covariates)
+    gone = superfluous(old, covariate_read_times)
     kept = [run for run in runs if run % DAY_S == 0 or run + KNOWN_AFTER_S not in gone]
 
     def series() -> list[IssuedSeries]:
@@ -128,7 +128,7 @@ def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
 
 
 def peak_mb() -> float:
-    """Return the most memory that this process has had; `getrusage` would count its parent's before it began."""
+    """Return the peak memory of this process; `getrusage` would include its parent's from before its start."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
@@ -144,12 +144,12 @@ def nothing(_name: str) -> bool:
 
 
 def several_days(name: str) -> bool:
-    """Take covariates that reach further than the next day."""
+    """Take covariates that reach past the next day."""
     return not name.endswith("_da_mw")
 
 
 def report(label: str, url: str, wanted: Callable[[str], bool] = everything) -> None:
-    """Measure in a fresh process and print what it says."""
+    """Measure in a fresh process and print its output."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
         lines = fresh.submit(measure, url, wanted).result()
     click.echo("\n".join([label, *lines]))

@@ -1,10 +1,9 @@
-"""How much a database grows in a year, by what is kept in it.
+"""The yearly growth of a database, by kind of data.
 
     uv run --no-sync python -m tests.benchmarks.bench_growth [--years 2]
 
-Each kind gets a database of its own, which is filled day by day as a running server would, thinned once a day. What
-is counted are used pages; a file may be somewhat larger than that, by pages that wait to be used again. Two years
-take some ten minutes of processor.
+Each kind gets a database of its own, which is filled day by day as a running server would, thinned once a day. Used
+pages count; a file may be somewhat larger, by pages that wait for reuse. Two years take some ten minutes of processor.
 """
 
 import tempfile
@@ -37,14 +36,14 @@ WEATHER_EVERY_H: Final = 3
 
 NAMES: Final = [covariate_name(variable, point) for variable in VARIABLES for point in POINTS]
 DECIMALS: Final = {"wind_speed_100m": 2, "temperature_2m": 1, "shortwave_radiation": 0}
-"""With how many Open-Meteo tells each variable."""
+"""The number of decimals of each variable from Open-Meteo."""
 STEP: Final = {"wind_speed_100m": 0.5, "temperature_2m": 0.5, "shortwave_radiation": 30.0}
-"""By how much each goes up or down from one hour to the next."""
+"""The hourly change of each variable, up or down."""
 MIDDLE: Final = {"wind_speed_100m": 10.0, "temperature_2m": 5.0, "shortwave_radiation": 0.0}
 LOWEST: Final = {"wind_speed_100m": 0.0, "temperature_2m": -60.0, "shortwave_radiation": 0.0}
 ENTSOE: Final = [f"{zone}_{kind}_da_mw" for zone in AREAS for kind in ("load", "wind", "solar")]
 LARGEST_MW: Final = {"fi": 15_000, "se3": 14_000, "pl": 28_000}
-"""What made-up load, wind and solar power reach; 2,000 in the other zones."""
+"""The maximum of made-up load, wind and solar power; 2,000 in the other zones."""
 RANDOM: Final = np.random.default_rng(0)
 
 type Fill = Callable[[Store, date], None]
@@ -60,8 +59,8 @@ def add_prices(store: Store, day: date) -> None:
 def add_runs(store: Store, day: date, step_s: int = HOUR_S) -> None:
     """A run an hour, another one every three hours with new weather, and when the prices have come.
 
-    Its prices follow no pattern, so that they pack worse than any real ones. One of quarters that repeats the one
-    before says its first hour anew.
+    Its prices follow no pattern, so that they compress worse than real ones. A run of quarters that repeats the last
+    run changes its first hour.
     """
     published = publication_time(day + timedelta(days=1)) + 600
     said: Run | None = None
@@ -87,7 +86,7 @@ def add_runs(store: Store, day: date, step_s: int = HOUR_S) -> None:
 
 
 def inputs() -> dict[str, Any]:
-    """What a run with weather and ENTSO-E's forecasts says it rests on."""
+    """The inputs that a run with weather and ENTSO-E's forecasts names."""
     ages = RANDOM.integers(0, 30, len(NAMES) + len(ENTSOE)) / 10
     return {
         "tier": "weather",
@@ -141,7 +140,7 @@ def add_held_days(store: Store, day: date) -> None:
 
 
 def _run(name: str, run_ts: int) -> IssuedSeries:
-    """Return a run as the service gives it: hourly steps, then 3- and 6-hourly ones, the hours between interpolated.
+    """Return a run like the service's: hourly steps, then 3- and 6-hourly ones, the hours between interpolated.
 
     Values wander from step to step about as much as those of real forecasts.
     """
@@ -178,7 +177,7 @@ ONCE: Final[dict[str, Fill]] = {
     "weather, a run a day": add_first_runs,
     "ENTSO-E's archive": add_entsoe_archive,
 }
-"""What the back-fill brings of a past year, once."""
+"""The back-fill's data for a past year, once."""
 
 
 def used_mb(store: Store) -> float:

@@ -1,4 +1,4 @@
-"""What a month of history costs: its size, its time, and how long others wait meanwhile.
+"""The cost of a month of history: its size, its time, and the wait of other requests.
 
     uv run --no-sync python -m tests.benchmarks.bench_history [--rounds 20]
 
@@ -86,7 +86,7 @@ async def read_on(session: ClientSession) -> None:
 
 
 async def latencies(session: ClientSession, seconds: float) -> str:
-    """Ask for the forecast at a steady rate, and tell how long it took."""
+    """Ask for the forecast at a steady rate, and return the latencies."""
     times = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:

@@ -1,11 +1,11 @@
-"""What the integration costs Home Assistant's event loop, with 10 plans over 72 hours of forecast, by hour and quarter.
+"""The integration's time in Home Assistant's event loop, with 10 plans over 72 hours of forecast, by hour and quarter.
 
     uv run --no-sync python -m pytest -s -p no:logging tests/benchmarks/bench_integration.py
 
-A poll is timed against a server in a process of its own, so that only the asking and what follows from it counts.
-A tick is timed at every hour or quarter of two days, with two weeks of windows that ran and all that is written to the
-state machine. The sizes are those of the attributes of the current price, which are not recorded, and of what is kept
-over a restart. An open card is timed as it is opened and at each tick.
+A poll is timed against a server in a process of its own, so that only the request and its effects count. A tick is
+timed at every hour or quarter of two days, with two weeks of windows that ran and all that is written to the state
+machine. The sizes are those of the attributes of the current price, which are not recorded, and of what is kept over a
+restart. An open card is timed as it is opened and at each tick.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ PLANS: Final[dict[str, dict[str, Any]]] = {
     "pool": {"kind": "below", "price_cap": 5, **_REACH},
     "sauna": {"kind": "above", "price_cap": 8, **_REACH},
 }
-"""Ten plans, of every kind and with what is dear to solve."""
+"""Ten plans of every kind, with settings that are expensive to solve."""
 TWO_WEEKS: Final = range(14, 0, -1)
 
 
@@ -142,7 +142,7 @@ def _days_earlier(window: Decision, days: int) -> Decision:
 
 
 class _Browser:
-    """A connection that counts what it is sent."""
+    """A connection that counts its received bytes."""
 
     def __init__(self, user: User) -> None:
         self.user = user

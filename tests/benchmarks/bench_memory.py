@@ -1,4 +1,4 @@
-"""What a server takes over simulated hours: memory between hourly runs and at its peak, and processor time.
+"""A server's needs over simulated hours: memory between hourly runs and at its peak, and processor time.
 
     OPENBLAS_NUM_THREADS=1 uv run --no-sync python -m tests.benchmarks.bench_memory [--hours 8] [--zones ee,lv,lt,fi]
 
@@ -38,13 +38,13 @@ PORT: Final = 18_712
 SLOWER: Final = 4
 PATIENCE_S: Final = 900.0
 CALM_S: Final = 11.0
-"""With no process but the server for so long, nothing is left to do: the pipeline looks for work every ten seconds."""
+"""After this time with only the server's process, no work is left: the pipeline looks for work every ten seconds."""
 COMMAND: Final = Path(sys.executable).with_name("tunnihind")
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was taken from one moment to another."""
+    """The resources used between two moments."""
 
     processor_s: float
     peak_mb: float
@@ -85,7 +85,7 @@ class Watch:
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def until_calm(self, done: Callable[[], bool]) -> Spent:
-        """Wait until something is done and nothing more is going on."""
+        """Wait until a task is done and the server is idle."""
         began, spent = time.monotonic(), self.processor_s()
         self.peak_mb, busy = 0.0, time.monotonic()
         while time.monotonic() - began < PATIENCE_S:
@@ -150,7 +150,7 @@ def runs(database: Path) -> int:
 def measured(
     database: Path, clock: ShiftedClock, zones: Sequence[Zone], hours: int, log: Path
 ) -> Iterator[tuple[str, Spent]]:
-    """Yield what was done and what it took."""
+    """Yield each task and its resources."""
 
     def a_run_of_each_zone() -> Callable[[], bool]:
         wanted = runs(database) + len(zones)

@@ -1,4 +1,4 @@
-"""How often what the page's summing sentences say of a forecast came true, and what they were.
+"""How often the page's sentences about a forecast came true, and the sentences themselves.
 
     uv run --no-sync tunnihind backtest --from 2025-01-01 --to 2025-12-31 --forecasts-out FORECASTS.csv
     uv run --no-sync python -m tests.benchmarks.bench_outlook FORECASTS.csv PRICES.csv
@@ -83,7 +83,7 @@ def view_of(run: Run, prices: Prices, lang: str) -> View | None:
 
 
 def claims(view: View, prices: Prices) -> Iterator[tuple[int, str, bool]]:
-    """Yield what is said of the forecast of each day: how many days ahead, what, and whether it came true."""
+    """Yield the statements on each day's forecast: days ahead, the statement, and whether it came true."""
     show, today = view.display, view.display.day(view.now)
     past = [show.shown(period) for day, periods in view.days.items() if day < today for period in periods]
     usual, highest = fmean(past), max(past)
@@ -122,7 +122,7 @@ def claims(view: View, prices: Prices) -> Iterator[tuple[int, str, bool]]:
 @click.argument("prices", type=click.Path(exists=True, path_type=Path))
 @click.option("--sentences", "lang", type=click.Choice(LANGUAGES), help="Print the sentences in this language.")
 def main(forecasts: Path, prices: Path, lang: str | None) -> None:
-    """Print one or the other."""
+    """Print the shares or the sentences."""
     came = read_prices(prices)
     views = [view for run in read_runs(forecasts) if (view := view_of(run, came, lang or "en"))]
     if lang:

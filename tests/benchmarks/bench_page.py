@@ -4,8 +4,8 @@ time that the browser's main thread takes to move a week's chart by one step of 
     uv run --no-sync python -m tests.benchmarks.bench_page [--rounds 5] [--address http://localhost:8080]
 
 Without an address it serves a fortnight of made-up prices itself. Measured in Debian's chromium with an empty cache,
-first as it is on this machine, then as on a phone: its small window, a processor four times slower, and slow 4G
-(1.6 Mbit/s with 150 ms of latency). To be held: 110 kB, a first paint within a second on the phone, no layout shift.
+first at this machine's speed, then like on a phone: its small window, a processor four times slower, and slow 4G (1.6
+Mbit/s with 150 ms of latency). To be held: 110 kB, a first paint within a second on the phone, no layout shift.
 """
 
 import asyncio
@@ -103,7 +103,7 @@ async def drag(browser: Browser, address: str) -> float:
     page = await browser.new_page()
     devtools = await page.context.new_cdp_session(page)
     await page.goto(address, wait_until="networkidle")
-    chart = await page.locator(".u-over").bounding_box()
+    chart = await page.locator(".over").bounding_box()
     if chart is None:
         raise RuntimeError(f"{address} shows no chart")
     await page.mouse.move(chart["x"] + 10, chart["y"] + 50)

@@ -1,9 +1,9 @@
-"""What a household's plans cost Home Assistant's event loop: all kinds, over 72 hours, at four instants of an hour.
+"""The time that plans take in Home Assistant's event loop: all kinds, over 72 hours, at four instants of an hour.
 
     uv run --no-sync python -m tests.benchmarks.bench_plans [--rounds 20]
 
-Each is solved as if its prices were new. The last line is what a tick costs while prices stay, and most do. With
-`--quarters` prices are those of quarters of an hour. Times are of the processor.
+Each plan is solved as if its prices were new. The last line is the cost of a tick while prices stay, as they mostly do.
+With `--quarters` prices are by the quarter of an hour. Times are processor times.
 """
 
 import math
@@ -74,7 +74,7 @@ def wavy(step_s: int) -> Timeline:
 
 
 def cost_ms(plan: PlanSettings, timeline: Timeline, now: int, rounds: int, *, new_prices: bool = True) -> float:
-    """Return the median of what deciding takes."""
+    """Return the median time of a decision."""
     times = []
     for _ in range(rounds):
         if new_prices:

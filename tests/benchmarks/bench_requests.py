@@ -1,4 +1,4 @@
-"""What a request costs: the forecast, the quarters and a feed against a bare aiohttp handler of as many bytes.
+"""The cost of a request: the forecast, the quarters and a feed, compared with a bare aiohttp handler of the same size.
 
     uv run --no-sync python -m tests.benchmarks.bench_requests [--seconds 4] [--rounds 5] [--requests 1000000]
 
@@ -199,7 +199,7 @@ def compare(path: str, coding: Coding, seconds: int, rounds: int) -> float:
         for _ in range(rounds):
             ours.append(drive(OURS_PORT, path, coding, seconds))
             bare.append(drive(BARE_PORT, path, coding, seconds))
-    # Whatever else runs on the machine can only slow a round down: the best one is the least disturbed.
+    # Other processes can only slow a round down, so the best round is the least disturbed.
     ratio = max(load.per_second for load in ours) / max(load.per_second for load in bare)
     click.echo(f"{path}, {coding}, {size} bytes: {ratio:.3f} of the bare handler, best round against best round")
     for name, loads in (("ours", ours), ("bare", bare)):
@@ -216,7 +216,7 @@ def _snapshot() -> Snapshot:
 
 
 def _answers(snapshot: Snapshot) -> dict[str, Callable[[Coding], Representation]]:
-    """Return what makes each answer, by its address."""
+    """Return the functions that make the answers, by address."""
     return {
         FORECAST: snapshot.forecast,
         QUARTERS: partial(snapshot.quarters, 0),
@@ -246,7 +246,7 @@ def measure_memory(requests: int) -> None:
 
 
 def measure_encoding(repeats: int = 50) -> None:
-    """Print what it takes to make and encode each answer once."""
+    """Print the time of making and encoding each answer once."""
     snapshot = _snapshot()
     view = largest_view()
     for coding in CODINGS:

@@ -1,4 +1,4 @@
-"""How well the stated uncertainty of a plan's saving holds on real forecasts, and where its figures come from.
+"""How reliable the stated uncertainty of a plan's saving is on real forecasts, and the source of its figures.
 
     uv run --no-sync tunnihind backtest --from 2024-07-01 --to 2025-12-31 --horizon-days 4 --forecasts-out FORECASTS.csv
     uv run --no-sync python -m tests.benchmarks.bench_saving FORECASTS.csv PRICES.csv --from 2025-07-01 --to 2025-12-31
@@ -33,7 +33,7 @@ HOURS: Final = 71
 LAGS: Final = 60
 RUN_HOURS: Final = (2, 3, 5, 8)
 SOON: Final = 48
-"""Hours ahead in which runs are sought."""
+"""The hours ahead in which runs are searched."""
 P90: Final = NormalDist().inv_cdf(0.9)
 
 type Band = tuple[float, float, float]
@@ -58,7 +58,7 @@ def read_issues(path: Path, first: float, last: float) -> Issues:
 
 
 def judge(issues: Issues, prices: Mapping[int, float]) -> Iterable[Judged]:
-    """Yield every saving that plans would have been told at the issues."""
+    """Yield every saving that plans would have expected at the issues."""
     truth = as_came(prices)
     for issued, bands in issues.items():
         yield from judged(as_issued(prices, bands, issued), truth, issued)
@@ -131,7 +131,7 @@ def print_runs(issues: Issues, prices: Mapping[int, float]) -> None:
 @click.option("--fit", is_flag=True, help="Estimate the rule instead of judging it.")
 @click.option("--runs", "by_run", is_flag=True, help="Judge averages of runs of hours instead of savings.")
 def main(forecasts: Path, prices: Path, first: datetime, last: datetime, *, fit: bool, by_run: bool) -> None:
-    """Print one of the three."""
+    """Print one of the three results."""
     came = read_prices(prices)
     issues = read_issues(forecasts, first.replace(tzinfo=UTC).timestamp(), last.replace(tzinfo=UTC).timestamp())
     if fit:

@@ -1,11 +1,11 @@
-"""What a cluster carries and survives: nginx, PostgreSQL, replicas and `wrk` as real processes on this machine.
+"""The load and the faults that a cluster survives: nginx, PostgreSQL, replicas and `wrk` as real processes.
 
     uv run --no-sync python -m tests.benchmarks.bench_scale [--quick] [--part throughput]... [--table FILE]
 
 It takes some nine minutes, with `--quick` two or three. Every part is bounded in time, a part that fails is a line of
-the table, and no process is left. What it needs: Debian's packages nginx-light, openssl, postgresql, wrk and
-libfaketime. On a machine with other work the figures say little: the table notes the load. docs/scale.md has the table
-and says what follows from it.
+the table, and no process is left. It needs Debian's packages nginx-light, openssl, postgresql, wrk and libfaketime. On
+a machine with other work the figures say little: the table notes the load. docs/scale.md has the table and the
+conclusions.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from tests.support.store import postgresql
 
 @dataclass(frozen=True)
 class Sizes:
-    """How long and how much."""
+    """The durations and the amounts."""
 
     seconds: int
     rounds: int
@@ -47,7 +47,7 @@ _LONGEST_PART_S: Final = 360
 
 
 async def measure_throughput(folder: Path, sizes: Sizes, report: Report) -> None:
-    """What the edge and the replicas carry, and what it costs to lose one of them."""
+    """The load of the edge and the replicas, and the effect of losing one of them."""
     async with opened(folder, now=time.time) as cluster:
         pipeline = await cluster.start("pipeline")
         await pipeline.until_ready()
@@ -67,7 +67,7 @@ async def measure_hour(folder: Path, sizes: Sizes, report: Report) -> None:
 
 
 async def measure_faults(folder: Path, sizes: Sizes, report: Report) -> None:
-    """What breaks, and what is lost by it."""
+    """The faults and their losses."""
     await faults.survive(folder, report, away_s=sizes.away_s, all_of_them=sizes.all_faults)
 
 
@@ -79,7 +79,7 @@ PARTS: Final[dict[str, Callable[[Path, Sizes, Report], Awaitable[None]]]] = {
 
 
 async def measure(parts: Sequence[str], sizes: Sizes, report: Report) -> None:
-    """Run parts, each in a folder of its own; what goes wrong in one is a finding."""
+    """Run parts, each in its own folder. An error in a part is a finding."""
     for name in parts:
         started = time.monotonic()
         click.echo(f"{name} …", err=True)
@@ -96,7 +96,7 @@ async def measure(parts: Sequence[str], sizes: Sizes, report: Report) -> None:
 
 
 def machine() -> str:
-    """Say on what this was measured, and how busy it was."""
+    """Describe the machine, and its load."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     return f"{os.cpu_count()} processors ({platform.machine()}), {memory:.0f} GB, load before {os.getloadavg()[0]:.1f}"
 

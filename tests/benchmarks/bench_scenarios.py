@@ -1,4 +1,4 @@
-"""How good the price paths are on real prices, and what a plan's saving and chance are by them.
+"""The quality of the price paths on real prices, and the savings and chances of plans by the paths.
 
     uv run --no-sync python -m tests.benchmarks.bench_scenarios sqlite:///wind.db --from 2025-01-01 --to 2025-12-24
 
@@ -73,7 +73,7 @@ def variogram_score(paths: Floats, came: Floats) -> float:
 
 
 def costs(prices: Floats, p50: Floats) -> Mapping[str, Floats]:
-    """Return figures of a day and of two, of prices (..., hours) in the first hours of `p50`."""
+    """Return figures for one day and for two, from prices (..., hours) in the first hours of `p50`."""
 
     def windows(values: Floats, hours: int) -> Floats:
         means: Floats = np.lib.stride_tricks.sliding_window_view(values, 4, axis=-1)[..., : hours - 3, :].mean(axis=-1)
@@ -98,7 +98,7 @@ def crps(draws: Floats, came: float) -> float:
 
 
 def judge_paths(made: Iterable[tuple[Run, Scenarios]], prices: Mapping[int, float]) -> None:
-    """Print how the paths and the other orders did."""
+    """Print the scores of the paths and the other orders."""
     scores: defaultdict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for run, scenarios in made:
         ahead = np.array(run.starts()) >= day_end(delivery_day(run.made_at))
@@ -127,7 +127,7 @@ def judge_paths(made: Iterable[tuple[Run, Scenarios]], prices: Mapping[int, floa
 
 
 def judge_plans(made: Iterable[tuple[Run, Scenarios]], prices: Mapping[int, float]) -> None:
-    """Print how the told savings of plans and those on the paths did, and how far they are apart."""
+    """Print the scores of the expected savings of plans and of the savings on the paths, and their difference."""
     settled = {ts: consumer_price(price, VAT_RATE) for ts, price in prices.items()}
     truth = as_came(settled)
     rows = [row for run, scenarios in made for row in _on_paths(run, scenarios, settled, truth)]
@@ -156,7 +156,7 @@ def judge_plans(made: Iterable[tuple[Run, Scenarios]], prices: Mapping[int, floa
 def _on_paths(
     run: Run, scenarios: Scenarios, settled: Mapping[int, float], truth: Timeline
 ) -> Iterator[tuple[Judged, list[float]]]:
-    """Yield the savings that plans are told, each with what it would be on every path, EUR/kWh."""
+    """Yield the expected savings of plans, each with its value on every path, EUR/kWh."""
     unpublished = day_end(delivery_day(run.made_at))
     percentiles = zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
     bands = {
@@ -178,7 +178,7 @@ def _on_paths(
 @click.option("--every", default=1, help="Judge one issue in so many.")
 @click.option("--plans", is_flag=True, help="Judge the savings of plans.")
 def main(database: str, first: datetime, last: datetime, every: int, plans: bool) -> None:
-    """Print one or the other."""
+    """Print the scores of paths or of plans."""
     with Store(database) as store:
         archive = store.archive()
     prices = archive.prices.everything().of("ee")

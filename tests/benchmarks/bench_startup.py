@@ -1,4 +1,4 @@
-"""How soon a server answers that has two years of history: live, and rehearsing yesterday.
+"""The start-up time of a server with two years of history: live, and rehearsing yesterday.
 
     uv run --no-sync python -m tests.benchmarks.bench_startup [--rounds 5]
 
@@ -47,7 +47,7 @@ def fill(url: str) -> None:
 
 
 def seconds_to_ready(*arguments: str) -> float:
-    """Start the server and return after how many seconds it says that it is ready."""
+    """Start the server and return the seconds until it is ready."""
     started = time.perf_counter()
     with subprocess.Popen(
         [COMMAND, "serve", "--host", "127.0.0.1", "--port", str(PORT), *arguments], stderr=subprocess.DEVNULL

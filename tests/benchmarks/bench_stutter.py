@@ -37,7 +37,7 @@ SLICES: Final = 12
 
 
 async def serve(url: str) -> None:
-    """Serve; score again and again while standard input's last line says so."""
+    """Serve; score again and again while the last line of standard input says so."""
     clock = SystemClock()
     settings = Settings(database_url=url, host="127.0.0.1", port=PORT)
     snapshot = Snapshot(settings, clock)
@@ -55,14 +55,14 @@ async def serve(url: str) -> None:
         click.echo("ready")
         while await asyncio.to_thread(sys.stdin.readline):
             started = time.perf_counter()
-            # Nothing is kept, so the same forecasts are made again and again.
+            # No learning is stored, so the same forecasts are made again and again.
             for _ in range(SLICES):
                 await modeller.score_slice(ESTONIA, int(clock.now()))
             click.echo(f"{time.perf_counter() - started:.1f}")
 
 
 def latencies_ms(seconds: float, rate: float) -> list[float]:
-    """Send requests at a steady rate over one connection and return how long each took."""
+    """Send requests at a steady rate over one connection and return the latencies."""
     connection = http.client.HTTPConnection("127.0.0.1", PORT)
     times = []
     ends = time.perf_counter() + seconds

@@ -1,15 +1,15 @@
-"""Is a changed model better? Both are taken through years that differ, in two zones, with whatever was known then.
+"""Is a changed model better? Both are taken through years that differ, in two zones, with the data that was known then.
 
     python -m tests.benchmarks.judge_model BEFORE AFTER --subject "kernel over 900 days" --database all.db
 
-BEFORE and AFTER are trees (a folder, changed or not) or git revisions. The database holds everything that
-`tunnihind import` can be given (`server/tunnihind/forecast/README.md`); each half-year is judged on a part of it. A
-change stays if no half-year of either zone loses with |t| > 1.5, and most of those that it moves gain; half of the mean
-gain is what may be claimed. Pinball loss decides, paired by hour, with one mean a day.
+BEFORE and AFTER are trees (a folder, changed or not) or git revisions. The database holds everything that `tunnihind
+import` can be given (`server/tunnihind/forecast/README.md`); each half-year is judged on a part of it. A change stays
+if no half-year of either zone loses with |t| > 1.5, and most of the changed half-years gain; half of the mean gain is
+what may be claimed. Pinball loss decides, paired by hour, with one mean a day.
 
-Each look is noted in `looks.csv`, those by other means by hand, for the more often one looks, the less a gain says.
-`--every 3` judges a third of the issues, for exploring, and `--only temperature` the half-years with that input.
-Forecasts are kept by what they were made from, so the next look costs one tree only.
+Each look is noted in `looks.csv`, other kinds of looks by hand, because a gain means less after many looks. `--every 3`
+judges a third of the issues, for exploring, and `--only temperature` the half-years with that input. Forecasts are kept
+by what they were made from, so the next look costs one tree only.
 """
 
 import csv
@@ -49,9 +49,9 @@ PLAN_HOURS: Final = 4
 CLEAR_LOSS: Final = 1.5
 """A half-year that loses by a larger t rejects a change."""
 CLAIMED: Final = 0.5
-"""Part of the mean gain that is claimed: who looks often finds luck too."""
+"""The claimed part of the mean gain, because many looks also find lucky gains."""
 JANUARIES: Final = "Januaries"
-"""The coldest months are shown apart, for they are when a forecast matters most, and are not judged."""
+"""The coldest months are shown separately, because a forecast matters most then. They are not judged."""
 LOOKS: Final = Path(__file__).with_name("looks.csv")
 
 
@@ -82,7 +82,7 @@ BEDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one model reached: `share` of the possible saving is that of the cheapest hours of a day, mean of leads."""
+    """The scores of one model. `share` is the share of the possible saving by a day's cheapest hours, mean of leads."""
 
     skill: float
     next_day_skill: float
@@ -95,7 +95,7 @@ class Figures:
     def of(cls, result: BacktestResult, zone: Zone) -> Self:
         """Score a result of a zone."""
         report = BacktestReport.of(result, MARKETS[zone])
-        # Further leads are of days whose newest prices were stale.
+        # Further leads belong to days whose newest prices were stale.
         leads = {lead: scores for lead, scores in report.leads.items() if lead in LEAD_DAYS}
         plans = (of_lead[PLAN_HOURS] for lead, of_lead in report.decisions.by_days_ahead.items() if lead in LEAD_DAYS)
         return cls(
@@ -126,7 +126,7 @@ class HalfYear:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the rule says of half-years; `mean_gain` is over all of them, those included that nothing moved."""
+    """The rule's verdict on half-years; `mean_gain` is over all of them, including unchanged ones."""
 
     losses: tuple[HalfYear, ...]
     gaining: int
@@ -135,7 +135,7 @@ class Verdict:
 
     @classmethod
     def of(cls, half_years: Sequence[HalfYear]) -> Self:
-        """Judge all but Januaries. A t that is not known, of too few days, rejects nothing."""
+        """Judge all but Januaries. An unknown t, from too few days, rejects nothing."""
         half_years = [one for one in half_years if one.label != JANUARIES]
         return cls(
             losses=tuple(one for one in half_years if one.t > CLEAR_LOSS),
@@ -159,7 +159,7 @@ class Verdict:
 
 
 def paired(before: BacktestResult, after: BacktestResult) -> tuple[BacktestResult, BacktestResult]:
-    """Return of both what both forecast, hour by hour, in one order."""
+    """Return the hours that both models forecast, in the same order."""
     first, second = _issue_and_target(before.forecasts), _issue_and_target(after.forecasts)
     _, in_before, in_after = np.intersect1d(first, second, assume_unique=True, return_indices=True)
     return _picked(before, in_before), _picked(after, in_after)
@@ -219,7 +219,7 @@ def _both(one: HalfYear, figure: str, form: str) -> str:
 
 
 def tables(judged: Sequence[HalfYear]) -> str:
-    """Return a table in Markdown for each zone; where two figures stand in a cell, they are before and after."""
+    """Return a table in Markdown for each zone; two figures in a cell are before and after."""
     lines: list[str] = []
     for zone, of_zone in groupby(judged, attrgetter("bed.zone")):
         lines += ["", f"{MARKETS[zone].adjective}: before and after", "", _row(COLUMNS), _row("---" for _ in COLUMNS)]
@@ -258,7 +258,7 @@ def _digest(parts: Iterable[bytes]) -> str:
 
 
 def forecast(database: Path, every: int, cache: Path, folder: Path, bed: Bed) -> BacktestResult:
-    """Return a tree's forecasts on a bed, from the cache where they are there."""
+    """Return a tree's forecasts on a bed, from the cache if possible."""
     made_from = repr(bed), str(every), LAST.isoformat()
     key = _digest([model_digest(folder).encode(), database.read_bytes(), *(fact.encode() for fact in made_from)])
     kept = cache / f"{key}.npz"

@@ -23,7 +23,7 @@ from tunnihind.store.store import Store
 
 
 class EveryFewDays:
-    """Forecasts on one day of so many only."""
+    """Forecasts only on one of several days."""
 
     def __init__(self, forecaster: TieredForecaster, every: int) -> None:
         """Leave out the days whose number since 1970 is not a multiple of `every`."""
@@ -37,7 +37,7 @@ class EveryFewDays:
 
     @property
     def history_days(self) -> int:
-        """How much history is looked at."""
+        """The length of the history."""
         return self._forecaster.history_days
 
     def forecast(self, known: Known) -> Run | None:

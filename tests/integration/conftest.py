@@ -1,4 +1,4 @@
-"""Real Home Assistant with the integration, beside a real server on the loopback, by a clock that the test moves."""
+"""Real Home Assistant with the integration and a real server on the loopback. The test moves their clock."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from tunnihind.api.history import ReadPrices
 from tunnihind.api.models.service import Mode
 from tunnihind.settings import Settings
 
-# Home Assistant's own web server still does so, and would not start with warnings as errors.
+# Home Assistant's own web server still uses this deprecated feature, and would not start with warnings as errors.
 HOME_ASSISTANT_KEYS = r"ignore:It is recommended to use web\.(App|Request)Key"
 
 
@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 async def enable_event_loop_debug() -> None:
-    """Let asyncio look for mistakes only where it is asked to: that takes a third of the time of most tests.
+    """Turn asyncio's debug mode off unless a test asks for it, because it takes a third of the time of most tests.
 
     Home Assistant's plugin always does. Here it is done on the oldest Home Assistant (PYTHONASYNCIODEBUG).
     """
@@ -43,7 +43,7 @@ async def make_home(
     freezer: FrozenDateTimeFactory,
     serve: Serve,
 ) -> MakeHome:
-    """Return what makes a home; by default a morning whose day's prices are published."""
+    """Return a function that makes a home; by default on a morning with the day's published prices."""
 
     async def make(
         now: str = MORNING,
@@ -77,7 +77,7 @@ async def home(make_home: MakeHome) -> Home:
 
 @pytest.fixture
 async def proxy(socket_enabled: None) -> AsyncIterator[RecordingProxy]:
-    """Return what notes all that the household asks, once the home's server is behind it."""
+    """Return a proxy that notes all requests of the household, once the home's server is behind it."""
     proxy = RecordingProxy()
     app = web.Application()
     app.router.add_get("/{path:.*}", proxy.handle)

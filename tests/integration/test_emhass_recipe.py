@@ -1,4 +1,5 @@
-"""The API reference's recipe for EMHASS in Home Assistant: its script asks a running server and tells EMHASS."""
+"""The API reference's recipe for EMHASS in Home Assistant: its script asks a running server and sends the prices to
+EMHASS."""
 
 import json
 from collections.abc import AsyncIterator

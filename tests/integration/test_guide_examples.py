@@ -1,4 +1,4 @@
-"""The guides' examples for Home Assistant, each run there as it stands."""
+"""The guides' examples for Home Assistant, each run there unchanged."""
 
 import json
 import re
@@ -56,7 +56,7 @@ async def _home(hass: HomeAssistant, enable_custom_integrations: None) -> None:
 
 
 def recorded(home: Home, *actions: str) -> list[Call]:
-    """Return the list that every call of these actions comes into."""
+    """Return a list that collects every call of these actions."""
     calls: list[Call] = []
 
     @callback
@@ -73,7 +73,7 @@ def switched(entity_id: str, **times: int) -> list[Call]:
 
 
 async def automate(home: Home, alias: str) -> list[Call]:
-    """Set up one of the guide's automations, and return the list that its calls come into."""
+    """Set up one of the guide's automations, and return the list that collects its calls."""
     calls = recorded(home, "switch.turn_on", "switch.turn_off", "persistent_notification.create")
     assert await async_setup_component(home.hass, "automation", {"automation": AUTOMATIONS[alias]})
     await home.settle()

@@ -1,4 +1,4 @@
-"""The guides name what the integration has, as Home Assistant shows it in their language, and nothing more."""
+"""The guides name exactly the integration's features, as Home Assistant shows them in their language."""
 
 import json
 import re
@@ -36,7 +36,7 @@ both_languages = pytest.mark.parametrize("language", documents.LANGUAGES)
 DISABLED: Final = {"en": "*Disabled at first*", "et": "*Alguses keelatud*"}
 BY_ENERGY: Final = {"energy": 10, "power": 4}
 DEAR: Final = {"kind": "dearest", "energy": 5, "power": 2}
-# Home Assistant's own button, which the section tells to press first.
+# Home Assistant's own button, which the section names first.
 CONFIGURE: Final = {"en": "Configure", "et": "Seadista"}
 # Words of HACS, which are not translated here.
 OF_HACS: Final = {"Custom repositories", "Download", "Integration"}
@@ -220,7 +220,7 @@ async def test_every_action_is_in_the_table_with_its_fields_and_its_answer(
     for action, fields, answer in ([set(documents.codes(cell)) for cell in row] for row in table):
         name = action.pop().removeprefix(f"{DOMAIN}.")
         assert fields == described.pop(name)["fields"].keys() - {"config_entry"} | choices.get(name, set())
-        # How the answer to `get_prices` looks depends on its shape.
+        # The answer to `get_prices` depends on its shape.
         assert answer - set(Shape) == answers[name]
     assert described == {}
     assert "config_entry" in documents.codes(section)

@@ -1,4 +1,4 @@
-"""The guide's settings for other programs: what each reads of Home Assistant, by its own rules, is what is paid."""
+"""The guide's settings for other programs: each program reads the paid prices from Home Assistant by its own rules."""
 
 import json
 import re
@@ -30,7 +30,7 @@ AFTERNOON: Final = "2026-01-14T15:20:00+02:00"
 DAY_S: Final = 24 * HOUR_S
 
 type Paid = Callable[[int], float]
-"""What the household pays at an instant, EUR/kWh: the price, or the median of its forecast."""
+"""The household's price at an instant, EUR/kWh: published, or the median of its forecast."""
 
 
 @pytest.fixture(params=["hour", "quarter"])
@@ -56,7 +56,7 @@ def paid(home: Home) -> Paid:
 
 
 def setting(program: str) -> str:
-    """Return what the guide's table says to write into that program."""
+    """Return the setting for that program from the guide's table."""
     [row] = re.findall(rf"^\| {program} \| (.*) \|$", documents.section("For other programs"), re.MULTILINE)
     [first, *_] = documents.codes(row)
     return first.replace("\\|", "|")

@@ -1,4 +1,4 @@
-"""What quality_scale.yaml claims is there, and so is what it points to."""
+"""The claims of quality_scale.yaml are true, and the files that it names exist."""
 
 import ast
 import json
@@ -42,7 +42,7 @@ exception-translations icon-translations reconfiguration-flow repair-issues stal
 inject-websession strict-typing
 """
 RULES: Final = frozenset(RULES_IN_ORDER.split())
-# What most households look at.
+# The entities that most households look at.
 ENABLED: Final = {
     ("sensor", key)
     for key in (

@@ -17,13 +17,13 @@ from tunnihind.web.reference import recipe
 
 @pytest.fixture
 def expected_lingering_timers() -> bool:
-    """Allow timers that outlive a test: the sensor of older Home Assistants leaves the one of its next question."""
+    """Allow timers that outlive a test: the sensor of older Home Assistants leaves the timer of its next request."""
     return True
 
 
 @pytest.fixture
 async def answer(socket_enabled: None, hass: HomeAssistant, serve: Serve) -> dict[str, Any]:
-    """Return the largest answer there can be, from a server that Home Assistant has been told of."""
+    """Return the largest possible answer, from a server that Home Assistant knows."""
     settled = {HOUR + i * HOUR_S: -1234.56 - i / 7 for i in range(35)}
     server = await serve(make_view(settled, make_run(-1234.56 - i / 7 for i in range(200))))
     config = yaml.safe_load(recipe("home-assistant.yaml", f"http://127.0.0.1:{server.port}"))

@@ -1,4 +1,4 @@
-"""Every text that the code asks for is there in every language, and no other."""
+"""Every language has exactly the texts that the code uses."""
 
 import ast
 import re
@@ -47,7 +47,7 @@ from tests.support.household.translations import (
 )
 
 EN: Final = texts("en")
-# What Home Assistant itself says about an entity, and translates.
+# Attributes that Home Assistant itself adds to entities and translates.
 OWN_ATTRIBUTES: Final = {
     "all_day", "attribution", "description", "device_class", "end_time", "friendly_name", "icon", "last_reset",
     "location", "max", "message", "min", "mode", "options", "start_time", "state_class", "step", "unit_of_measurement",
@@ -134,7 +134,7 @@ def test_every_step_that_shows_something_has_texts_and_no_other_has(flow: str) -
     assert said["step"].keys() == steps - NO_FORM
 
 
-# Said by Home Assistant's own code; the older versions have no text for it.
+# Home Assistant's own code gives this error; older versions have no text for it.
 OF_HOME_ASSISTANT: Final = {"already_in_progress", "reconfigure_successful"}
 
 
@@ -188,7 +188,7 @@ async def test_the_texts_of_repairs_use_the_given_placeholders(hass: HomeAssista
 
 
 def selectors() -> dict[str, Texts]:
-    """Return what the fields of all forms ask to be translated."""
+    """Return the translation keys of the fields of all forms."""
     found: dict[str, Texts] = {}
     for selector in _selectors_of(
         options_flow.CHEAP_FORM.schema,
@@ -210,7 +210,7 @@ def selectors() -> dict[str, Texts]:
             select = field["selector"].get("select", {})
             if "translation_key" in select:
                 found[select["translation_key"]] = {"options": set(select["options"])}
-    # The other options of a row are dates. What else is told beside the forms is not chosen in them.
+    # The other options of a row are dates. Other texts beside the forms are not choices.
     return {
         **found,
         options_flow.ROW: {"options": {"beginning"}},
@@ -306,7 +306,7 @@ def translated(said: Texts) -> set[tuple[str, str]]:
 
 
 EVERYTHING: Final = {"billed_by": "quarter", "selling": {"resolution": "quarter", "rows": [{}]}}
-"""Options that bring what is not there without them."""
+"""Options that add the entities that are missing without them."""
 
 
 async def test_every_entity_has_a_name_and_an_icon_and_no_other_has(

@@ -1,4 +1,4 @@
-"""Clocks that move only as a test says, and instants from what an Estonian clock shows."""
+"""Clocks that only a test moves, and instants from Estonian clock times."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ def local(text: str) -> int:
 
 
 class TimeIsUp(Exception):
-    """Ends a pipeline that would run on for good."""
+    """Ends a pipeline that would never end."""
 
 
 class StillClock:

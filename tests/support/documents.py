@@ -1,4 +1,4 @@
-"""The documents, taken apart: tests hold them against the code and run what they show."""
+"""The parts of the documents: tests compare them with the code and run their examples."""
 
 import re
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ HOME_ASSISTANT: Final = tuple(
 )
 """The guides of the integration, in the order in which the README names them."""
 GUIDES: Final = ("README", *HOME_ASSISTANT, "docs/api", "docs/commands", "docs/data", "docs/troubleshooting")
-"""What users read. Both languages have the same sections in the same order, as `test_documents.py` makes sure."""
+"""The documents for users. Both languages have the same sections in the same order: `test_documents.py` checks it."""
 LANGUAGES: Final = {"en": ".md", "et": ".et.md"}
-"""How the names of each language's files end."""
+"""The endings of each language's file names."""
 
 _FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _OTHER_LANGUAGE: Final = re.compile(r"^\*.*\]\([\w.]+\.md\)\*$\n", re.MULTILINE)
@@ -57,7 +57,7 @@ def headings(document: str) -> list[tuple[int, str]]:
 
 
 def section(english_title: str, language: str = "en") -> str:
-    """Return what a guide says under a heading, up to the next heading of any level. No two guides share a heading."""
+    """Return a guide's text under a heading, up to the next heading of any level. No two guides share a heading."""
     titles = [title for _, title in headings(text())]
     assert titles.count(english_title) == 1, english_title
     place = titles.index(english_title)
@@ -73,7 +73,7 @@ def tables(document: str) -> list[Table]:
 
 
 def codes(document: str) -> list[str]:
-    """Return what stands in backticks, code blocks aside."""
+    """Return the text in backticks, without code blocks."""
     return re.findall(r"`([^`\n]+)`", prose(document))
 
 
@@ -85,7 +85,7 @@ def names_in(cell: str, known: set[str]) -> list[str]:
 
 
 def links(document: str) -> list[str]:
-    """Return where the links and pictures of a document lead."""
+    """Return the targets of a document's links and pictures."""
     return re.findall(r"\]\(([^)\s]+)\)", prose(document))
 
 
@@ -95,7 +95,7 @@ def anchors(document: str) -> set[str]:
 
 
 def leaves(node: Any) -> Iterator[str]:  # noqa: ANN401  a JSON or YAML document
-    """Yield all strings of a JSON or YAML document that are no names."""
+    """Yield all strings of a JSON or YAML document except names."""
     if isinstance(node, dict):
         for value in node.values():
             yield from leaves(value)

@@ -93,7 +93,7 @@ def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNo
 
 
 def instant(moment: datetime) -> int:
-    """Return UTC seconds. A time without a time zone is in Home Assistant's, as in all actions."""
+    """Return UTC seconds. A time without a time zone is in Home Assistant's time zone, as in all actions."""
     return int(dt_util.as_utc(moment).timestamp())
 
 

@@ -38,8 +38,8 @@ class Columns(TypedDict):
 class PriceColumns(Columns):
     """The household's price of a kilowatt-hour, with VAT, by the hour or quarter as it is billed.
 
-    - `level`: the period's level, from 0 (very_low) by low, normal and high to 4 (very_high). With levels by the hour,
-      all quarters of an hour have the hour's level. None on days without a price for every period.
+    - `level`: the period's level, from 0 for very_low to 4 for very_high. With levels by the hour, all quarters of an
+      hour have the hour's level. None on days without a price for every period.
     - `tint`: the price's colour: 0 to 4 from cheap to expensive, 5 below zero. The server sends the scale of the last
       30 days. If it sends none, the scale is made from the prices in this table.
     - `market`: the market's price, EUR/kWh without VAT: settled, or the median of the forecast.

@@ -138,7 +138,7 @@ class _Card:
             self._connection.send_event(self._message, changed)
 
     def _readable(self, contents: CardContents | CardBeginning) -> dict[str, Any]:
-        """Return the contents without the parts that the user may not read as entities."""
+        """Return the contents without the data of entities that the user may not read."""
         readable: dict[str, Any] = {**contents}
         if _PRICES not in readable:
             return readable

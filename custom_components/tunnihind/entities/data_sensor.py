@@ -116,7 +116,7 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
     @override
     async def async_added_to_hass(self) -> None:
         await super().async_added_to_hass()
-        # In the background, so that a slow server does not delay the start.
+        # Update in the background, so that a slow server does not delay the start.
         self.async_schedule_update_ha_state(force_refresh=True)
 
     @override

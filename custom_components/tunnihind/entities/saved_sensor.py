@@ -2,8 +2,8 @@
 
 Saved money may become less: a window can turn out more expensive than starting at once, and a corrected price changes
 sums that were already counted. So the all-time sums have the state class "total", not "total increasing". Dashboards
-make days, months and years from their long-term statistics. A sum that began again each month would lose late readings
-of the month before.
+show days, months and years from the long-term statistics of these sums. A sum that began again each month would lose
+late readings of the month before.
 """
 
 from collections.abc import Callable

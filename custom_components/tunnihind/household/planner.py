@@ -21,8 +21,8 @@ KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 class Planner:
     """Decides for every plan, and remembers the decisions, so that a window that has begun does not move.
 
-    By the plan's id, `settings` has the plans that can be used, `outcomes` their decisions, and `ran` their windows of
-    the last two weeks that have begun.
+    `settings` has the plans that can be used, and `outcomes` has their decisions. `ran` has the windows of the last two
+    weeks that have begun. All three are by the plan's id.
     """
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ class Planner:
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
         """Return the plan's windows that have begun. The newest may have more pieces than before.
 
-        A window that began and was called off within this second has not run.
+        A window that began and was dropped within this second has not run.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

@@ -37,7 +37,7 @@ class Timelines:
         self._priced_from: tuple[ForecastAnswer, Tariff, Billing, SellingContract | None] | None = None
 
     def update(self, answer: ForecastAnswer, tariff: Tariff, billing: Billing, selling: SellingContract | None) -> None:
-        """Price the answer by these contracts."""
+        """Make the prices from the answer and these contracts."""
         priced = answer, tariff, billing, selling
         if priced == self._priced_from:
             return
@@ -68,7 +68,7 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 
 @dataclass(frozen=True)
 class DayPrices:
-    """One whole day's published prices, EUR/kWh. Of equally cheap or expensive periods, it has the first."""
+    """One whole day's published prices, EUR/kWh. If several are equally cheap, the first counts."""
 
     average: float
     lowest: Period

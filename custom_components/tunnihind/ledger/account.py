@@ -40,7 +40,7 @@ class LastWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The open span: the earliest time at which its window may run, and the saving that waiting then promised.
+    """The open span: the earliest time at which its window may run, and the saving then expected from waiting.
 
     `asked_s` is the duration that was asked for. When it changes, the expected saving is worked out again.
     """
@@ -112,7 +112,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return by meter the slices that were over at `until` (UTC seconds) and have no reading yet."""
+        """Return the slices that were over at `until` (UTC seconds) and have no reading yet, by meter."""
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
             if run.meter and (slices := run.unread(until)):

@@ -51,7 +51,7 @@ class Ledger:
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return by meter the parts of windows that were over at `until` (UTC seconds) and have no reading yet."""
+        """Return the parts of windows that were over at `until` (UTC seconds) and have no reading yet, by meter."""
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
             for meter, slices in account.unread(until).items():

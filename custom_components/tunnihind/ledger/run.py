@@ -120,8 +120,8 @@ class Run:
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> Run:
         """Return the run after the plan has decided these pieces, as of `now` (UTC seconds).
 
-        `energy_kwh` is the present need. A higher one than at the start replaces it. A lower need only shows that part
-        of the energy has been used.
+        `energy_kwh` is the present need. If it is higher than at the start, it replaces the need at the start. A lower
+        need only shows that part of the energy has been used.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:

@@ -165,7 +165,7 @@ class SumRow:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """The energy used, kWh: by the hour and, if they are kept, by five minutes. Both are by start, UTC seconds."""
+    """The energy used, kWh: by the hour and, if it is kept, by five minutes. Both are by start, UTC seconds."""
 
     hours: Mapping[int, float]
     fives: Mapping[int, float]
@@ -204,7 +204,7 @@ def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut],
     """Return the corrected rows from `start` on, by hour.
 
     Hours before `start` keep their stored rows. Hours whose market price the server no longer knows keep their costs.
-    Other stored hours that have no cost now lose theirs. All sums are corrected.
+    Other stored hours without a new cost lose their cost. All sums are corrected.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0

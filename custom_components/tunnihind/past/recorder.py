@@ -79,7 +79,7 @@ def _id(*parts: str) -> str:
 
 @callback
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
-    """Return the parts of an id that set the entry apart; empty for the only server of a home in Estonia.
+    """Return the parts of an id that distinguish the entry; empty for the only server of a home in Estonia.
 
     When the entry first writes, it gets the lowest number that no other entry of its zone and mode has, and keeps it.
     """

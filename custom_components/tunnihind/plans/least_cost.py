@@ -60,7 +60,7 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class LeastCosts:
-    """The least cost of running a number of steps from a step on, and the pieces of that optimum.
+    """The least cost of running a number of steps, from any step on, and the pieces with this cost.
 
     A piece weighs one and a unit of price weighs `_PIECES`, so the number of pieces only decides between equal costs.
     Floats hold these sums exactly. `tables` are by how many pieces may still start; without a limit there is only one.
@@ -96,7 +96,7 @@ class LeastCosts:
         return divmod(int(self.tables[-1].off[0][left]), _PIECES)
 
     def pieces(self, left: int, *, goes_on: bool) -> Iterator[StepRun]:
-        """Yield the pieces of the optimum for `left` steps. Among equal ones it prefers early steps.
+        """Yield the pieces of the optimum for `left` steps. Among equal optima, early steps win.
 
         With `goes_on` a piece already runs up to the first step.
         """

@@ -75,7 +75,7 @@ class Decision:
         return any(start <= instant < end for start, end in self.pieces)
 
     def started_by(self, instant: int) -> bool:
-        """Return whether the first piece has begun at `instant`, after which the window no longer moves."""
+        """Return whether the first piece has begun at `instant`. From then on the window no longer moves."""
         return self.locked or self.start <= instant
 
 

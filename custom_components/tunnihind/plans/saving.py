@@ -1,8 +1,8 @@
 """How much a window saves against starting at once, how much it costs, and how sure both figures are.
 
-The rule is this. An hour's error is a normal distribution in two pieces, half of the probability on each side of p50,
-and the standard deviation of each side follows from the forecast's p10 or p90: (p50 - p10) / 1.2816 below and (p90 -
-p50) / 1.2816 above. Errors of two hours that start k hours apart have the correlation
+The rule takes an hour's error as a normal distribution in two pieces, with half of the probability on each side of p50.
+The standard deviation of each side follows from the forecast's p10 or p90: (p50 - p10) / 1.2816 below and (p90 - p50) /
+1.2816 above. Errors of two hours that start k hours apart have the correlation
 
     rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34)
 

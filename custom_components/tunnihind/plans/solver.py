@@ -17,7 +17,7 @@ for the same time in the whole span, past hours included. So a window can't slip
 have passed. Among the solutions that are near enough, the one that ends first wins. A window in one piece that ends
 first also starts first. If several end first, or none is near enough, the rules above choose.
 
-Later if nearly as cheap is the mirror image: the solution that starts last wins, and the rules above prefer late
+Later if nearly as cheap: this is the mirror image. The solution that starts last wins, and the rules above prefer late
 quarters to early ones.
 
 The grid may be coarser than quarters. Let all bounds, changes of price and lengths be multiples of one step, and
@@ -165,7 +165,7 @@ class _Wanted:
     tolerance: int
 
 
-# Room for ten plans, each with the rest of its span and the whole span, and as many again for changes.
+# Room for ten plans, each with the rest of its span and with the whole span, and as many more for changes.
 @lru_cache(maxsize=64)
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
@@ -234,7 +234,7 @@ class _Search:
         return runs, max(len(runs) - continued, compared)
 
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
-        """Return `rest` up to the first end that is near enough, and the number of the compared pieces."""
+        """Return `rest` up to the first end that is near enough, and the compared solution's number of pieces."""
         rest, steps = self.rest, self.steps
         backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)
         whole = len(rest) == len(self.span)

@@ -1,6 +1,6 @@
 """The charges of network and state per kilowatt-hour in Estonia, by date, from `rates.json`.
 
-The server uses this module too.
+The server reads that file too.
 
 Figures are in c/kWh without VAT, as the price lists give them. To update the table, end the old entry with `until`, add
 the new one, and set `as_of` to the day on which the source was read.

@@ -65,9 +65,9 @@ class Mode(StrEnum):
 class About:
     """The server's description of itself, at one of its addresses.
 
-    At this address it answers for `zone`. `zones` has all its zones, each with its path below the first zone's path;
-    the first zone's path is empty. `vat_rate` is a fraction; `vat_rate_is_chosen` is true if the operator chose it.
-    `full_horizon` is true if the quarters reach past `freeUntil`. `price_scale` has the four prices, EUR/MWh, that
+    At this address the server answers for `zone`. `zones` has all its zones, each with its path below the first zone's
+    path; the first zone's path is empty. `vat_rate` is a fraction; `vat_rate_is_chosen` is true if the operator chose
+    it. `full_horizon` is true if the quarters reach past `freeUntil`. `price_scale` has the four prices, EUR/MWh, that
     separate the colours from cheap to expensive; it is empty if the server sends none.
     """
 

@@ -101,7 +101,7 @@ def without_password(url: str) -> str:
 
 
 def is_at_home(url: str) -> bool:
-    """Return whether the URL is of a server in the home: a private address, or a name of its network."""
+    """Return whether the URL leads to a server in the home: a private address, or a name of its network."""
     host = (URL(url).host or "").removesuffix(".")
     try:
         return is_local(ip_address(host))

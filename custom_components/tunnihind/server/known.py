@@ -30,8 +30,8 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
     Periods before yesterday at `now` (UTC seconds, the household's clock) are dropped, whatever the server's clock
     shows. A server forecasts future periods only, so older forecasts stay for periods that have begun by either clock.
-    If the server's clock is behind, all older forecasts stay. Older settled prices are dropped if by neither clock they
-    can be settled yet.
+    If the server's clock is behind, all older forecasts stay. An older settled price is dropped if by both clocks it is
+    too early for it.
     """
     if older and older.step_s < newer.step_s:
         older = older.in_hours()

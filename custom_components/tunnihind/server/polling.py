@@ -46,7 +46,7 @@ _WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """When the server last answered, and how. Instants are UTC seconds by the entry's clock.
+    """When the server last answered, and whether it is the right server. Instants are UTC seconds by the entry's clock.
 
     `answered_at` is the time of the last answer, 0 if none has come. `answer_made_at` is the time at which the server
     made that answer. The server's clock is `clock_ahead_s` ahead of the entry's. `are_quarters_missing` is true if the
@@ -115,7 +115,7 @@ class Polling:
         return Mode.DEMO if self.about and self.about.mode is Mode.DEMO else Mode.LIVE
 
     def contact(self, *, needs_quarters: bool) -> Contact:
-        """Return when the server last answered, and how."""
+        """Return when the server last answered, and whether it is the right server."""
         return Contact(
             answered_at=self._answered_at,
             answer_made_at=self._answer_made_at,

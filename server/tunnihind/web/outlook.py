@@ -6,13 +6,11 @@ It also has to be on the same side of the usual price, the mean of the two weeks
 The table shows how often the sentences came true, on 365 mornings of 2025 with the model's forecasts as of 09:00 UTC,
 prices with 24% VAT (`tests/benchmarks/bench_outlook.py`):
 
-| Said of a forecast | next day | day after |
-|---|---|---|
-| cheap, expensive: on average these hours were on that side of the day's mean | all of 239, of 313 | |
-| the same, and by half of what makes an hour stand out | .95, .96 | |
-| cheaper, more expensive than usual: the day was | .97 of 102, 1.00 of 76 | .89 of 90, .93 of 67 |
-| close to zero: below 1.24 cents on average | .93 of 82 | .89 of 55 |
-| maybe very expensive: more than any hour of the fortnight, twice the usual | | .33, .78 of 54 |
+| Sentence about a forecast | next day | day after | |---|---|---| | cheap, expensive: on average these hours were on
+that side of the day's mean | all of 239, of 313 | | | the same, and by half of what makes an hour stand out | .95, .96
+| | | cheaper, more expensive than usual: the day was | .97 of 102, 1.00 of 76 | .89 of 90, .93 of 67 | | close to zero:
+below 1.24 cents on average | .93 of 82 | .89 of 55 | | maybe very expensive: more than any hour of the fortnight, twice
+the usual | | .33, .78 of 54 |
 
 In hours with a median below zero, the price fell below zero in only 3 of 10. Hours called cheap cost .43 of the usual
 price in the median, and at most .89 in 99 of 100. Hours called expensive cost 1.7 times the usual price in the median,
@@ -64,7 +62,7 @@ _SUNNY_W_M2: Final = 400.0
 On such days of March to June 2025 the price from 11 to 18 was .13 of the day's mean in the median, on others .39.
 """
 _WORTH_NAMING: Final = 0.5
-"""A second span is named from this part of the first one's size on, both by how far their hours are from the mean."""
+"""A second span is named if it has at least this part of the first one's size: its hours' distance from the mean."""
 
 
 class Span(NamedTuple):

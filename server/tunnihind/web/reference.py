@@ -1,4 +1,4 @@
-"""Material of the API reference beside the OpenAPI document: its texts in a language, and recipes for common clients.
+"""Parts of the API reference beside the OpenAPI document: its texts in a language, and recipes for common clients.
 
 Recipes are files that work once their address is the server's.
 """
@@ -28,7 +28,7 @@ _UNITS: Final[Mapping[str, str]] = {
     "fraction": "fraction",
     "in hours": "h",
 }
-"""Units by how descriptions name them, looked for in this order."""
+"""Units by their names in descriptions, in the order of the search."""
 
 type Translate = Callable[[str], str]
 

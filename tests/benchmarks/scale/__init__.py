@@ -1,1 +1,1 @@
-"""The parts of `bench_scale`: a cluster of real processes, load on it, faults in it, and who knows the truth."""
+"""The parts of `bench_scale`: a cluster of real processes, load on it, faults in it, and the check of its answers."""

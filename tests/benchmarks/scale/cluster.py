@@ -59,7 +59,7 @@ class Cluster:
 
     @property
     def database_url(self) -> str:
-        """Where all servers of the cluster keep their data."""
+        """The database of all servers of the cluster."""
         return self.postgresql.url(self.database)
 
     async def start(
@@ -70,7 +70,7 @@ class Cluster:
         cuttable: bool = False,
         first_year: int = 2100,
     ) -> Server:
-        """Start a server; one of the same name takes the place of the one before. Its data is the cluster's own."""
+        """Start a server; it replaces a server of the same name. Its data is the cluster's own."""
         url = database_url or self.database_url
         if cuttable:
             link = self.links[name] = await self.stack.enter_async_context(Link(self.postgresql.socket))
@@ -98,7 +98,7 @@ class Cluster:
         return replicas
 
     def restart(self, name: str) -> Server:
-        """Start a server again as it was, at the port that the edge knows."""
+        """Restart a server with the same settings, at the port that the edge knows."""
         server = self.servers[name] = self.servers[name].again()
         self.stack.callback(server.clear_away)
         return server
@@ -108,20 +108,20 @@ class Cluster:
         return [server for name, server in self.servers.items() if name.startswith("replica-")]
 
     async def start_edge(self, *, file: bytes = b"{}", workers: str = "auto") -> Edge:
-        """Start the shipped edge in front of the replicas, with a plain file of so many bytes beside it."""
+        """Start the shipped edge in front of the replicas, with a plain file of `size` bytes beside it."""
         folder = self.folder / "edge"
         (folder / "more").mkdir(parents=True)
         (folder / "more/cdn.conf").write_text(_AS_FROM_A_CDN)
         (folder / "file.json").write_bytes(file)
         port, tls_port, file_port = free_port(), free_port(), free_port()
         configuration = for_replicas(folder, port, [int(server.url.rpartition(":")[2]) for server in self.replicas])
-        # All load comes from one address here. What limits cost stays in.
+        # All load comes from one address here. The cost of the limits stays included.
         configuration = replaced(configuration, "rate=10r/s", "rate=1000000r/s")
         configuration = replaced(configuration, "burst=20 nodelay", "burst=1000000 nodelay")
         configuration = replaced(configuration, "worker_processes auto;", f"worker_processes {workers};")
         encrypted = f"listen 127.0.0.1:{tls_port} ssl backlog=4096;{_certificate(folder)}\nserver_name _;"
         configuration = replaced(configuration, "server_name _;", encrypted)
-        # A plain user may not raise it.
+        # An ordinary user may not raise this limit.
         configuration = re.sub(r"worker_rlimit_nofile \d+;", "", configuration)
         environment = self.clock.environment if self.clock else {}
         nginx = Nginx(folder, configuration, more=_FILE.format(port=file_port, folder=folder), environment=environment)
@@ -155,7 +155,7 @@ class Cluster:
             return connection.execute(statement.encode()).fetchall()
 
     def holder(self) -> str | None:
-        """Return the name of the server that runs the pipeline by the book."""
+        """Return the name of the server that holds the pipeline's lease."""
         pids = {server.pid: name for name, server in self.servers.items()}
         rows = self.rows("SELECT pid FROM leases WHERE name = 'pipeline'")
         return pids.get(rows[0][0]) if rows else None
@@ -173,7 +173,7 @@ class Edge:
 
 
 def _certificate(folder: Path) -> str:
-    """Make a certificate with a key of the kind that is quickest to sign with, and return nginx's lines for it."""
+    """Make a certificate with the kind of key that signs fastest, and return nginx's lines for it."""
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     kind = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-x509", "-subj", "/CN=localhost")
     subprocess.run(
@@ -194,7 +194,7 @@ async def opened(
         upstream = await stack.enter_async_context(FakeElering(quotes, now=now))
         database = postgresql.make_database()
         with postgresql.superuser() as connection:
-            # What is committed is to survive a crash, as it does with PostgreSQL's own settings.
+            # Committed data has to survive a crash, as with PostgreSQL's own settings.
             connection.execute(
                 sql.SQL("ALTER DATABASE {} SET synchronous_commit = on").format(sql.Identifier(database))
             )

@@ -39,11 +39,11 @@ class Link:
         return port
 
     def cut(self) -> None:
-        """Let nothing through any more."""
+        """Stop passing bytes on."""
         self._whole.clear()
 
     def heal(self) -> None:
-        """Let everything through again."""
+        """Pass bytes on again."""
         self._whole.set()
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

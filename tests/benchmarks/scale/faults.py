@@ -1,7 +1,7 @@
-"""What breaks: servers killed, frozen and cut off, PostgreSQL restarted and away; and what was lost by it.
+"""The faults: servers killed, frozen and cut off, PostgreSQL restarted and away; and the losses.
 
-All the while a watcher reads answers and compares them with the truth. A twin with a database of its own sees the same
-upstream at the same time, and nothing happens to it. At the end both databases have to hold the same.
+All the while a watcher reads answers and compares them with the truth. A twin with its own database sees the same
+upstream at the same time, without faults. At the end both databases have to hold the same.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _PATIENCE_S: Final = 90.0
 
 @dataclass
 class Trial:
-    """A cluster with two servers that can run the pipeline, its twin, and who watches."""
+    """A cluster with two servers that can run the pipeline, its twin, and the watcher."""
 
     cluster: Cluster
     clock: ShiftedClock
@@ -60,7 +60,7 @@ class Trial:
         return name
 
     async def until_taken_over(self, lost: str, since: float) -> float:
-        """Return after how many seconds another server held the lease."""
+        """Return the seconds until another server held the lease."""
 
         async def look() -> bool:
             return self.cluster.holder() not in {lost, None}
@@ -69,7 +69,7 @@ class Trial:
         return time.monotonic() - since
 
     async def until_shown(self, what: str, shown: Callable[[Server], Awaitable[bool]]) -> float:
-        """Return after how many seconds all replicas showed something."""
+        """Return the seconds until all replicas showed something."""
         since = time.monotonic()
 
         async def look() -> bool:
@@ -124,7 +124,7 @@ async def survive(folder: Path, report: Report, *, away_s: float, all_of_them: b
 
 
 async def freeze_the_holder_in_a_write(trial: Trial) -> None:
-    """Freeze the server that fills the history in, in the middle of a transaction, until another one writes on."""
+    """Freeze the server that fills the history in, in the middle of a transaction, until another one continues."""
     name = trial.holder
     pid = trial.cluster.servers[name].pid
     await _until_prices_are_written(trial)
@@ -254,7 +254,7 @@ async def _kill_the_holder(trial: Trial, what: str) -> None:
 
 
 async def _until_prices_are_written(trial: Trial, *, since_s: float = _LONG_WRITE_S) -> None:
-    """Wait until a transaction has been writing prices for so long."""
+    """Wait until a transaction has been writing prices for some time."""
     deadline = time.monotonic() + _PATIENCE_S
     with trial.cluster.postgresql.superuser() as connection:
         while time.monotonic() < deadline:
@@ -270,7 +270,7 @@ async def _until_prices_are_written(trial: Trial, *, since_s: float = _LONG_WRIT
 
 
 async def _until_beating(trial: Trial) -> float:
-    """Return after how many seconds somebody has shown that it holds the lease, since PostgreSQL was started."""
+    """Return the seconds from PostgreSQL's start until a server has shown that it holds the lease."""
     since = time.monotonic()
 
     async def look() -> bool:
@@ -285,7 +285,7 @@ async def _until_beating(trial: Trial) -> float:
 
 
 async def _until_alike(trial: Trial) -> None:
-    """Wait until the database and the twin's have what is published, or until that takes too long."""
+    """Wait until both databases have the published prices, or until that takes too long."""
 
     async def look() -> bool:
         counts = [await asyncio.to_thread(_count, url) for url in (trial.cluster.database_url, trial.twin_url)]

@@ -1,4 +1,4 @@
-"""The first second of an hour: all clients ask at once for what nobody has yet."""
+"""The first second of an hour: all clients ask at once for an answer that is in no cache yet."""
 
 import asyncio
 import gzip
@@ -43,7 +43,7 @@ async def opened_before_an_hour(folder: Path) -> AsyncIterator[tuple[Cluster, Ed
 
 
 async def all_clients_at_once(cluster: Cluster, edge: Edge, *, clients: int) -> list[Finding]:
-    """Have so many clients ask within the first second of an hour."""
+    """Let a number of clients ask within the first second of an hour."""
     assert cluster.clock is not None
     loop = asyncio.get_running_loop()
     before = floor_hour(int(cluster.now()))

@@ -18,7 +18,7 @@ _LONGEST_ANSWER_S: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What some seconds of requests showed; failed are errors of sockets, timeouts and statuses of 400 and above."""
+    """The result of some seconds of requests. Socket errors, timeouts and statuses of 400 and above count as failed."""
 
     requests: int
     failed: int
@@ -42,7 +42,7 @@ async def wrk(url: str, *headers: str, seconds: int, connections: int = 32) -> L
 
 
 def read_report(report: str) -> Load:
-    """Read what `wrk --latency` prints. Raises ValueError."""
+    """Read the output of `wrk --latency`. Raises ValueError."""
     per_second, requests = re.search(r"Requests/sec:\s+([\d.]+)", report), re.search(r"(\d+) requests in", report)
     p99 = re.search(r"99%\s+([\d.]+)(us|ms|s)", report)
     if not (per_second and requests and p99):
@@ -64,7 +64,7 @@ def processor_s(process: Process) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """An answer, and when the last of it came: seconds after all had asked; status 0 where none came."""
+    """An answer, and the time of its last byte: seconds after all had asked; status 0 without an answer."""
 
     status: int
     body: bytes
@@ -72,7 +72,7 @@ class Got:
 
 
 class _Client(asyncio.Protocol):
-    """A client with a connection of its own, that asks once."""
+    """A client with its own connection that asks once."""
 
     def __init__(self, done: Callable[[], None]) -> None:
         self._received = bytearray()

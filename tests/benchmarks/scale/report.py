@@ -1,4 +1,4 @@
-"""What a benchmark found, as a table to be pasted into a page."""
+"""The findings of a benchmark, as a table for a page."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ import click
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One measured thing; `reached` tells whether it is what was asked for, None where nothing was."""
+    """One measurement; `reached` says whether the goal was reached, None without a goal."""
 
     what: str
     figure: str
@@ -22,7 +22,7 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
 
     def add(self, *found: Finding) -> None:
-        """Add what was found, and say it, as all of it takes minutes."""
+        """Add a finding, and print it at once, because the whole run takes minutes."""
         self.findings += found
         for one in found:
             click.echo(f"  {one.what}: {one.figure}{'' if one.reached is not False else ' (NOT REACHED)'}", err=True)

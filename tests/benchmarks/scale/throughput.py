@@ -1,4 +1,4 @@
-"""How much a cluster carries: through the edge, of one replica, of three; and a replica killed or frozen under load."""
+"""The load of a cluster: through the edge, of one replica, of three; and a replica killed or frozen under load."""
 
 import asyncio
 import os
@@ -31,19 +31,19 @@ async def answer(url: str, coding: str) -> tuple[bytes, str]:
 async def best_of(
     process: Process | Sequence[Process], url: str, *headers: str, seconds: int, rounds: int
 ) -> tuple[Load, float]:
-    """Return the best round, and what one request cost the processes in the cheapest: microseconds of a processor."""
+    """Return the best round, and the least cost of a request in a round: microseconds of processor time."""
     processes = [process] if isinstance(process, Process) else process
     loads, costs = [], []
     for _ in range(rounds):
         before = sum(map(processor_s, processes))
         loads.append(await wrk(url, *headers, seconds=seconds))
         costs.append((sum(map(processor_s, processes)) - before) / loads[-1].requests * 1e6)
-    # Whatever else runs on the machine can only slow a round down: the best one is the least disturbed.
+    # Other processes can only slow a round down, so the best round is the least disturbed.
     return max(loads, key=lambda load: load.per_second), min(costs)
 
 
 def told(load: Load, cost_us: float) -> str:
-    """Say what a load showed."""
+    """Describe the result of a load."""
     failed = f", {load.failed} failed" if load.failed else ""
     return f"{load.per_second:,.0f}/s, p99 {load.p99_ms:.1f} ms, {cost_us:.1f} µs of a processor each{failed}"
 
@@ -106,7 +106,7 @@ async def of_replicas(cluster: Cluster, edge: Edge, report: Report, *, seconds: 
 
 
 async def with_a_replica_killed(cluster: Cluster, edge: Edge, report: Report, *, seconds: int) -> None:
-    """Kill a replica under load that nothing is cached of, and start it again."""
+    """Kill a replica under load without the cache, and start it again."""
     load = asyncio.create_task(wrk(edge.url + FORECAST, FROM_A_CDN, seconds=seconds))
     await asyncio.sleep(seconds / 4)
     await cluster.servers["replica-2"].kill()
@@ -118,7 +118,7 @@ async def with_a_replica_killed(cluster: Cluster, edge: Edge, report: Report, *,
 
 
 async def with_a_replica_frozen(cluster: Cluster, edge: Edge, report: Report, *, seconds: int) -> None:
-    """Freeze a replica under load that nothing is cached of, and let it go on."""
+    """Freeze a replica under load without the cache, and let it go on."""
     load = asyncio.create_task(wrk(edge.url + FORECAST, FROM_A_CDN, seconds=seconds))
     await asyncio.sleep(seconds / 4)
     pid = cluster.servers["replica-3"].pid

@@ -1,4 +1,4 @@
-"""Who knows the truth: reads answers all the while, and notes every one that is wrong or missing."""
+"""The watcher: it reads answers all the time, and notes every one that is wrong or missing."""
 
 import asyncio
 from collections import Counter
@@ -58,7 +58,7 @@ class Watcher:
             self.newest, self.newest_since = newest, self.now()
 
     def _faults(self, answer: Any, settled: str, before: float, after: float) -> list[str]:  # noqa: ANN401  JSON
-        """Return what is wrong with an answer that came between two instants."""
+        """Return the error of an answer that came between two instants."""
         faults = []
         hours = {floor_hour(int(before)), floor_hour(int(after))}
         if settled == "dayAhead":
@@ -78,7 +78,7 @@ class Watcher:
         return faults
 
     def told(self) -> str:
-        """Say what was found, in a few words."""
+        """Describe the findings in a few words."""
         kinds = Counter(text.split(" at ")[0] for text in self.wrong)
         some = "; ".join([*self.failed[:_MOST_TOLD], *self.wrong[:_MOST_TOLD]])
         said = f"{self.read} answers read, {len(self.failed)} failed, {len(self.wrong)} wrong"

@@ -4,5 +4,5 @@ from typing import Final
 
 from custom_components.tunnihind.const import KNOWS_TRIGGERS
 
-# Left out rather than skipped: where Home Assistant is too old for them there is nothing to try.
+# The tests are left out rather than skipped, because there is nothing to test if Home Assistant is too old.
 collect_ignore_glob: Final = [] if KNOWS_TRIGGERS else ["test_*.py"]

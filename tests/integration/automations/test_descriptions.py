@@ -1,4 +1,4 @@
-"""What Home Assistant's editor says of triggers and conditions, and for which devices it offers them."""
+"""The texts of triggers and conditions in Home Assistant's editor, and the devices for which it offers them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
@@ -97,7 +97,7 @@ async def test_a_target_that_never_counts_is_refused_when_it_is_saved(
     config = {as_kind: f"tunnihind.{name}", "target": named, "options": options}
     with pytest.raises(vol.Invalid, match=says):
         await validate(hass, [config])
-    # Beside one that counts, too: it would look as if it did.
+    # It is also refused beside a target that counts, because it would seem to count.
     both = [*(the_plan(hass)).values(), *(the_server(hass)).values()]
     with pytest.raises(vol.Invalid):
         await validate(hass, [{**config, "target": {"device_id": both}}])

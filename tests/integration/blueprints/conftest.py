@@ -11,8 +11,8 @@ from homeassistant.setup import async_setup_component
 from custom_components.tunnihind.const import KNOWS_TRIGGERS
 from tests.support.household.blueprints import BLUEPRINTS
 
-# Left out rather than skipped: where Home Assistant is too old for the triggers that these blueprints use there is
-# nothing to try. All other blueprints are for every version.
+# The tests are left out rather than skipped, because there is nothing to test if Home Assistant is too old for the
+# triggers of these blueprints. All other blueprints are for every version.
 collect_ignore: Final = [] if KNOWS_TRIGGERS else ["test_native_triggers.py", "test_week.py"]
 
 TOGGLES: Final = ("device", "ready", "boiler", "car", "floor")
@@ -20,7 +20,7 @@ TOGGLES: Final = ("device", "ready", "boiler", "car", "floor")
 
 @pytest.fixture(autouse=True)
 async def _home(hass: HomeAssistant, tmp_path: Path) -> AsyncIterator[None]:
-    """Let Home Assistant be in Estonia, and have the blueprints and some things to switch."""
+    """Put Home Assistant in Estonia, with the blueprints and some devices to switch."""
     (tmp_path / "blueprints").symlink_to(BLUEPRINTS)
     hass.config.config_dir = str(tmp_path)
     await hass.config.async_set_time_zone("Europe/Tallinn")

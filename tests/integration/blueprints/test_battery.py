@@ -1,4 +1,4 @@
-"""The home battery that is charged at the cheapest and discharged at the dearest time."""
+"""The home battery that is charged at the cheapest and discharged at the most expensive time."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,7 +21,7 @@ INVERTER: Final = "sensor.inverter"
 
 
 def market(cheap: float = 10.0, dear: float = 300.0) -> PriceOf:
-    """Return a market that is cheap for two hours from noon and dear for one from three in the afternoon."""
+    """Return a market that is cheap for two hours from noon and expensive for an hour from three in the afternoon."""
     return lambda start: {NOON: cheap, NOON + HOUR_S: cheap, EVENING: dear}.get(start, 100.0)
 
 
@@ -46,14 +46,14 @@ def prices(home: Home) -> dict[str, str]:
 
 
 async def live_until(home: Home, end: int) -> None:
-    """Let time go on, with the second after each quarter in which the automation waits for all that changes."""
+    """Move time on, with the second after each quarter in which the automation waits for all changes."""
     while home.now < end:
         await home.at(home.now - home.now % QUARTER_S + QUARTER_S)
         await home.at(home.now + 1)
 
 
 def modes(home: Home) -> list[tuple[str, int]]:
-    """Return the list that what the battery is told comes into, with its quarter."""
+    """Return a list that collects the battery's commands, with their quarter."""
     told: list[tuple[str, int]] = []
 
     @callback
@@ -126,7 +126,7 @@ async def test_the_battery_rests_if_the_plans_are_lost(home: Home) -> None:
     await live_until(home, NOON + HOUR_S)
     await home.hass.config_entries.async_unload(home.entry.entry_id)
     await live_until(home, NOON + HOUR_S + QUARTER_S)
-    # Each of both windows is lost.
+    # Both windows are lost, one after the other.
     assert told == [("charge", NOON), *[("rest", NOON + HOUR_S + QUARTER_S)] * 2]
 
 

@@ -35,7 +35,7 @@ async def home(make_home: MakeHome) -> Home:
 
 @pytest.fixture
 def switchings(home: Home) -> list[Switching]:
-    """Return the list that the charger's switchings come into."""
+    """Return a list that collects the charger's switchings."""
     return switched(home)
 
 

@@ -1,4 +1,4 @@
-"""The message on the day before a dear one."""
+"""The message on the day before an expensive day."""
 
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ MIDNIGHT: Final = instant("2026-01-15T00:00:00+02:00")
 
 
 def market(usual: float, dearest: float) -> Any:  # noqa: ANN401, a price by its start
-    """Return a market that is cheapest at 03:00 and dearest at 18:00 tomorrow, EUR/MWh."""
+    """Return a market that is cheapest at 03:00 and most expensive at 18:00 tomorrow, EUR/MWh."""
     return lambda start: {3: 10.0, 18: dearest}.get((start - MIDNIGHT) // HOUR_S, usual)
 
 

@@ -1,4 +1,4 @@
-"""What every blueprint says of itself."""
+"""The description of every blueprint."""
 
 from pathlib import Path
 from typing import Final

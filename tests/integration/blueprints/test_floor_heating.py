@@ -1,4 +1,4 @@
-"""The floor heating that stays out of the dear hours."""
+"""The floor heating that avoids the expensive hours."""
 
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ THERMOMETER: Final = "sensor.floor"
 
 @pytest.fixture
 async def home(make_home: MakeHome) -> Home:
-    """Return a home whose dearest three hours begin at noon."""
+    """Return a home whose most expensive three hours begin at noon."""
     home = await make_home(price_of=cheap_in(hours_from(NOON, 3), cheap=300.0, dear=50.0))
     await home.add(plans={PLAN_ID: DEAR_HOURS})
     return home
@@ -35,7 +35,7 @@ async def home(make_home: MakeHome) -> Home:
 
 @pytest.fixture
 def switchings(home: Home) -> list[Switching]:
-    """Return the list that the heating's switchings come into."""
+    """Return a list that collects the heating's switchings."""
     return switched(home)
 
 

@@ -49,7 +49,7 @@ async def set_pump(home: Home, action: str, **data: Any) -> None:  # noqa: ANN40
 
 
 async def come_to(home: Home, level: str) -> None:
-    """Let time go on until the price level is that one."""
+    """Move time on until the price level has that value."""
     while home.value("price_level") != level:
         await home.at(home.now - home.now % HOUR_S + HOUR_S)
 

@@ -93,7 +93,7 @@ async def test_water_is_heated_on_after_a_start_within_the_fail_safe_hours(make_
 async def test_water_is_not_heated_again_in_the_fail_safe_hours_after_a_window(make_home: MakeHome) -> None:
     begins = instant("2026-01-14T00:00:00+02:00")
     home = await make_home("2026-01-14T00:00:00+02:00", PUBLISHED_TODAY, price_of=cheap_in(hours_from(begins, 2)))
-    # Over before the fail-safe hours begin: of things at one instant the test's clock knows no order.
+    # The window ends before the fail-safe hours begin, because the test's clock has no order for simultaneous events.
     await home.add(plans={PLAN_ID: {**ONE_PIECE, "duration": 105}})
     await use(home, "heat_water", follower(home, "heat_water"))
     switchings = switched(home)
@@ -174,7 +174,8 @@ def teller(home: Home, language: str = "en") -> dict[str, Any]:
 
 
 def tomorrow(start: int) -> float:
-    """A market that is cheapest from 03:00, dearest at 08:00 and 18:00 tomorrow, and 100 EUR/MWh elsewhen."""
+    """A market that is cheapest from 03:00, most expensive at 08:00 and 18:00 tomorrow, and 100 EUR/MWh at other
+    times."""
     hour = (start - MIDNIGHT) // HOUR_S
     return {3: 10.0, 4: 20.0, 8: 300.0, 18: 310.0}.get(hour, 100.0)
 

@@ -63,7 +63,7 @@ async def evening(hass: HomeAssistant, make_home: MakeHome) -> Home:
 
 @pytest.fixture
 def starts(evening: Home) -> list[Switching]:
-    """Return the list that the machine's switchings come into."""
+    """Return a list that collects the machine's switchings."""
     return switched(evening)
 
 

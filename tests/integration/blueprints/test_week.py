@@ -1,4 +1,4 @@
-"""A week that a household lives by plans of every kind, with blueprints that switch its devices.
+"""A week of a household with plans of every kind, and blueprints that switch its devices.
 
 The prices of the next day are published at two in the afternoon. Once the server is lost over a publication and most of
 an evening, and once the integration restarts within a window. The weeks have a change of the clocks in them.
@@ -63,13 +63,13 @@ def hourly(start: int) -> float:
 
 
 def quarterly(start: int) -> float:
-    """The same by the quarter, with the hour's price as their mean."""
+    """The same market by the quarter, with the hour's price as the mean of its quarters."""
     return round(hourly(start - start % HOUR_S) + (-6, 9, 2, -5)[start % HOUR_S // QUARTER_S], 2)
 
 
 @dataclass
 class Diary:
-    """What was seen at each quarter of an hour."""
+    """The states at each quarter of an hour."""
 
     running: dict[str, dict[int, bool]] = field(default_factory=lambda: {plan: {} for plan in PLANS})
     switched_on: dict[str, dict[int, bool]] = field(default_factory=lambda: {plan: {} for plan in DEVICES})
@@ -78,7 +78,7 @@ class Diary:
     charges: dict[int, float] = field(default_factory=dict)
 
     def note(self, home: Home, charge: float) -> None:
-        """Note how everything stands now."""
+        """Note all present states."""
         now = home.now
         for plan in PLANS:
             window = home.state("binary_sensor", "window", plan)
@@ -95,7 +95,7 @@ class Diary:
         return sum(QUARTER_S for at, is_on in on.items() if is_on and start <= at < end)
 
     def ends(self, plan: str) -> list[int]:
-        """Return when the plan no longer ran."""
+        """Return the times at which the plan stopped running."""
         seen = self.running[plan]
         return [after for before, after in pairwise(sorted(seen)) if seen[before] and not seen[after]]
 
@@ -107,7 +107,7 @@ def _start_of_piece(pieces: list[dict[str, str]], now: int) -> int:
 
 
 class Week:
-    """The household, its car, and what happens to both."""
+    """The household and its car."""
 
     def __init__(self, home: Home, first: date) -> None:
         self.home = home
@@ -143,7 +143,7 @@ class Week:
             self.diary.note(home, self.percent)
 
     def charge(self) -> None:
-        """Let the car have what the charger gave it in a quarter of an hour."""
+        """Add the charger's energy of a quarter of an hour to the car."""
         if self.home.hass.states.is_state(DEVICES["car"], "on"):
             energy = PLANS["car"]["power"] * QUARTER_S / HOUR_S * (1 - LOSSES_PERCENT / 100)
             self.percent = min(100.0, self.percent + energy / CAPACITY_KWH * 100)
@@ -160,7 +160,7 @@ class Week:
         return instant_of(self.first + timedelta(days=days_later + 1), time(1))
 
     def nights(self, plan: str) -> Iterator[tuple[int, int]]:
-        """Yield from when to when a plan with both bounds may run, for each whole night of the week."""
+        """Yield the span of a plan with both bounds, for each whole night of the week."""
         earliest, deadline = (time.fromisoformat(PLANS[plan][bound]) for bound in ("earliest", "deadline"))
         for day in range(DAYS - 1):
             evening, morning = (self.first + timedelta(days=later) for later in (day, day + 1))
@@ -179,7 +179,7 @@ async def test_a_week_by_plans(hass: HomeAssistant, make_home: MakeHome, billed_
     home.forecast_of = lambda start: hourly(start) + 30 * (noise(7 * start) - 0.5)
     home.serve_quarters(quarterly)
     entry = await home.add(plans=PLANS, options={"billed_by": billed_by})
-    # A poll an hour is enough here: most of a week's would be answered with "nothing new".
+    # One poll an hour is enough here, because most polls of a week would bring nothing new.
     hass.config_entries.async_update_entry(entry, pref_disable_polling=True)
     await hass.config_entries.async_reload(entry.entry_id)
     await home.settle()
@@ -268,7 +268,7 @@ def _each_window_was_announced_once(diary: Diary, announced: list[Run]) -> None:
 
 
 def _the_ledger_adds_up(week: Week, price_of: PriceOf) -> None:
-    """Each window cost what came true in its quarters, also where it was planned by a forecast."""
+    """Each window cost the published prices of its quarters, even if it was planned by a forecast."""
     step_s = HOUR_S if price_of == week.home.consumer_price else QUARTER_S
     for plan in ("boiler", "car", "dishwasher"):
         ran = [at for at, is_on in week.diary.running[plan].items() if is_on]
@@ -276,7 +276,7 @@ def _the_ledger_adds_up(week: Week, price_of: PriceOf) -> None:
         account = week.home.entry.runtime_data.ledger.account(plan)
         assert account.total.even.kwh == pytest.approx(len(ran) * QUARTER_S / HOUR_S), plan
         assert account.total.even.cost == pytest.approx(cost, rel=0.001), plan
-        # By energy, the last quarter of a window may not be needed whole.
+        # A plan by energy may not need the whole last quarter.
         power, nights = PLANS[plan].get("power", 0), len(list(week.nights(plan)))
         used, whole = account.total.used, account.total.even.kwh * power
         assert whole - nights * power * QUARTER_S / HOUR_S <= used.kwh <= whole + 0.001, plan

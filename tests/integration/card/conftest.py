@@ -1,4 +1,4 @@
-"""Cards that are open, and what Home Assistant sends them."""
+"""Open cards, and the events that Home Assistant sends them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, 
 
 
 class OpenCard:
-    """A card that is open: what it has been told, and what it therefore shows."""
+    """An open card: its events, and the contents that result from them."""
 
     def __init__(self, socket: MockHAClientWebSocket, subscription: int) -> None:
         self.subscription = subscription
@@ -21,7 +21,7 @@ class OpenCard:
         self._socket = socket
 
     async def events(self) -> list[dict[str, Any]]:
-        """Return what has come since the last time."""
+        """Return the events since the last time."""
         await self._socket.send_json_auto_id({"type": "ping"})
         events = []
         while (message := await self._socket.receive_json())["type"] != "pong":
@@ -51,7 +51,7 @@ class Cards:
         self._owner = owner
 
     async def open(self, user: User | None = None, **of: str) -> OpenCard:
-        """Return a card that has been told what to show at first."""
+        """Return a card after its first event."""
         socket, answer = await self._ask(user, of)
         assert answer["success"], answer["error"]
         assert answer["result"] is None
@@ -60,7 +60,7 @@ class Cards:
         return card
 
     async def refusal(self, user: User | None = None, **of: str) -> tuple[str, str]:
-        """Return why a card gets nothing: code and message."""
+        """Return the error of a card: code and message."""
         _, answer = await self._ask(user, of)
         assert not answer["success"]
         return answer["error"]["code"], answer["error"]["message"]
@@ -73,7 +73,7 @@ class Cards:
     async def _ask(
         self, user: User | None, of: Mapping[str, str], what: str = "subscribe"
     ) -> tuple[MockHAClientWebSocket, dict[str, Any]]:
-        # Logged in now: the test has set the clock.
+        # The login is now, because the test has set the clock.
         login = await self._hass.auth.async_create_refresh_token(user or self._owner, CLIENT_ID)
         socket = await self._connect(self._hass, self._hass.auth.async_create_access_token(login))
         await socket.send_json_auto_id({"type": f"tunnihind/card/{what}", **of})
@@ -87,8 +87,8 @@ async def cards(
     hass_admin_user: User,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Cards:
-    """Return what opens cards, for the home's owner unless another user looks at them."""
-    # A clock that jumps by minutes would look like a browser that answers no more.
+    """Return the helper that opens cards, for the home's owner unless another user is given."""
+    # A clock that jumps by minutes would look like a browser that no longer answers.
     with_heartbeat = web.WebSocketResponse
     monkeypatch.setattr(web, "WebSocketResponse", lambda **more: with_heartbeat(**more | {"heartbeat": None}))
     assert await async_setup_component(hass, "websocket_api", {})

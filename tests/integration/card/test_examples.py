@@ -1,4 +1,4 @@
-"""What a card gets in each state, as files that the card's own tests read. They are made anew by
+"""The contents of a card in each state, as files that the card's own tests read. They are made anew by
 
 TUNNIHIND_WRITE_EXAMPLES=1 pytest tests/integration/card/test_examples.py
 """
@@ -190,7 +190,7 @@ STATES: Final[tuple[Lived, ...]] = (
 
 
 @pytest.mark.parametrize("lived", STATES, ids=lambda lived: str(lived.__name__))
-async def test_each_state_is_as_the_card_s_own_tests_have_it(
+async def test_each_state_equals_the_file_of_the_cards_tests(
     hass: HomeAssistant, make_home: MakeHome, cards: Cards, lived: Lived
 ) -> None:
     home = await lived(make_home)
@@ -201,7 +201,7 @@ async def test_each_state_is_as_the_card_s_own_tests_have_it(
     assert json.loads(file.read_text())["contents"] == card.shown
 
 
-def test_every_file_is_of_a_state() -> None:
+def test_every_file_belongs_to_a_state() -> None:
     assert {file.stem for file in EXAMPLES.iterdir()} == {lived.__name__ for lived in STATES}
 
 

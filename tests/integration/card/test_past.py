@@ -1,4 +1,4 @@
-"""The days before today, which a card asks for once they are looked at."""
+"""The days before today, which a card requests when somebody looks at them."""
 
 import pytest
 from homeassistant.core import HomeAssistant
@@ -13,7 +13,7 @@ FEES = {"rows": [{"margin": 0.5}, {"valid_from": "2026-01-13", "margin": 1.5}]}
 
 
 async def a_home(make_home: MakeHome, *, days: int = 20) -> Home:
-    """Return a home whose server knows so many days."""
+    """Return a home whose server knows a number of days."""
     home = await make_home()
     home.known_for_s = days * DAY_S
     home.serve_quarters()
@@ -21,7 +21,7 @@ async def a_home(make_home: MakeHome, *, days: int = 20) -> Home:
     return home
 
 
-async def test_two_weeks_come_as_they_were_paid_by_the_rates_of_each_day(make_home: MakeHome, cards: Cards) -> None:
+async def test_two_weeks_of_prices_use_the_rates_of_each_day(make_home: MakeHome, cards: Cards) -> None:
     home = await a_home(make_home)
     prices = (await cards.past())["result"]["prices"]
     starts = range(TODAY - 13 * DAY_S, TODAY, HOUR_S)
@@ -33,7 +33,7 @@ async def test_two_weeks_come_as_they_were_paid_by_the_rates_of_each_day(make_ho
     assert set(prices["level"]) == {0, 1, 2, 3, 4}
 
 
-async def test_what_was_got_for_what_was_sold_comes_by_the_quarter(make_home: MakeHome, cards: Cards) -> None:
+async def test_past_selling_prices_come_by_the_quarter(make_home: MakeHome, cards: Cards) -> None:
     await a_home(make_home)
     sold = (await cards.past())["result"]["selling"]
     assert (sold["step"], len(sold["price"])) == (QUARTER_S, 13 * 96)

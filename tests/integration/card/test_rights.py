@@ -1,4 +1,4 @@
-"""A card shows its user what the user may read as entities, and no more."""
+"""A card shows its user only data of entities that the user may read."""
 
 import pytest
 from homeassistant.core import HomeAssistant
@@ -35,7 +35,7 @@ def price_of(home: Home) -> str:
     return home.state("sensor", "current_price").entity_id
 
 
-async def test_who_may_not_read_the_price_gets_no_card(home: Home, cards: Cards, guest: MockUser) -> None:
+async def test_a_user_without_the_right_to_the_price_gets_no_card(home: Home, cards: Cards, guest: MockUser) -> None:
     let_read(guest, home.state("sensor", "next_price").entity_id)
     refusals = [
         await cards.refusal(guest),
@@ -45,7 +45,7 @@ async def test_who_may_not_read_the_price_gets_no_card(home: Home, cards: Cards,
     assert [code for code, _ in refusals] == ["unauthorized"] * 3
 
 
-async def test_who_may_read_the_price_alone_gets_neither_plans_nor_what_is_sold(
+async def test_a_user_with_the_right_to_the_price_alone_gets_only_the_price(
     home: Home, cards: Cards, guest: MockUser
 ) -> None:
     let_read(guest, price_of(home))
@@ -54,7 +54,7 @@ async def test_who_may_read_the_price_alone_gets_neither_plans_nor_what_is_sold(
     assert (card.shown["selling"], card.shown["plans"]) == (None, [])
 
 
-async def test_what_is_sold_and_each_plan_have_rights_of_their_own(home: Home, cards: Cards, guest: MockUser) -> None:
+async def test_the_selling_price_and_each_plan_have_their_own_rights(home: Home, cards: Cards, guest: MockUser) -> None:
     sold = home.state("sensor", "selling_price").entity_id
     let_read(guest, price_of(home), sold, home.state("binary_sensor", "window", "mine").entity_id)
     card = await cards.open(guest)
@@ -72,6 +72,6 @@ async def test_an_open_card_gets_nothing_more_when_the_right_is_taken_away(
     assert await card.events() == []
 
 
-async def test_users_without_limits_see_all_of_it(home: Home, cards: Cards, hass_read_only_user: MockUser) -> None:
+async def test_users_without_limits_see_the_whole_card(home: Home, cards: Cards, hass_read_only_user: MockUser) -> None:
     card = await cards.open(hass_read_only_user)
     assert [plan["id"] for plan in card.shown["plans"]] == ["mine", "yours"]

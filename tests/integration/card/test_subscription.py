@@ -1,4 +1,4 @@
-"""A card that is open: it is told everything once, and then each change and nothing else."""
+"""An open card gets all fields once, and then only changes."""
 
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ async def set_options(home: Home, options: Mapping[str, Any]) -> None:
 
 
 async def live_until(home: Home, instant: int) -> None:
-    """Let time pass by the minute, so that the server is asked in between."""
+    """Move time on by the minute, so that the server is polled in between."""
     while home.now < instant:
         await home.at(min(home.now + 60, instant))
 
@@ -55,7 +55,7 @@ async def test_the_first_event_has_everything(card: OpenCard) -> None:
 
 
 async def test_a_card_shows_what_the_sensors_show(home: Home, card: OpenCard) -> None:
-    """Every hour of a day, of which the card is told only what changes."""
+    """This covers every hour of a day; the card gets only the changes."""
     for _ in range(24):
         await card.events()
         today = card.shown["prices"]["price"][:24]
@@ -76,9 +76,7 @@ async def test_each_period_has_the_level_that_the_sensor_has_then(home: Home, ca
     assert [("very_low", "low", "normal", "high", "very_high")[place] for place in places] == shown
 
 
-async def test_each_price_has_its_colour_by_the_servers_scale_or_else_by_what_is_known(
-    home: Home, card: OpenCard
-) -> None:
+async def test_each_price_has_its_colour_by_the_servers_scale_or_the_known_prices(home: Home, card: OpenCard) -> None:
     prices = card.shown["prices"]
     known = [price for price in prices["price"] if price is not None]
     tariff, now = home.entry.runtime_data.tariff, home.entry.runtime_data.prices
@@ -99,7 +97,7 @@ async def test_nothing_is_sent_while_nothing_changes(home: Home, card: OpenCard)
     assert await card.events() == []
 
 
-async def test_a_new_hour_sends_the_hour_alone(home: Home, card: OpenCard) -> None:
+async def test_a_new_hour_sends_only_the_hour(home: Home, card: OpenCard) -> None:
     await live_until(home, home.now - home.now % HOUR_S + HOUR_S)
     [event] = await card.events()
     assert event.keys() == {"now"}
@@ -123,7 +121,7 @@ async def test_midnight_begins_a_new_day(home: Home, card: OpenCard) -> None:
     assert card.shown["prices"]["start"] == home.now
 
 
-async def test_what_the_household_pays_changes_with_its_options(home: Home, card: OpenCard) -> None:
+async def test_the_prices_change_with_the_households_options(home: Home, card: OpenCard) -> None:
     await set_options(home, FEES | {"unit": "euros"})
     [event] = await card.events()
     assert event.keys() >= {"unit", "prices"}
@@ -143,7 +141,7 @@ async def test_the_parts_of_a_price_and_its_vat_add_up(home: Home, card: OpenCar
     assert all(price == pytest.approx(rest * 1.24, abs=6e-5) for price, rest in without_vat)
 
 
-async def test_a_home_that_begins_to_sell_is_shown_what_it_gets(home: Home, card: OpenCard) -> None:
+async def test_a_home_that_begins_to_sell_sees_its_selling_prices(home: Home, card: OpenCard) -> None:
     home.serve_quarters()
     assert card.shown.get("selling", ...) is None
     await set_options(home, {"selling": {"resolution": "quarter", "rows": []}})
@@ -207,7 +205,7 @@ async def test_windows_of_the_days_before_stay_as_long_as_their_prices_are_shown
     assert windows[0] == first
 
 
-async def test_a_plan_that_is_switched_off_shows_only_what_ran(make_home: MakeHome, cards: Cards) -> None:
+async def test_a_plan_that_is_switched_off_shows_only_past_pieces(make_home: MakeHome, cards: Cards) -> None:
     home = await make_home()
     await home.add(plans={PLAN_ID: {"duration": 240, "split": False, "deadline": "18:00"}})
     card = await cards.open()
@@ -222,7 +220,7 @@ async def test_a_plan_that_is_switched_off_shows_only_what_ran(make_home: MakeHo
     assert plan["windows"] == [[[start, start + HOUR_S]]]
 
 
-async def test_a_lost_server_is_told_with_since_when_and_once(home: Home, card: OpenCard) -> None:
+async def test_a_lost_server_is_reported_once_with_its_time(home: Home, card: OpenCard) -> None:
     port, answered_at = home.server.port, home.now
     await stop_server(home)
     await home.at(home.now + HOUR_S // 2)
@@ -237,7 +235,7 @@ async def test_a_lost_server_is_told_with_since_when_and_once(home: Home, card: 
     assert (card.shown["problems"], card.shown["lost_since"]) == ([], None)
 
 
-async def test_what_was_kept_is_shown_after_a_restart_without_the_server(home: Home, card: OpenCard) -> None:
+async def test_stored_prices_are_shown_after_a_restart_without_the_server(home: Home, card: OpenCard) -> None:
     before = dict(card.shown)
     await stop_server(home)
     await home.hass.config_entries.async_reload("entry")
@@ -271,7 +269,7 @@ async def test_a_disabled_entry_has_nothing_to_show_until_it_is_enabled(home: Ho
         assert card.shown["state"] == state
 
 
-async def test_a_removed_entry_is_told_and_asks_nothing_more(home: Home, card: OpenCard, cards: Cards) -> None:
+async def test_a_removed_entry_is_reported_and_sends_no_more_requests(home: Home, card: OpenCard, cards: Cards) -> None:
     await home.hass.config_entries.async_remove("entry")
     await home.settle()
     await card.events()
@@ -283,7 +281,7 @@ async def test_a_removed_entry_is_told_and_asks_nothing_more(home: Home, card: O
     assert (await cards.refusal(entry_id="entry"))[0] == "not_found"
 
 
-async def test_all_open_cards_are_told_and_a_closed_one_no_longer(home: Home, cards: Cards) -> None:
+async def test_all_open_cards_get_events_and_a_closed_one_does_not(home: Home, cards: Cards) -> None:
     listeners = len(home.entry.runtime_data._listeners)
     one, other = await cards.open(), await cards.open()
     await one.close()
@@ -304,7 +302,7 @@ async def test_a_card_names_an_entry_or_any_of_its_entities_or_nothing(home: Hom
     assert [len(feed.cards) for feed in home.hass.data[FEEDS].values()] == [4]
 
 
-async def test_a_wrong_name_is_refused_by_the_field_that_has_it(hass: HomeAssistant, home: Home, cards: Cards) -> None:
+async def test_a_wrong_name_is_refused_with_its_field(hass: HomeAssistant, home: Home, cards: Cards) -> None:
     refusals = [await cards.refusal(entry_id="nowhere"), await cards.refusal(entity_id="sensor.nowhere")]
     assert refusals == [
         ("not_found", "entry_id: nowhere is no entry of Tunnihind"),
@@ -312,7 +310,7 @@ async def test_a_wrong_name_is_refused_by_the_field_that_has_it(hass: HomeAssist
     ]
 
 
-async def test_of_several_entries_the_first_one_of_today_is_meant(make_home: MakeHome, cards: Cards) -> None:
+async def test_the_default_is_the_first_entry_with_todays_prices(make_home: MakeHome, cards: Cards) -> None:
     """A rehearsal beside the home's own server must not take its place."""
     for entry_id, rehearsal in (("past", True), ("first", False), ("second", False)):
         home = await make_home(mode="rehearsal" if rehearsal else "live")

@@ -23,7 +23,7 @@ def _integration(socket_enabled: None, enable_custom_integrations: None) -> None
 
 @pytest.fixture(autouse=True)
 def _every_step_has_its_texts() -> Iterator[None]:
-    """Let each test of a flow fail where a step lacks a text or leaves one unfilled, in any language."""
+    """Make each test of a flow fail if a step lacks a text or a placeholder's value, in any language."""
     handle_step = FlowManager._async_handle_step
 
     async def checked(
@@ -54,7 +54,7 @@ def _texts_of(flow: object, language: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def setup_entry() -> Iterator[AsyncMock]:
-    """Keep entries from being set up: these tests are of the flows alone."""
+    """Prevent the set-up of entries, because these tests are only about flows."""
 
     async def set_up(_: HomeAssistant, entry: ConfigEntry[Any]) -> bool:
         entry.runtime_data = Mock()
@@ -69,13 +69,13 @@ def setup_entry() -> Iterator[AsyncMock]:
 
 @pytest.fixture
 async def address(serve: Serve) -> str:
-    """Return where the project's own server listens."""
+    """Return the address of the project's own server."""
     return f"http://127.0.0.1:{(await serve()).port}"
 
 
 @pytest.fixture
 async def imitate() -> AsyncIterator[Imitate]:
-    """Return what starts a server with other answers, or none, and gives its address."""
+    """Return a function that starts a server with other answers, or none, and returns its address."""
     runners: list[web.AppRunner] = []
 
     async def start(

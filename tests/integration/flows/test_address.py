@@ -1,4 +1,4 @@
-"""Addresses as people type them."""
+"""Addresses that people type."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The price of this hour beside the form of prices, as Home Assistant's front end asks for it."""
+"""The price of this hour beside the form of prices, requested like Home Assistant's frontend does."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -61,7 +61,7 @@ async def ask(socket: MockHAClientWebSocket, form: Mapping[str, Any], typed: Map
 
 
 async def seen(socket: MockHAClientWebSocket, form: Mapping[str, Any], typed: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the breakdown and the price that are shown beside what is typed."""
+    """Return the breakdown and the price that are shown beside the typed figures."""
     await ask(socket, form, typed)
     assert (await socket.receive_json())["success"]
     event = (await socket.receive_json())["event"]
@@ -76,7 +76,7 @@ async def test_while_typing_the_parts_and_their_sum_are_shown(home: Home, socket
     fees = "balancing capacity 0.373 + renewable energy 0.84 + security of supply 0.758 + excise 0.307"
     assert name == f"This hour: market 9.876 + {fees} + VAT 2.917"
     assert price == "15.07 c/kWh"
-    # A package that is chosen counts at once, and so does each figure: the household of Võrk 2 in the worked examples.
+    # A chosen package and each figure count at once: this is the household of Võrk 2 in the worked examples.
     typed["package"] = "vork_2"
     typed["supply"]["margin"] = 0.5
     name, price = await seen(socket, form, typed)

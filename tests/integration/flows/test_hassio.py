@@ -1,4 +1,4 @@
-"""A server that runs as an app beside Home Assistant, as the Supervisor tells of it."""
+"""A server that runs as an app beside Home Assistant, announced by the Supervisor."""
 
 import pytest
 from homeassistant.config_entries import SOURCE_HASSIO, SOURCE_USER, ConfigFlowResult
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("setup_entry")
 
 
 async def tell_of(hass: HomeAssistant, address: str) -> ConfigFlowResult:
-    """Let the Supervisor tell of an app at that address, as `packaging/home-assistant-app` announces itself."""
+    """Let the Supervisor announce an app at that address, like `packaging/home-assistant-app` does."""
     url = URL(address)
     found = HassioServiceInfo(
         config={"host": url.host, "port": url.port, "addon": "Tunnihind"},

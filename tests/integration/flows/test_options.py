@@ -1,4 +1,4 @@
-"""What the household pays, and which hours it calls cheap."""
+"""The household's fees, and its cheap hours."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,7 +28,7 @@ NO_FEES = {
     "security": 0.0,
     "excise": 0.0,
 }
-# What the table has in October 2026.
+# The table's figures in October 2026.
 TABLE = {"balancing": 0.373, "renewable": 0.84, "security": 0.758, "excise": 0.307}
 FOLLOWS = ["balancing", "renewable", "security", "excise"]
 OCTOBER = "2026-10-14T10:20:00+03:00"
@@ -52,7 +52,7 @@ FILLED: dict[str, Any] = {
 
 
 def filled(typed: dict[str, Any]) -> dict[str, Any]:
-    """Return what was typed without the sections that are empty."""
+    """Return the typed figures without empty sections."""
     return {name: within for name, within in typed.items() if within != {}}
 
 
@@ -90,7 +90,7 @@ async def test_the_menu_offers_to_remove_prices_only_where_there_are_some(
 
 @pytest.fixture(autouse=True)
 def _october(freezer: FrozenDateTimeFactory) -> None:
-    """Let it be a day that the table knows."""
+    """Set the clock to a day that the table covers."""
     freezer.move_to(OCTOBER)
 
 

@@ -1,4 +1,4 @@
-"""Changing where a server is found."""
+"""Changing a server's address."""
 
 from unittest.mock import AsyncMock
 

@@ -1,4 +1,4 @@
-"""What flows change while the integration runs: only another address lets it start again."""
+"""Changes by flows while the integration runs: only another address reloads it."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ async def running(hass: HomeAssistant, imitate: Imitate) -> MockConfigEntry:
 
 @pytest.fixture(autouse=True)
 def _nothing_to_be_mended(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Let each test fail where Home Assistant says that a flow both reloads and has an update listener."""
+    """Make each test fail if Home Assistant says that a flow both reloads and has an update listener."""
     yield
     assert not [one for one in caplog.get_records("call") if "update listener" in one.getMessage()]
 

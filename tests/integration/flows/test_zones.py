@@ -35,7 +35,7 @@ async def submit(hass: HomeAssistant, form: ConfigFlowResult, typed: dict[str, A
 
 
 def offered(form: ConfigFlowResult) -> tuple[list[str], str]:
-    """Return the zones that a form offers, by name, and the one that is chosen at first."""
+    """Return the zones that a form offers, by name, and the preselected one."""
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "zone")
     assert form["data_schema"] is not None
     [(marker, selector)] = form["data_schema"].schema.items()

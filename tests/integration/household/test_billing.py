@@ -1,4 +1,4 @@
-"""A household that is billed by the quarter of an hour: what it is shown, and what its server is asked."""
+"""A household that is billed by the quarter of an hour: its states, and the requests to its server."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -45,7 +45,7 @@ async def change(hass: HomeAssistant, home: Home, options: Mapping[str, Any]) ->
 
 
 def asked_for(proxy: RecordingProxy) -> list[str]:
-    """Return the prices that were asked for since the last time, history apart."""
+    """Return the requests for prices since the last time, without history."""
     paths_asked = [asked.path for asked in proxy.asked if asked.path in {paths.FORECAST, paths.QUARTERS}]
     proxy.asked.clear()
     return paths_asked
@@ -107,7 +107,7 @@ async def test_a_change_of_billing_shows_at_once_and_turns_nothing_unavailable(
     assert states.turned_unavailable == []
     assert float(home.value("current_price")) == home.consumer_quarter_price(quarter_of(home))
     assert len(attributes(home)["raw_today"]) == 96
-    # Without the server, quarters that are known give their hours.
+    # Without the server, known quarters give their hours.
     proxy.refuse(HTTPStatus.BAD_GATEWAY)
     with record_state_changes(hass) as states:
         await change(hass, home, {"billed_by": "hour"})
@@ -163,7 +163,7 @@ async def test_quarters_that_a_server_no_longer_has_become_hours(quarter_home: H
     assert problems(home) == ["quarters_missing"]
     assert len(attributes(home)["raw_today"]) == 24
     assert float(home.value("current_price")) == home.consumer_price(home.now - home.now % HOUR_S)
-    # A server that fails may come back as another one: it is asked at once.
+    # A failing server may come back as another one, so it is asked at once.
     proxy.refuse(HTTPStatus.BAD_GATEWAY)
     await home.poll()
     proxy.pass_on()

@@ -1,4 +1,4 @@
-"""Clocks that jump, timers that are lost, days of 23 and 25 hours, and a Home Assistant that is elsewhere."""
+"""Clocks that jump, timers that are lost, days of 23 and 25 hours, and a Home Assistant in another time zone."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ AUTUMN = ("2026-10-25T00:00:00+03:00", "2026-10-26T01:00:00+02:00")
 
 
 async def sleep_until(home: Home, now: int) -> None:
-    """Let time go by without any timer going off, as on a machine that is asleep; the next poll comes as it wakes."""
+    """Move time on without any timer, like on a machine that sleeps. The next poll comes when it wakes."""
     home.set_clock(now)
     await home.poll()
 

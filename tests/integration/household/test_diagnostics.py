@@ -1,4 +1,4 @@
-"""What is told of the integration's state: diagnostics and system health; and the windows in a calendar."""
+"""Diagnostics, system health, and the windows in a calendar."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -117,7 +117,7 @@ async def test_the_accuracy_sensors_show_the_servers_backtest(
 
 @pytest.fixture
 async def busy(make_home: MakeHome) -> Home:
-    """Return a home with two plans, of which one is above its cap."""
+    """Return a home with two plans, one of which is above its cap."""
     home = await make_home("2026-01-14T00:00:00+02:00", price_of=lambda start: 0.0 if start in CHEAP else 50.0)
     plans = {"car": TWO_HOURS, "pump": {"duration": 60, "split": False}, "never": {"duration": 60, "price_cap": -9}}
     await home.add(plans=plans)
@@ -145,7 +145,7 @@ async def ask_calendar(home: Home, start: int, hours: int) -> list[tuple[str, in
 
 
 def windows(home: Home, *plans: str) -> list[tuple[str, int, int]]:
-    """Return the pieces of the plans' windows as their binary sensors tell them."""
+    """Return the pieces of the plans' windows from their binary sensors."""
     pieces = [
         (plan.capitalize(), instant(piece["start"]), instant(piece["end"]))
         for plan in plans
@@ -211,7 +211,7 @@ async def _own_answer(home: Home) -> dict[str, Any]:
 
 
 def accuracy(**plans: Any) -> dict[str, Any]:  # noqa: ANN401  figures of a JSON document
-    """Return what a server says of its forecasts' accuracy."""
+    """Return a server's document on its forecasts' accuracy."""
     four = {"hours": 4, "n": 29, "share": 0.838, "baselineShare": 0.7112, **plans}
     three = {"hours": 3, "n": 29, "share": 0.836, "baselineShare": 0.702}
     ahead = {"daysAhead": 1, "plans": [three, four], "boilerEurAYear": 152.6, "idealBoilerEurAYear": 182.6}

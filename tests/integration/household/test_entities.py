@@ -1,4 +1,4 @@
-"""Which entities there are, what is shown at first, and what the recorder keeps of them."""
+"""The entities, those that are enabled at first, and their attributes in the recorder."""
 
 import json
 
@@ -58,7 +58,7 @@ async def enable_all(hass: HomeAssistant, home: Home) -> None:
 
 
 def recorded_of(state: State) -> bytes:
-    """Return the attributes as the recorder keeps them."""
+    """Return the attributes that the recorder stores."""
     changed = EventStateChangedData(entity_id=state.entity_id, old_state=None, new_state=state)
     return StateAttributes.shared_attrs_bytes_from_event(Event(EVENT_STATE_CHANGED, changed), dialect=None)
 
@@ -101,7 +101,7 @@ async def test_every_entity_has_a_state_once_enabled(hass: HomeAssistant, make_h
     accuracy = {home.state("sensor", key).entity_id for key in ON_DEMAND if key.startswith("forecast_")}
     made_at = home.state("sensor", "forecast_made_at").entity_id
     no_window_yet = home.state("sensor", "last_saving", PLAN_ID).entity_id
-    assert silent == accuracy - {made_at} | {no_window_yet}  # the server behind has no backtest
+    assert silent == accuracy - {made_at} | {no_window_yet}  # the server has no backtest
     assert instant(home.value("forecast_made_at")) == home.now
     assert instant(home.value("data_refreshed")) == home.now
     assert instant(home.value("settled_until")) == instant(PUBLISHED_TOMORROW)

@@ -1,4 +1,4 @@
-"""Setting up, unloading, reloading and removing; and who is who through all of it."""
+"""Setting up, unloading, reloading and removing, and the identity of entities and devices."""
 
 import asyncio
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from tunnihind.market import HOUR_S
 
 
 def identities(hass: HomeAssistant) -> dict[str, str]:
-    """Return the integration's entities: ids by unique id, those of both platforms apart."""
+    """Return the integration's entities: their ids by unique id, separately for both platforms."""
     entries = er.async_get(hass).entities.values()
     return {f"{entry.domain}.{entry.unique_id}": entry.entity_id for entry in entries if entry.platform == DOMAIN}
 
@@ -28,7 +28,7 @@ def issues(hass: HomeAssistant) -> set[str]:
 
 
 def timers(hass: HomeAssistant) -> list[asyncio.TimerHandle]:
-    """Return the integration's timers, by what they say of themselves; a clone may lie in a folder of the same name."""
+    """Return the integration's timers, by their description. A clone may be in a folder of the same name."""
     handles = get_scheduled_timer_handles(hass.loop)
     told = {handle: repr(handle).replace(str(PROJECT), "").lower() for handle in handles if not handle.cancelled()}
     return [handle for handle, text in told.items() if DOMAIN in text]

@@ -1,4 +1,4 @@
-"""What the household sees while the server is away, and after."""
+"""The household's states while the server is away, and after."""
 
 import logging
 from http import HTTPStatus
@@ -127,7 +127,7 @@ async def test_an_old_forecast_raises_a_repair(hass: HomeAssistant, make_home: M
 
 
 async def test_an_answer_from_the_cache_of_a_dead_server_does_not_count_as_news(home: Home) -> None:
-    """The edge goes on answering what it had; only `now` tells."""
+    """The edge goes on sending its cached answer; only `now` shows its age."""
     answered = home.now
     home.server.clock.now = lambda: float(answered)  # type: ignore[method-assign]
     await home.at(answered + 90 * 60)

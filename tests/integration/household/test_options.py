@@ -1,4 +1,4 @@
-"""Options that are changed while all runs: prices follow at once, and no entity turns unavailable for it."""
+"""Options that are changed at runtime: prices follow at once, and no entity turns unavailable."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ def price_at(home: Home, wall: str) -> float:
 
 @pytest.fixture
 async def free(make_home: MakeHome) -> Home:
-    """Return a home in which the market's price is nothing, on the evening before a holiday on a Tuesday."""
+    """Return a home with a market price of zero, on the evening before a holiday on a Tuesday."""
     home = await make_home(
         "2026-02-23T16:00:00+02:00", settled_until="2026-02-25T01:00:00+02:00", price_of=lambda _: 0.0
     )

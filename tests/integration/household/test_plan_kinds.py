@@ -1,4 +1,4 @@
-"""Plans by energy, for dear hours and by a price limit, as Home Assistant shows them."""
+"""Plans by energy, for expensive hours and by a price limit, in Home Assistant."""
 
 from collections.abc import Mapping
 from typing import Any

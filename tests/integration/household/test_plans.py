@@ -1,4 +1,4 @@
-"""Plans as Home Assistant shows them: windows that come, run and end."""
+"""Plans in Home Assistant: windows that come, run and end."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -24,7 +24,7 @@ def device_of(hass: HomeAssistant, plan_id: str) -> dr.DeviceEntry | None:
 
 
 def cheapest_block(home: Home, hours: int) -> int:
-    """Return when the cheapest block of today's hours starts."""
+    """Return the start of the cheapest block of today's hours."""
     starts = range(MIDNIGHT, NEXT_MIDNIGHT - (hours - 1) * HOUR_S, HOUR_S)
     return min(starts, key=lambda start: sum(home.consumer_price(start + i * HOUR_S) for i in range(hours)))
 

@@ -1,4 +1,4 @@
-"""What is asked of the server, when, and what comes of it."""
+"""The requests to the server, their times, and their effects."""
 
 import asyncio
 from copy import deepcopy
@@ -92,7 +92,7 @@ async def test_a_new_hour_changes_only_the_entities_of_the_hour(hass: HomeAssist
     may = {
         proxied_home.state("sensor", "price_level").entity_id,
         proxied_home.state("binary_sensor", "cheap_hour").entity_id,
-        # What starting at once would cost moves with the hour.
+        # The cost of starting at once changes with the hour.
         proxied_home.state("sensor", "window_saving", PLAN_ID).entity_id,
         proxied_home.state("sensor", "window_chance", PLAN_ID).entity_id,
     }
@@ -106,7 +106,7 @@ async def test_todays_past_hours_are_asked_for_once(proxied_home: Home, proxy: R
 
 
 async def _minutes_of_questions(home: Home, proxy: RecordingProxy, minutes: int) -> list[int]:
-    """Return in which of the minutes to come past hours are asked for."""
+    """Return the next minutes in which past hours are requested."""
     proxy.asked.clear()
     asked = []
     for minute in range(1, minutes + 1):

@@ -1,4 +1,4 @@
-"""What other programs read: the sensor *Price list*, and what they need on the other price sensors."""
+"""Data for other programs: the sensor *Price list*, and attributes of the other price sensors."""
 
 from typing import Any
 
@@ -87,7 +87,7 @@ def test_the_longest_horizon_is_listed_to_its_end() -> None:
 async def test_the_list_changes_only_with_the_data(hass: HomeAssistant, afternoon: Home, proxy: RecordingProxy) -> None:
     await afternoon.add()
     await enable_all(hass, afternoon)
-    # Home Assistant itself reloads what was enabled, half a minute later.
+    # Home Assistant itself reloads the entry of enabled entities, half a minute later.
     await afternoon.at(afternoon.now + QUARTER_S)
     before = afternoon.state("sensor", "price_list")
     proxy.refuse(503)

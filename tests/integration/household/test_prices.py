@@ -1,4 +1,4 @@
-"""What the price sensors show through a day."""
+"""The price sensors through a day."""
 
 import pytest
 from homeassistant.core import HomeAssistant

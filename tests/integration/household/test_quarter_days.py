@@ -1,4 +1,4 @@
-"""Whole days lived by the quarter of an hour, also those of 92 and 100 quarters: prices, lists, plans, no flapping."""
+"""Whole days by the quarter of an hour, also with 92 and 100 quarters: prices, lists, plans, no flapping."""
 
 from itertools import groupby
 
@@ -18,7 +18,7 @@ PLAN = {"duration": 180, "split": True, "min_piece": 30}
 
 
 async def lived(home: Home, quarters: range) -> dict[str, list[str]]:
-    """Let the day go by, and return what was shown in each of its quarters."""
+    """Let the day pass, and return the states in each of its quarters."""
     shown: dict[str, list[str]] = {"current_price": [], "next_price": [], "price_level": [], "cheap_hour": []}
     shown["window"] = []
     for quarter in quarters:
@@ -84,7 +84,7 @@ async def test_a_new_quarter_changes_only_the_entities_of_the_quarter(hass: Home
     with record_state_changes(hass) as states:
         await home.at(instant("2026-01-14T10:30:00+02:00"))
     must = {home.state("sensor", key).entity_id for key in ("current_price", "next_price")}
-    # What starting at once would cost moves with the quarter.
+    # The cost of starting at once changes with the quarter.
     may = {home.state("sensor", key, PLAN_ID).entity_id for key in ("window_saving", "window_chance")}
     assert must <= states.changed.keys() <= must | may
 

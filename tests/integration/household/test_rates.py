@@ -1,4 +1,4 @@
-"""A household that follows the table of rates: what it pays, and what it is told when the table no longer knows."""
+"""A household that follows the table of rates: its prices, and its notices when the table has no rate any more."""
 
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ VORK_5: Final[dict[str, Any]] = {"rows": [{"margin": 0.42, "package": "vork_5", 
 
 
 def told(hass: HomeAssistant) -> str | None:
-    """Return which parts the repair notice names, if there is one."""
+    """Return the parts that the repair notice names, if there is one."""
     issue = ir.async_get(hass).async_get_issue(DOMAIN, "rates_outdated_entry")
     return (issue.translation_placeholders or {})["parts"] if issue else None
 

@@ -1,4 +1,4 @@
-"""A server that rehearses a past day: an entry of its own lives by that day's clock, and no other does."""
+"""A server that rehearses a past day: a separate entry follows that day's clock, and no other entry does."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from tunnihind.market import HOUR_S
 TODAY = "2026-11-20T18:03:37+02:00"
 """When the household rehearses."""
 REHEARSED = instant("2026-01-14T10:20:00+02:00")
-"""What the server's clock shows then: no quarter of its hours begins with one of the household's."""
+"""The server's time then. Its quarters never begin at the same moment as the household's."""
 BACK_S = REHEARSED - instant(TODAY)
 AN_HOUR = {PLAN_ID: {"duration": 60, "split": False}}
 
@@ -153,7 +153,7 @@ async def test_a_rehearsal_that_starts_again_forgets_the_last_run(rehearsed: Hom
 
 
 async def turn(home: Home, proxy: RecordingProxy, mode: str, ahead_s: int) -> None:
-    """Let the server be started again, to show another day."""
+    """Restart the server, to show another day."""
     proxy.answer(paths.ABOUT, data={**ABOUT, "instanceId": "test", "vatRate": 0.22, "mode": mode})
     await home.move_server_clock(ahead_s)
 
@@ -198,7 +198,7 @@ async def test_new_prices_do_not_count_before_the_server_has_sent_its_mode(
 async def test_a_server_without_identity_is_not_lost_when_its_clock_is_set(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    """The specification does not ask it to: what stands before it may answer for it with any status."""
+    """The specification does not require an identity, and a proxy may answer the request with any status."""
     proxy.answer(paths.ABOUT, status=404)
     await proxied_home.add()
     data = {**proxied_home.entry.data, "instance_id": None}

@@ -1,4 +1,4 @@
-"""A household with panels on the roof: what it gets for what it sells."""
+"""A household with panels on the roof: its selling prices."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Servers of all kinds: that answer nonsense, tell nothing of themselves, forget everything, or change their mind."""
+"""Servers of all kinds: with wrong answers, without an identity, after a loss of data, or replaced by another one."""
 
 import contextlib
 import gzip
@@ -22,7 +22,7 @@ from tests.support.household.recording_proxy import RecordingProxy
 from tunnihind.market import HOUR_S
 
 ANOTHER = {**ABOUT, "vatRate": 0.22}
-"""What another server of the same rate tells of itself."""
+"""The description of another server with the same rate."""
 NOTHING = {
     **FORECAST,
     **dict.fromkeys(("dayAhead", "forecast", "actuals"), ()),
@@ -32,7 +32,7 @@ NOTHING = {
 
 
 async def poll_refused(home: Home) -> str:
-    """Poll, and return what is said of why the answer was refused."""
+    """Poll, and return the error for the refused answer."""
     await home.poll()
     coordinator = home.entry.runtime_data
     assert coordinator.last_update_success is False
@@ -144,7 +144,7 @@ async def test_an_endless_answer_is_cut_at_a_megabyte_and_prices_stay(
     proxy._pass_on = stream  # type: ignore[assignment, method-assign]
     assert "longer than 1 MB" in await poll_refused(proxied_home)
     assert proxied_home.entry.runtime_data.last_exception.translation_key == "long_answer"
-    # What is in flight between the two, in buffers of the system's, is not Home Assistant's memory.
+    # Data in flight, in the system's buffers, does not count as Home Assistant's memory.
     assert sum(sent) < 20_000_000
     del proxy._pass_on
     await proxied_home.poll()
@@ -234,7 +234,7 @@ async def test_a_changed_vat_rate_of_the_server_applies_within_an_hour(
 async def test_a_server_that_comes_back_is_asked_for_its_identity_again(
     proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    """It may have been away to be updated."""
+    """It may have been updated while it was away."""
     await proxied_home.add()
     proxy.refuse(HTTPStatus.BAD_GATEWAY)
     await proxied_home.poll()
@@ -260,7 +260,7 @@ async def test_published_prices_stay_when_the_server_lost_its_database(
 async def test_prices_of_a_server_do_not_mix_with_those_of_its_replacement(
     proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    """A demo is tried, and the server itself then started at the same address, within a minute."""
+    """A demo is replaced by the real server at the same address, within a minute."""
     proxied_home.settled_until = instant(PUBLISHED_TOMORROW)
     proxied_home.serve()
     await proxied_home.add()
@@ -276,7 +276,7 @@ async def test_prices_of_a_server_do_not_mix_with_those_of_its_replacement(
 
 
 async def test_prices_stay_while_another_server_has_none_yet(proxied_home: Home, proxy: RecordingProxy) -> None:
-    """It may be the same one, set up again after a loss of its data."""
+    """It may be the same server, reinstalled after a loss of its data."""
     await proxied_home.add()
 
     def told(request: web.Request) -> web.Response | None:
@@ -298,7 +298,7 @@ async def test_prices_stay_while_another_server_has_none_yet(proxied_home: Home,
 async def test_a_move_to_another_server_forgets_the_old_one(
     hass: HomeAssistant, proxied_home: Home, proxy: RecordingProxy
 ) -> None:
-    """Not its rate either: the other one may not tell its own."""
+    """This includes its rate, because the new server may not send one."""
     proxy.answer(paths.ABOUT, data={**ABOUT, "vatRate": 0.09, "vatRateIsChosen": True})
     proxied_home.settled_until = instant(PUBLISHED_TOMORROW)
     proxied_home.serve()

@@ -1,4 +1,5 @@
-"""The sensors that are off at first: times to and in a window, today's spread, the average of the hours ahead."""
+"""The sensors that are off at first: the times until and in a window, today's spread, the average of the hours
+ahead."""
 
 from collections.abc import Iterator
 from statistics import fmean
@@ -18,13 +19,13 @@ PRICES = {15: 1.0, 16: 90.0, 17: 2.0}
 
 
 def dipped(start: int) -> float:
-    """Two cheap hours in the afternoon of Tallinn's winter clock, with a dear one between."""
+    """Two cheap hours in the afternoon of Tallinn's winter clock, with an expensive hour between."""
     return PRICES.get((start // HOUR_S + 2) % 24, 100.0)
 
 
 @pytest.fixture(autouse=True)
 def enabled_at_first() -> Iterator[None]:
-    """Let all entities be there."""
+    """Enable all entities."""
     with patch("homeassistant.helpers.entity.Entity.entity_registry_enabled_default", True):
         yield
 

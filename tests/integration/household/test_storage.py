@@ -1,4 +1,4 @@
-"""What outlives a restart, and what of it does not."""
+"""The data that survives a restart, and the data that does not."""
 
 import json
 from copy import deepcopy
@@ -18,7 +18,7 @@ type Files = dict[str, Any]
 
 
 async def kept(hass: HomeAssistant, home: Home, files: Files) -> dict[str, Any]:
-    """Unload, and return what was written; the server is gone from here on."""
+    """Unload, and return the stored data; the server is gone from here on."""
     await hass.config_entries.async_unload(home.entry.entry_id)
     await home.server.runner.cleanup()
     written: dict[str, Any] = files[KEY]

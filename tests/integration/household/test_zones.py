@@ -1,4 +1,4 @@
-"""A household with two zones of one server: two entries that share nothing but the address of the computer."""
+"""A household with two zones of one server: two entries that share only the computer's address."""
 
 from typing import Any
 

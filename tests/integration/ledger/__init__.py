@@ -1,1 +1,1 @@
-"""What windows cost and saved."""
+"""The cost and the saving of windows."""

@@ -1,4 +1,4 @@
-"""One plan through days of its life, without Home Assistant: a clock, a market, decisions, and the ledger."""
+"""One plan over several days, without Home Assistant: a clock, a market, decisions, and the ledger."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -19,14 +19,14 @@ KEPT_S = 48 * HOUR_S
 
 
 def wavy(start: int) -> float:
-    """A price of hours, EUR/kWh, that never comes twice within some days."""
+    """A price by the hour, EUR/kWh, that never repeats within some days."""
     hour = start // HOUR_S
     return round(0.10 + 0.04 * ((hour * 7) % 24 - 11.5) / 11.5 + (hour % 97) / 10_000, 4)
 
 
 @dataclass
 class Life:
-    """A plan from `now` on: `price_of` is what the market pays, of which `settled_until` is published."""
+    """A plan from `now` on. `price_of` returns the market's price; prices up to `settled_until` are published."""
 
     settings: PlanSettings
     now: int
@@ -69,14 +69,14 @@ class Life:
         self._note(self.now + self.pace_s - self.now % self.pace_s)
 
     def live(self, until: int) -> None:
-        """Let time come to `until`, that instant's tick included."""
+        """Move time to `until`, including that instant's tick."""
         while self.now < until:
             self.tick()
             self.now = min(self.now + self.pace_s - self.now % self.pace_s, until)
         self.tick()
 
     def go_off(self, until: int) -> None:
-        """Let Home Assistant be off until then. The device goes on with the piece that runs, and misses the others."""
+        """Turn Home Assistant off until then. The device goes on with the running piece, and misses the others."""
         if isinstance(self.outcome, Decision):
             for start, end in self.outcome.pieces:
                 if start <= self.now < end:
@@ -84,7 +84,7 @@ class Life:
         self.now = until
 
     def restart(self) -> None:
-        """Keep the ledger as Home Assistant does, and read it again."""
+        """Store the ledger as Home Assistant does, and read it again."""
         self.ledger = Ledger.from_dict(json.loads(json.dumps(self.ledger.as_dict())))
 
     def _note(self, until: int) -> None:
@@ -93,11 +93,11 @@ class Life:
             self._on |= {(start, start + QUARTER_S) for start in quarters if self.outcome.runs_at(start)}
 
     def cost(self, quarters: Iterable[Piece]) -> float:
-        """Return what 1 kW costs in the quarters."""
+        """Return the cost of 1 kW in the quarters."""
         return sum(self.price_of(start - start % self.step_s) / 4 for start, _ in quarters)
 
     def at_once(self, start: int, quarters: int) -> float:
-        """Return what 1 kW costs in so many quarters from `start` on."""
+        """Return the cost of 1 kW in a number of quarters from `start` on."""
         return self.cost((start + place * QUARTER_S, 0) for place in range(quarters))
 
     def day_mean(self, instant: int) -> float:

@@ -1,4 +1,4 @@
-"""What windows cost and saved: worked out beside by hand, through days with all that happens to them."""
+"""The cost and the saving of windows, compared with calculations by hand, over days with all kinds of events."""
 
 import json
 from dataclasses import replace
@@ -53,7 +53,7 @@ def test_a_window_saves_against_starting_at_once_and_against_the_days_mean() -> 
 
 
 def test_the_devices_own_energy_counts_in_the_order_in_which_it_used_it() -> None:
-    """At once it would have used the 3 kWh of its first hour at .30, the one of its second at .25."""
+    """If started at once, it would have used the first hour's 3 kWh at .30, and the second hour's 1 kWh at .25."""
     night = [0.30, 0.25, 0.30, 0.30, *DAY[4:]]
     first, second = NIGHT + 4 * HOUR_S, NIGHT + 10 * HOUR_S
     readings = {
@@ -165,7 +165,7 @@ def test_a_plan_made_in_the_middle_of_a_day_could_not_have_started_before() -> N
 
 
 def test_prices_that_come_late_count_when_they_come() -> None:
-    """A forecast is all that is known of a day, until its prices come on the evening after."""
+    """A day has only a forecast until its prices come on the next evening."""
     late = NIGHT + DAY_S + 20 * HOUR_S
     life = Life(
         replace(MACHINE, horizon=Horizon.EXPECTED),
@@ -306,7 +306,7 @@ def test_added_up_days_stay_the_same_when_a_clock_set_back_repeats_them() -> Non
 
 
 def test_a_dropped_window_counts_for_the_time_that_it_ran() -> None:
-    """As with `replan: true`. What comes instead is compared with starting when the first one was let go of."""
+    """This happens with `replan: true`. The new window is compared with a start when the first one was dropped."""
     night = [0.3, 0.35, 0.1, 0.3, 0.25, 0.2, 0.2]
     life = Life(MACHINE, NIGHT, price_of=lambda start: dict(enumerate(night)).get((start - NIGHT) // HOUR_S, 0.4))
     life.live(NIGHT + 3 * HOUR_S)
@@ -376,7 +376,7 @@ def test_a_deleted_plan_is_forgotten() -> None:
 def test_with_any_prices_the_sums_are_those_of_the_hours_that_ran(
     thousandths: list[int], plan: PlanSettings, off_at: int, off_for: int
 ) -> None:
-    """With Home Assistant off for a time: what it missed of a window that had begun counts, nothing else does."""
+    """Home Assistant is off for a time. Of the missed time, only windows that had begun count."""
     life = Life(plan, NIGHT, price_of=lambda start: thousandths[(start - NIGHT) // HOUR_S % 48] / 1_000)
     life.live(NIGHT + off_at * HOUR_S)
     life.restart()
@@ -402,7 +402,7 @@ def test_prices_are_kept_as_long_as_they_are_needed_and_no_longer() -> None:
 @pytest.mark.parametrize("back_s", [1_000, 4 * HOUR_S, 11 * HOUR_S])
 @pytest.mark.parametrize("plan", [BOILER, MACHINE, CAR], ids=["split", "one piece", "by energy"])
 def test_a_clock_that_is_briefly_wrong_after_a_restart_loses_no_sums(plan: PlanSettings, back_s: int) -> None:
-    """A small computer without a battery for its clock starts with the time that it last wrote down."""
+    """A small computer without a battery for its clock starts with the last time that it stored."""
     life = Life(plan, NIGHT)
     life.live(NIGHT + 3 * DAY_S + 18 * HOUR_S)
     counted, right = life.account.total.as_list(), life.now

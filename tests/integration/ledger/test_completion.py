@@ -1,4 +1,4 @@
-"""What is missing of past windows is looked for by one task at a time."""
+"""One task at a time looks for missing data of past windows."""
 
 import asyncio
 from datetime import date
@@ -17,7 +17,7 @@ from tests.support.household.timelines import NIGHT
 
 
 class WaitingLedger(Ledger):
-    """One that waits for a price."""
+    """A ledger that waits for a price."""
 
     def missing_hours(self, now: int) -> list[int]:
         return [NIGHT]

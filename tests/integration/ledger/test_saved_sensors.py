@@ -1,4 +1,4 @@
-"""How much a plan saved, as Home Assistant shows it, with its statistics; meters are read from a real recorder."""
+"""The saving of a plan in Home Assistant, with its statistics. Meters are read from a real recorder."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -49,17 +49,17 @@ def is_there(hass: HomeAssistant, key: str) -> bool:
 
 
 def window(home: Home) -> int:
-    """Return when the plan's window begins."""
+    """Return the start of the plan's window."""
     return instant(home.value("window_start", PLAN_ID))
 
 
 def saved_per_kwh(home: Home, begins: int) -> float:
-    """Return what an hour in the window saved beside one that starts at once, at midnight."""
+    """Return the saving of an hour in the window against an hour that starts at once, at midnight."""
     return home.consumer_price(MIDNIGHT) - home.consumer_price(begins)
 
 
 def compile_statistics(hass: HomeAssistant, start: int) -> None:
-    """Let the recorder compile the statistics of five minutes, and say so, as it does ten seconds after them."""
+    """Let the recorder compile the statistics of five minutes, and announce them, as it does ten seconds after them."""
     get_instance(hass).queue_task(StatisticsTask(datetime.fromtimestamp(start, UTC), fire_events=True))
 
 
@@ -92,7 +92,7 @@ class Meter:
         )
 
     async def live(self, until: int) -> None:
-        """Let time come to `until`; every five minutes the meter is recorded and its statistics are compiled."""
+        """Move time to `until`; every five minutes the meter is recorded and its statistics are compiled."""
         home, hass = self.home, self.home.hass
         while home.now < until:
             was_at = home.now - home.now % FIVE_MIN_S
@@ -128,7 +128,7 @@ async def test_the_devices_real_energy_counts(make_home: MakeHome, unit: str, pe
 async def test_a_window_is_complete_as_soon_as_its_last_reading_is_recorded(
     hass: HomeAssistant, make_home: MakeHome
 ) -> None:
-    """So the guide's automation tells the whole cost, without waiting for the next quarter of an hour."""
+    """So the guide's automation reports the whole cost, without waiting for the next quarter of an hour."""
     home = await make_home("2026-01-14T00:00:00+02:00")
     meter = Meter(home)
     meter.show()
@@ -186,7 +186,7 @@ async def test_a_meter_that_stays_away_counts_as_hours_without_a_reading(make_ho
 
 @with_recorder
 async def test_the_statistics_show_savings_at_their_time(hass: HomeAssistant, make_home: MakeHome) -> None:
-    """Also a loss: the plan has no other hour than one that is dearer than the day."""
+    """They also show a loss: the plan's only possible hour is more expensive than the day's mean."""
     home = await make_home("2026-01-14T00:00:00+02:00", PUBLISHED_TOMORROW)
     await home.add(plans={PLAN_ID: {**BY_ENERGY, "energy": 2.0}})
     entity_id = home.state("sensor", "saved_total", PLAN_ID).entity_id
@@ -243,7 +243,7 @@ async def test_a_plan_by_energy_counts_the_energy_it_is_given(hass: HomeAssistan
 
 
 async def test_a_new_month_begins_at_zero_and_the_total_goes_on(make_home: MakeHome) -> None:
-    """What was saved on the last evening stays in the old month."""
+    """The saving of the last evening stays in the old month."""
     home = await make_home("2026-01-31T20:00:00+02:00", "2026-02-02T01:00:00+02:00")
     midnight = instant("2026-02-01T00:00:00+02:00")
     cheap = midnight - 2 * HOUR_S
@@ -281,7 +281,7 @@ async def test_sums_survive_a_restart_without_the_server(
 async def test_sums_that_were_lost_begin_a_new_cycle(
     hass: HomeAssistant, make_home: MakeHome, hass_storage: dict[str, Any]
 ) -> None:
-    """The recorder takes a fall to zero for a loss of money, unless it is told of the reset."""
+    """The recorder counts a fall to zero as lost money, unless the reset is announced."""
     home = await make_home("2026-01-14T00:00:00+02:00")
     await home.add(plans={PLAN_ID: BY_ENERGY})
     await home.at(window(home) + 3 * HOUR_S)
@@ -430,6 +430,6 @@ async def test_the_form_shows_the_meter_and_keeps_it_also_while_it_is_away(
 
 
 def test_prices_differ_from_hour_to_hour() -> None:
-    """Else the tests here would prove nothing."""
+    """Otherwise the tests here would prove nothing."""
     price_of: Callable[[int], float] = wavy
     assert len({price_of(MIDNIGHT + hour * HOUR_S) for hour in range(24)}) == 24

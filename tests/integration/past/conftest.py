@@ -15,7 +15,7 @@ from tunnihind.price_series import PriceSeries
 
 @dataclass
 class Archive:
-    """What the server has stored from an instant on, and which months the household asked it for."""
+    """The server's stored prices from an instant on, and the months that the household requested."""
 
     home: Home = field(init=False)
     since: int
@@ -23,10 +23,10 @@ class Archive:
     """The price of a quarter; None: only hours are known."""
     asked: list[str] = field(default_factory=list)
     refusals: list[web.Response] = field(default_factory=list)
-    """How the server answers before it answers."""
+    """The server's answers before the real one."""
 
     def read(self, start_ts: int, end_ts: int) -> PriceHistory:
-        """Return what a server reads from its store."""
+        """Return the data that a server reads from its store."""
         known = range(max(start_ts, self.since), min(end_ts, self.home.settled_until), HOUR_S)
         hours = {start: self.home.price_of(start) for start in known}
         quarters = (
@@ -46,7 +46,7 @@ class Archive:
 
 @pytest.fixture
 async def archive(make_home: MakeHome, proxy: RecordingProxy) -> Archive:
-    """Return what the server of a home has on a Wednesday morning: prices since a little before New Year."""
+    """Return the data of a home's server on a Wednesday morning: prices since a little before New Year."""
     archive = Archive(instant("2025-12-20T00:00:00+02:00"))
     archive.home = await make_home(read_prices=archive.read)
     proxy.upstream, archive.home.port, proxy.instead = archive.home.server.port, proxy.port, archive.watch

@@ -1,4 +1,4 @@
-"""What energy cost, and the sums that follow."""
+"""The cost of energy, and the sums of costs."""
 
 from itertools import accumulate
 
@@ -26,27 +26,27 @@ STEEP = HourPrice((0.40, 0.20, 0.10, 0.10))
 
 
 def fives(*quarters: float) -> dict[int, float]:
-    """Return readings by five minutes that come to these of quarters, all in the last five minutes of each."""
+    """Return five-minute readings that sum up to these quarters, all in the last five minutes of each."""
     kwh = [amount for quarter in quarters for amount in (0.0, 0.0, quarter)]
     return {HOUR + i * FIVE_MIN_S: amount for i, amount in enumerate(kwh)}
 
 
-def test_an_hour_is_charged_by_its_mean_where_only_the_hour_is_read() -> None:
+def test_an_hour_is_charged_by_its_mean_with_hourly_readings() -> None:
     assert costs(Energy({HOUR: 2.0}, {}), {HOUR: STEEP}) == {HOUR: 0.4}
 
 
-def test_an_hour_is_charged_by_the_quarter_where_five_minutes_are_read() -> None:
+def test_an_hour_is_charged_by_the_quarter_with_five_minute_readings() -> None:
     energy = Energy({HOUR: 2.0}, fives(0.0, 0.5, 0.5, 1.0))
     assert costs(energy, {HOUR: STEEP}) == {HOUR: pytest.approx(0.5 * 0.2 + 1.5 * 0.1)}
 
 
-def test_five_minutes_that_do_not_make_up_the_hour_do_not_count() -> None:
+def test_five_minute_readings_that_do_not_cover_the_hour_do_not_count() -> None:
     incomplete = {start: kwh for start, kwh in fives(2.0, 0.0, 0.0, 0.0).items() if start != HOUR}
     for readings in (incomplete, fives(2.0, 0.0, 0.0, 1.0)):
         assert costs(Energy({HOUR: 2.0}, readings), {HOUR: STEEP}) == {HOUR: 0.4}
 
 
-def test_a_gap_between_readings_is_told_and_so_is_an_hour_without_a_price() -> None:
+def test_gaps_in_readings_and_hours_without_a_price_are_listed() -> None:
     later = HOUR + 3 * HOUR_S
     energy = Energy({HOUR: 1.0, HOUR + HOUR_S: 1.0, later: 1.0}, {})
     assert costs(energy, {HOUR: STEEP, HOUR + HOUR_S: NO_RATE, later: STEEP}) == {
@@ -57,7 +57,7 @@ def test_a_gap_between_readings_is_told_and_so_is_an_hour_without_a_price() -> N
     }
 
 
-def test_a_negative_price_is_earned() -> None:
+def test_a_negative_price_gives_a_negative_cost() -> None:
     assert costs(Energy({HOUR: 3.0}, {}), {HOUR: HourPrice((-0.01,) * 4)}) == {HOUR: -0.03}
 
 
@@ -68,7 +68,7 @@ def test_a_reading_that_comes_late_moves_all_later_sums() -> None:
     assert second == {HOUR: SumRow(1.0, 1.0), HOUR + HOUR_S: SumRow(2.0, 3.0), HOUR + 2 * HOUR_S: SumRow(3.0, 6.0)}
 
 
-def test_a_reading_that_was_taken_back_costs_nothing_any_more() -> None:
+def test_a_removed_reading_has_no_cost_any_more() -> None:
     stored = sum_rows({}, {HOUR: 1.0, HOUR + HOUR_S: 2.0}, HOUR)
     assert sum_rows(stored, {HOUR + HOUR_S: 2.0}, HOUR) == {HOUR: SumRow(None, 0.0), HOUR + HOUR_S: SumRow(2.0, 2.0)}
 
@@ -92,7 +92,7 @@ CENTS = st.integers(-10_000, 10_000).map(lambda cents: cents / 100)
     st.dictionaries(HOURS, CENTS | st.sampled_from([NO_PRICE, NO_RATE, NO_READING])),
     HOURS,
 )
-def test_run_again_they_correct_and_never_double(
+def test_a_second_run_corrects_and_never_doubles(
     before: dict[int, float], found: dict[int, float | LeftOut], start: int
 ) -> None:
     stored = sum_rows({}, before, HOUR)

@@ -1,4 +1,4 @@
-"""What an hour cost, and what is said of those that have no price."""
+"""The price of an hour, and the reason for hours without a price."""
 
 from datetime import time
 from itertools import pairwise
@@ -47,7 +47,7 @@ def test_billed_by_the_quarter_the_hours_price_is_their_mean() -> None:
 
 
 @pytest.mark.parametrize("known", [[], QUARTERS[:3], QUARTERS[1:]])
-def test_an_hour_of_which_a_price_is_missing_has_none(known: list[int]) -> None:
+def test_an_hour_with_a_missing_price_has_no_price(known: list[int]) -> None:
     assert hour_price(HOUR, dict.fromkeys(known, 50.0), QUARTER_S, CONTRACT) is NO_PRICE
 
 

@@ -31,12 +31,12 @@ async def charge(hass: HomeAssistant, **data: Any) -> dict[str, Any]:  # noqa: A
 
 
 def euros(home: Home, kwh: dict[int, float]) -> Any:  # noqa: ANN401  compares equal to what is near it
-    """Return what the energy costs, kWh by hour, to a ten-thousandth of a cent."""
+    """Return the cost of energy, kWh by hour, to a ten-thousandth of a cent."""
     return pytest.approx({start: amount * home.consumer_price(start) for start, amount in kwh.items()}, abs=1e-6)
 
 
 async def charged(hass: HomeAssistant) -> dict[int, float]:
-    """Return what the Energy dashboard shows for each hour: the change of the sum."""
+    """Return the Energy dashboard's figure for each hour: the change of the sum."""
     return {start: row["change"] for start, row in (await stored(hass, COST, "change")).items()}
 
 
@@ -58,7 +58,7 @@ async def test_each_hours_energy_costs_its_price(hass: HomeAssistant, archive: A
     }
 
 
-async def test_the_recorder_is_told_all_that_it_asks_for_today(hass: HomeAssistant, archive: Archive) -> None:
+async def test_the_recorder_gets_all_the_metadata_that_it_requires(hass: HomeAssistant, archive: Archive) -> None:
     await read(hass, even(TENTH, 3))
     await archive.home.add()
     await charge(hass)
@@ -73,7 +73,9 @@ async def test_the_recorder_is_told_all_that_it_asks_for_today(hass: HomeAssista
     }.items() <= told.items()
 
 
-async def test_the_energy_dashboard_takes_it_and_shows_a_days_cost(hass: HomeAssistant, archive: Archive) -> None:
+async def test_the_energy_dashboard_accepts_the_statistic_and_shows_a_days_cost(
+    hass: HomeAssistant, archive: Archive
+) -> None:
     await hass.config.async_set_time_zone("Europe/Tallinn")
     await read(hass, even(TENTH, 48))
     await archive.home.add()
@@ -90,7 +92,7 @@ async def test_the_energy_dashboard_takes_it_and_shows_a_days_cost(hass: HomeAss
     }
 
 
-async def test_run_again_it_changes_nothing(hass: HomeAssistant, archive: Archive) -> None:
+async def test_a_second_run_changes_nothing(hass: HomeAssistant, archive: Archive) -> None:
     await read(hass, even(TENTH, 48))
     await archive.home.add()
     first = await charge(hass)
@@ -115,9 +117,7 @@ async def test_readings_that_come_late_or_are_corrected_move_the_sums(hass: Home
     assert await charged(hass) == euros(archive.home, kwh)
 
 
-async def test_costs_before_the_day_that_is_asked_for_stay_and_the_sums_go_on(
-    hass: HomeAssistant, archive: Archive
-) -> None:
+async def test_costs_before_the_start_stay_and_the_sums_go_on(hass: HomeAssistant, archive: Archive) -> None:
     await read(hass, even(TENTH, 48))
     await archive.home.add()
     await charge(hass)
@@ -137,7 +137,7 @@ async def test_another_unit_is_counted_in_kilowatt_hours(hass: HomeAssistant, ar
     assert await charged(hass) == euros(archive.home, even(TENTH, 5))
 
 
-async def test_hours_without_a_price_are_left_out_and_told(hass: HomeAssistant, archive: Archive) -> None:
+async def test_hours_without_a_price_are_left_out_and_listed(hass: HomeAssistant, archive: Archive) -> None:
     archive.since = TENTH + 3 * HOUR_S
     await read(hass, even(TENTH, 5))
     await archive.home.add()
@@ -147,7 +147,7 @@ async def test_hours_without_a_price_are_left_out_and_told(hass: HomeAssistant, 
     assert list(await charged(hass)) == [TENTH + 3 * HOUR_S, TENTH + 4 * HOUR_S]
 
 
-async def test_the_hour_that_is_not_over_waits(hass: HomeAssistant, archive: Archive) -> None:
+async def test_the_present_hour_is_not_charged_yet(hass: HomeAssistant, archive: Archive) -> None:
     hour = archive.home.now - archive.home.now % HOUR_S
     await read(hass, even(hour - 2 * HOUR_S, 3))
     await archive.home.add()
@@ -156,7 +156,7 @@ async def test_the_hour_that_is_not_over_waits(hass: HomeAssistant, archive: Arc
 
 
 @pytest.mark.parametrize("billed_by", ["hour", "quarter"])
-async def test_a_household_billed_by_the_quarter_pays_by_what_it_used_in_each(
+async def test_a_household_billed_by_the_quarter_pays_for_each_quarters_energy(
     hass: HomeAssistant, archive: Archive, billed_by: str
 ) -> None:
     archive.quarter_of = lambda start: 400.0 if start % HOUR_S == 0 else 0.0
@@ -180,7 +180,7 @@ async def test_a_household_billed_by_the_quarter_pays_by_what_it_used_in_each(
     ("changes", "key"),
     [({"unit_of_measurement": "m³", "unit_class": "volume"}, "not_energy"), ({"has_sum": False}, "not_energy")],
 )
-async def test_a_statistic_of_something_else_is_refused_by_name(
+async def test_a_statistic_that_is_not_energy_is_refused_by_name(
     hass: HomeAssistant, archive: Archive, changes: dict[str, Any], key: str
 ) -> None:
     await read(hass, even(TENTH, 2), **changes)
@@ -191,7 +191,7 @@ async def test_a_statistic_of_something_else_is_refused_by_name(
     assert {"field": "energy", "id": METER}.items() <= (refusal.value.translation_placeholders or {}).items()
 
 
-async def test_a_statistic_that_is_not_there_is_refused_by_name(hass: HomeAssistant, archive: Archive) -> None:
+async def test_a_missing_statistic_is_refused_by_name(hass: HomeAssistant, archive: Archive) -> None:
     await archive.home.add()
     with pytest.raises(ServiceValidationError) as refusal:
         await charge(hass)

@@ -23,14 +23,14 @@ pytestmark = pytest.mark.usefixtures("recorder_mock")
 PRICE = "tunnihind:price_paid"
 TENTH = instant("2026-01-10T00:00:00+02:00")
 NOW = instant("2026-01-14T10:00:00+02:00")
-"""The hour that it is: the first that is not over."""
+"""The present hour: the first that is not over."""
 
 
 async def fill(archive: Archive, day: str = "2026-01-10") -> dict[str, Any]:
     return await ask(archive.home.hass, "import_prices", start=day)
 
 
-async def test_each_past_hour_gets_the_price_that_was_paid(hass: HomeAssistant, archive: Archive) -> None:
+async def test_each_past_hour_gets_its_paid_price(hass: HomeAssistant, archive: Archive) -> None:
     home = archive.home
     await home.add()
     answer = await fill(archive)
@@ -48,7 +48,7 @@ async def test_each_past_hour_gets_the_price_that_was_paid(hass: HomeAssistant, 
     json.dumps(answer)
 
 
-async def test_the_recorder_is_told_all_that_it_asks_for_today(hass: HomeAssistant, archive: Archive) -> None:
+async def test_the_recorder_gets_all_the_metadata_that_it_requires(hass: HomeAssistant, archive: Archive) -> None:
     await archive.home.add()
     await fill(archive)
     [told] = await get_instance(hass).async_add_executor_job(list_statistic_ids, hass, {PRICE})
@@ -63,7 +63,7 @@ async def test_the_recorder_is_told_all_that_it_asks_for_today(hass: HomeAssista
     }.items() <= told.items()
 
 
-async def test_run_again_it_writes_nothing_and_later_only_what_is_new(hass: HomeAssistant, archive: Archive) -> None:
+async def test_a_second_run_writes_only_new_hours(hass: HomeAssistant, archive: Archive) -> None:
     await archive.home.add()
     first = await fill(archive)
     before = await stored(hass, PRICE, "mean")
@@ -84,7 +84,7 @@ async def test_a_corrected_price_is_written_over_the_old_one(hass: HomeAssistant
     assert (len(rows), rows[TENTH]["mean"]) == (106, 0.62)
 
 
-async def test_hours_before_the_day_that_is_asked_for_stay(hass: HomeAssistant, archive: Archive) -> None:
+async def test_hours_before_the_start_stay(hass: HomeAssistant, archive: Archive) -> None:
     home = archive.home
     await home.add()
     await fill(archive)
@@ -96,7 +96,7 @@ async def test_hours_before_the_day_that_is_asked_for_stay(hass: HomeAssistant, 
     )
 
 
-async def test_it_reaches_back_as_far_as_the_server_month_by_month(hass: HomeAssistant, archive: Archive) -> None:
+async def test_the_import_reaches_back_as_far_as_the_server_by_months(hass: HomeAssistant, archive: Archive) -> None:
     await archive.home.add()
     answer = await ask(hass, "import_prices")
     assert archive.asked == [f"{year}-{month:02}" for year in range(2021, 2026) for month in range(1, 13)] + ["2026-01"]
@@ -139,9 +139,7 @@ async def test_billed_by_the_quarter_an_hour_has_its_mean_lowest_and_highest(
     assert rows[TENTH] == {"mean": 0.1984, "min": 0.124, "max": 0.2728}
 
 
-async def test_a_date_on_which_a_part_has_no_rate_has_no_price_and_is_told(
-    hass: HomeAssistant, archive: Archive
-) -> None:
+async def test_a_date_without_a_parts_rate_has_no_price_and_is_listed(hass: HomeAssistant, archive: Archive) -> None:
     """The table's balancing fee begins with 2026."""
     await archive.home.add()
     await fill(archive, "2025-12-31")
@@ -187,7 +185,7 @@ async def test_hours_that_the_server_lost_keep_their_price(hass: HomeAssistant, 
 async def test_statistics_of_others_are_left_alone(hass: HomeAssistant, archive: Archive) -> None:
     async def others() -> dict[str, Any]:
         known = await get_instance(hass).async_add_executor_job(list_statistic_ids, hass)
-        # The recorder lists the entry's own sensors as soon as it has seen their states, at a moment of its own.
+        # The recorder lists the entry's own sensors at some moment after it has seen their states.
         return {one["statistic_id"]: one for one in known if one["source"] not in ("tunnihind", "recorder")}
 
     await read(hass, even(TENTH, 5))
@@ -212,7 +210,7 @@ async def test_a_busy_server_is_asked_again(hass: HomeAssistant, archive: Archiv
         (web.json_response({"zone": "EE", "currency": "EUR", "prices": [{"ts": 7, "eurMwh": 1}]}), InvalidResponse),
     ],
 )
-async def test_a_server_that_cannot_is_told_and_nothing_is_written(
+async def test_a_server_without_past_prices_gives_an_error_and_no_rows(
     hass: HomeAssistant, archive: Archive, refusal: web.Response, error: type[HomeAssistantError]
 ) -> None:
     await archive.home.add()
@@ -239,9 +237,7 @@ async def test_a_day_without_a_past_hour_is_refused_by_name(hass: HomeAssistant,
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "2020-12-31"])
-async def test_a_day_before_all_prices_stands_for_the_first_one(
-    hass: HomeAssistant, archive: Archive, day: str
-) -> None:
+async def test_a_day_before_all_prices_means_the_first_day(hass: HomeAssistant, archive: Archive, day: str) -> None:
     await archive.home.add()
     answer = await ask(hass, "import_prices", start=day)
     assert answer["left_out"][0]["start"] == "2021-01-01T00:00:00+02:00"

@@ -35,9 +35,7 @@ async def own_statistics(hass: HomeAssistant) -> set[str]:
     return {one["statistic_id"] for one in known if one["source"] == "tunnihind"}
 
 
-async def test_a_server_removed_and_added_again_goes_on_with_its_statistics(
-    hass: HomeAssistant, archive: Archive
-) -> None:
+async def test_a_server_removed_and_added_again_continues_its_statistics(hass: HomeAssistant, archive: Archive) -> None:
     await read(hass, even(TENTH, 48))
     await archive.home.add(entry_id="first")
     await fill(hass, "first")

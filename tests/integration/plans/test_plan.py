@@ -1,4 +1,4 @@
-"""One decision after the other: what wins, what stays, what is over, and what is said where there is nothing."""
+"""Decisions one after the other: the best window, windows that stay or are over, and the reason without a window."""
 
 import json
 from collections.abc import Sequence
@@ -245,7 +245,7 @@ def test_a_clock_set_back_before_the_span_opened_finds_everything_open() -> None
 
 
 class TestSeveralDaysToChooseFrom:
-    """A late beginning leaves a first occurrence out whose rest is too short, if a later one of the days has room."""
+    """A plan made late skips a first occurrence whose rest is too short, if a later one of its days has room."""
 
     EVENING = clock(21.1)
     PUBLISHED = line(settled(NIGHT, [0.1 + hour % 7 / 100 for hour in range(48)]))

@@ -1,4 +1,4 @@
-"""Plans lived through, quarter by quarter, over both changes of the clock, and with clocks and prices that fail."""
+"""Plans over several days, quarter by quarter, with both changes of the clock, and with clocks and prices that fail."""
 
 from functools import cache
 from typing import Any

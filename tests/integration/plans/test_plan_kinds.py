@@ -1,4 +1,4 @@
-"""Plans by energy, for the dearest hours, for all hours on one side of a price, and nearly as cheap ones."""
+"""Plans by energy, for the most expensive hours, for all hours below or above a price, and with a tolerance."""
 
 import json
 from dataclasses import asdict
@@ -45,7 +45,7 @@ def reason(outcome: Outcome) -> Reason:
 
 
 class TestByEnergy:
-    """The duration follows from the energy that is needed and the power."""
+    """The duration is calculated from the needed energy and the power."""
 
     def test_a_window_by_energy_has_its_duration_and_its_cost(self) -> None:
         found = window(decide(plan(energy=4, power=2), TODAY, NIGHT))
@@ -111,7 +111,7 @@ class TestByEnergy:
 
 
 class TestDearest:
-    """The hours to stay out of."""
+    """The hours to avoid."""
 
     def test_the_most_expensive_window_of_the_day_is_found(self) -> None:
         found = window(decide(plan(kind="dearest", duration=120), TODAY, NIGHT))

@@ -1,4 +1,4 @@
-"""What waiting saves, and how sure that is, by the rule of the module's docstring."""
+"""The saving of waiting and its certainty, by the rule in the module's docstring."""
 
 import math
 from statistics import NormalDist

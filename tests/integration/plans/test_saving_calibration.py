@@ -1,4 +1,4 @@
-"""Whether savings come as they are told: the served model on the simulated market, which wind moves."""
+"""Whether savings come true as expected, for the served model on the simulated market, which wind moves."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ ISSUES, DAYS_BETWEEN = 26, 7
 VAT_RATE = 0.22
 SEED = 1
 COMPARED = 7
-"""One saving in so many is set against the price paths."""
+"""Every so many savings, one is compared with the price paths."""
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def prices() -> Mapping[int, tuple[float, ...]]:
 
 @dataclass(frozen=True)
 class OnPaths:
-    """A saving as it was told, and what it is on each of the server's price paths."""
+    """An expected saving, and its value on each of the server's price paths."""
 
     told: Saving
     drawn: Sequence[float]
@@ -48,7 +48,7 @@ class OnPaths:
 
 @dataclass(frozen=True)
 class Mornings:
-    """Savings that plans are told, all of them beside what came, and some beside the price paths."""
+    """Expected savings of plans, all of them with the actual saving, and some with the price paths."""
 
     savings: Sequence[Judged]
     on_paths: Sequence[OnPaths]
@@ -56,7 +56,7 @@ class Mornings:
 
 @pytest.fixture(scope="module")
 def mornings(prices: Mapping[int, tuple[float, ...]]) -> Mornings:
-    """Return what plans are told at 26 mornings, a week apart."""
+    """Return the expected savings of plans on 26 mornings, a week apart."""
     archive = Archive(_published(prices), CovariateArchive(asyncio.run(_wind())))
     truth = {start: consumer_price(row[0], VAT_RATE) for start, row in prices.items()}
     forecaster = TieredForecaster(ESTONIA)
@@ -132,10 +132,10 @@ def test_waiting_pays_about_as_often_as_was_told(savings: Sequence[Judged]) -> N
 
 
 def test_savings_are_as_sure_as_on_the_servers_price_paths(mornings: Mornings) -> None:
-    """The rule of the integration and the paths know the dependence of hours from different sources."""
+    """The integration's rule and the paths take the dependence between hours from different sources."""
     told = np.array([(one.told.low, one.told.high, one.told.chance) for one in mornings.on_paths])
     drawn = np.array([one.drawn for one in mornings.on_paths])
-    # Of 20 draws the usual percentiles lie a tenth too near to each other; these don't on average.
+    # The usual percentiles of 20 draws are a tenth too close to each other; these are right on average.
     low, high = np.percentile(drawn, [10, 90], axis=1, method="median_unbiased")
     assert (told[:, 1] - told[:, 0]).mean() == pytest.approx((high - low).mean(), rel=0.15)
     chance = (drawn > 0).mean(axis=1) + (drawn == 0).mean(axis=1) / 2

@@ -1,4 +1,4 @@
-"""A plan as its form writes it."""
+"""The settings of a plan, read from its form."""
 
 from datetime import time
 

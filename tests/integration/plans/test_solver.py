@@ -1,4 +1,4 @@
-"""The solver against a brute force that tries everything, and by hand where a rule decides."""
+"""The solver, compared with a search of all solutions, and with solutions by hand for each rule."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ def solve(
     prefer_latest: bool = False,
     goes_on: bool = False,
 ) -> tuple[Piece, ...]:
-    """Solve over hours that start at NIGHT, and return the pieces in seconds after it. The span is all of them."""
+    """Solve over hours that start at NIGHT, and return the pieces in seconds after it. The span is all these hours."""
     timeline = Timeline(HOUR_S, settled(NIGHT, prices))
     job = Job(
         duration_s=duration_s,
@@ -66,7 +66,7 @@ def every_way(usable: Sequence[bool], shortest: int, first: int = 0) -> Iterator
 
 
 def every_way_on(usable: Sequence[bool], shortest: int) -> Iterator[tuple[Piece, ...]]:
-    """Yield the same, and those that begin with going on with what runs up to the first usable quarter."""
+    """Yield the same sets, and those that continue a piece that runs up to the first usable quarter."""
     yield from every_way(usable, shortest)
     first = usable.index(True) if True in usable else len(usable)
     for end in range(first + 1, len(usable) + 1):
@@ -82,7 +82,7 @@ def quarters_of(pieces: Sequence[Piece]) -> list[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A job over hours from NIGHT on, of which `bounds` are left."""
+    """A job over hours from NIGHT on, with `bounds` for the rest of the span."""
 
     prices: Sequence[float | None]
     duration_s: int
@@ -101,7 +101,7 @@ class Case:
         return solve(**{name: getattr(self, name) for name in Case.__dataclass_fields__})
 
     def ways(self, bounds: Piece) -> Iterator[tuple[Piece, ...]]:
-        """Yield all that could be run within the bounds, in quarters after NIGHT."""
+        """Yield all possible runs within the bounds, in quarters after NIGHT."""
         places = range(len(self.costs))
         usable = [
             self.costs[place] is not None

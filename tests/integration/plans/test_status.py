@@ -1,4 +1,4 @@
-"""How a plan stands, in one word."""
+"""The status of a plan."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ CHEAP_AT_3 = line(settled(NIGHT, [0.2, 0.2, 0.2, 0.1, 0.1, *[0.3] * 19]))
 
 
 def status_at(hour_of_day: float, *, timeline: Timeline = CHEAP_AT_3, **form: object) -> Status:
-    """Return how a plan of two hours stands on that Friday, decided in every quarter of an hour since midnight."""
+    """Return the status of a two-hour plan on that Friday, decided in every quarter of an hour since midnight."""
     settings = PlanSettings.from_mapping({"duration": 120, **form})
     outcome = None
     now = NIGHT + int(hour_of_day * HOUR_S)

@@ -1,4 +1,4 @@
-"""Plans that are switched off and on, and planned anew: what runs, what is noted as having run, and how often."""
+"""Plans that are switched off and on, and planned again: when they run, and which past windows are noted."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from tests.support.household.timelines import DAY_S, NIGHT, line, settled
 
 MINUTE_S = 60
 PRICES = st.lists(st.integers(0, 9), min_size=24, max_size=24)
-# Minutes of the day at which the switch is turned over.
+# Minutes of the day at which the switch changes.
 SWITCHED = st.lists(st.integers(0, 24 * 60 - 1), max_size=6, unique=True).map(sorted)
 SPLIT = st.builds(
     lambda quarters, piece: {"duration": 15 * quarters, "split": True, "min_piece": 15 * piece},
@@ -57,7 +57,7 @@ def restarted(planner: Planner, form: Mapping[str, Any]) -> Planner:
 def day_of(
     form: Mapping[str, Any], timeline: Timeline, switched: Sequence[int], *, restarts: bool = False
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Live a day, and return when the plan was seen running and what it noted, in minutes of the day."""
+    """Run a day, and return the times of the plan's runs and of its noted windows, in minutes of the day."""
     planner = planner_of(form)
     seen: list[tuple[int, int]] = []
     minutes = sorted({*range(0, 24 * 60, 15), *switched})

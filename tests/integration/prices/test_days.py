@@ -1,4 +1,4 @@
-"""Estonian days and clock times, cut out of UTC."""
+"""Estonian days and clock times, from UTC."""
 
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -15,7 +15,7 @@ dates = st.dates(date(2024, 1, 1), date(2035, 12, 31))
 
 
 @given(instants)
-def test_every_instant_is_in_the_day_it_is_of(moment: int) -> None:
+def test_every_instant_is_within_its_day(moment: int) -> None:
     day = day_at(moment)
     assert day.start <= moment < day.end
     assert day.date == local(moment).date()
@@ -27,7 +27,7 @@ def test_days_follow_each_other_without_a_gap(day: date) -> None:
 
 
 @given(dates)
-def test_a_day_has_23_24_or_25_whole_hours_that_its_date_tells(day: date) -> None:
+def test_a_day_has_23_24_or_25_hours_as_its_date_requires(day: date) -> None:
     last_sunday = day.weekday() == 6 and (day + timedelta(days=7)).month != day.month
     expected = 23 if last_sunday and day.month == 3 else 25 if last_sunday and day.month == 10 else 24
     assert (day_of(day).end - day_of(day).start) // HOUR_S == expected
@@ -55,10 +55,10 @@ def test_the_instant_of_a_wall_time_shows_that_wall_time_or_its_first_occurrence
         (date(2026, 10, 25), time(4, 0), "2026-10-25T04:00:00+02:00"),
     ],
 )
-def test_wall_times_that_come_never_or_twice(day: date, wall: time, expected: str) -> None:
+def test_wall_times_that_never_come_or_come_twice(day: date, wall: time, expected: str) -> None:
     assert instant_of(day, wall) == instant(expected)
 
 
-def test_the_day_is_tallinns_though_it_is_still_yesterday_in_utc() -> None:
+def test_the_day_is_tallinns_while_it_is_still_yesterday_in_utc() -> None:
     assert day_at(int(datetime(2026, 1, 14, 22, tzinfo=UTC).timestamp())).date == date(2026, 1, 15)
     assert day_at(int(datetime(2026, 7, 14, 20, 59, tzinfo=UTC).timestamp())).date == date(2026, 7, 14)

@@ -1,4 +1,4 @@
-"""Reading a server's documents: all that the specification says, and nothing that breaks it."""
+"""Reading a server's documents: all documents of the specification, and none that break it."""
 
 import json
 from dataclasses import asdict, replace
@@ -58,7 +58,7 @@ FORECAST_FIELDS: tuple[tuple[Place, tuple[object, ...]], ...] = (
 )
 BROKEN = [(place, value) for place, values in FORECAST_FIELDS for value in values]
 MARKS = [("zone",), ("dayAhead",), ("forecast",)]
-"""What tells a price document from other ones."""
+"""The fields that make a document a price document."""
 NEEDED = [place for place, _ in FORECAST_FIELDS if place not in MARKS and isinstance(place[-1], str)]
 
 
@@ -84,13 +84,13 @@ def test_a_value_that_breaks_the_specification_is_refused_by_the_name_of_its_fie
 
 
 @pytest.mark.parametrize("place", NEEDED)
-def test_a_field_that_is_not_there_is_missed_by_name(place: Place) -> None:
+def test_a_missing_field_is_named(place: Place) -> None:
     with pytest.raises(Malformed, match=str(place[-1])):
         forecast_from(lacking(FORECAST, place))
 
 
 @pytest.mark.parametrize("place", MARKS)
-def test_without_what_makes_it_a_price_document_it_is_something_else(place: Place) -> None:
+def test_a_document_without_the_fields_of_prices_is_foreign(place: Place) -> None:
     with pytest.raises(ValueError, match="no price document"):
         forecast_from(lacking(FORECAST, place))
 
@@ -103,7 +103,7 @@ def test_percentiles_out_of_order_are_refused(band: tuple[int, int, int]) -> Non
 
 
 @pytest.mark.parametrize("field", ["madeAt", "lastRefresh", "backtest"])
-def test_what_may_be_null_is_nothing(field: str) -> None:
+def test_fields_that_may_be_null_become_none(field: str) -> None:
     read = forecast_from(altered(FORECAST, (field,), None))
     assert {"madeAt": read.made_at, "lastRefresh": read.last_refresh, "backtest": read.backtest}[field] is None
 
@@ -114,12 +114,12 @@ def test_integers_are_prices_too() -> None:
     assert isinstance(read.settled[HOUR], float)
 
 
-def test_more_than_the_specification_asks_may_come() -> None:
+def test_further_fields_are_allowed() -> None:
     more = altered(altered(FORECAST, ("news",), {"a": 1}), ("dayAhead", 0, "source"), "elering")
     assert forecast_from(more) == forecast_from(FORECAST)
 
 
-def test_a_server_without_any_data_says_nothing() -> None:
+def test_the_answer_of_a_server_without_data_is_empty() -> None:
     empty = {**FORECAST, "dayAhead": [], "forecast": [], "madeAt": None, "lastRefresh": None, "backtest": None}
     read = forecast_from(empty)
     assert (read.settled, read.forecast, read.covers(NOW)) == ({}, {}, False)
@@ -160,13 +160,13 @@ def test_a_document_with_anything_anywhere_is_read_or_refused(known: ForecastAns
 
 
 @given(answers())
-def test_what_is_read_is_what_was_sent(known: ForecastAnswer) -> None:
+def test_an_answer_has_exactly_the_sent_values(known: ForecastAnswer) -> None:
     document = _document_of(known)
     assert asdict(forecast_from(json.loads(json.dumps(document)))) == asdict(known)
 
 
 @given(answers(), answers())
-def test_answers_that_differ_in_nothing_but_their_time_are_equal(one: ForecastAnswer, other: ForecastAnswer) -> None:
+def test_answers_that_differ_only_in_their_time_are_equal(one: ForecastAnswer, other: ForecastAnswer) -> None:
     assert replace(one, now=other.now) == one
     assert (one == other) is (asdict(replace(one, now=0)) == asdict(replace(other, now=0)))
 
@@ -179,7 +179,7 @@ def test_the_servers_description_of_itself_is_read() -> None:
     ("told", "read"),
     [([1, 2.5, 3, 4], (1, 2.5, 3, 4)), ([4, 1], (1, 4)), (["1"], ()), ({}, ()), (None, ()), ([1e9], ())],
 )
-def test_a_scale_of_colours_that_cannot_be_one_is_none(told: object, read: tuple[float, ...]) -> None:
+def test_an_impossible_scale_of_colours_is_empty(told: object, read: tuple[float, ...]) -> None:
     assert about_from(ABOUT | {"priceScale": told}).price_scale == read
 
 

@@ -1,4 +1,4 @@
-"""What is known after many answers, and what it costs the household."""
+"""The known prices after many answers, and the household's prices made from them."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from tests.support.markets.price_strategies import HOURS, answers, eur_mwh
 
 NOW = HOURS.start + DAY_S
 AHEAD_S = st.sampled_from([0, 0, 60, -3 * HOUR_S, 10 * DAY_S, -10 * DAY_S])
-"""By how much the server's clock is ahead of the household's."""
+"""The lead of the server's clock over the household's."""
 HISTORY = st.dictionaries(st.integers(-60, 60).map(lambda hours: NOW + hours * HOUR_S), eur_mwh, max_size=8)
 
 
@@ -28,7 +28,7 @@ def answer(**fields: object) -> ForecastAnswer:
 
 
 @given(answers(), answers(), AHEAD_S)
-def test_the_newest_answer_wins_over_what_was_known(older: ForecastAnswer, newer: ForecastAnswer, ahead_s: int) -> None:
+def test_the_newest_answer_replaces_known_prices(older: ForecastAnswer, newer: ForecastAnswer, ahead_s: int) -> None:
     now = newer.now - ahead_s
     known = merged(older, newer, now)
     assert known.settled.items() >= {item for item in newer.settled.items() if item[0] >= now - KEEP_S}
@@ -70,7 +70,7 @@ def test_hours_are_stored_in_the_order_of_time(newer: ForecastAnswer, history: d
 
 
 @pytest.mark.parametrize(("home_ahead_s", "stays"), [(0, False), (-10 * DAY_S, False), (10 * DAY_S, True)])
-def test_a_price_that_can_not_be_settled_yet_by_either_clock_goes(home_ahead_s: int, stays: bool) -> None:
+def test_a_price_that_neither_clock_allows_yet_is_dropped(home_ahead_s: int, stays: bool) -> None:
     later = NOW + 10 * DAY_S
     before = answer(now=later, settled={later: 50.0})
     known = merged(before, answer(settled={NOW: 60.0}), NOW + home_ahead_s)
@@ -90,14 +90,14 @@ def test_the_forecast_of_an_hour_that_began_unpublished_stays_known() -> None:
     assert known.forecast == {NOW + HOUR_S: Band(1, 2, 3), NOW + 2 * HOUR_S: Band(7, 8, 9)}
 
 
-def test_a_corrected_settled_price_replaces_the_one_that_was_known() -> None:
+def test_a_corrected_settled_price_replaces_the_known_one() -> None:
     known = merged(answer(settled={NOW: 50.0}), answer(settled={NOW: 51.0}), NOW)
     assert known.settled == {NOW: 51.0}
     assert with_settled(known, {NOW: 52.0}, NOW).settled == {NOW: 52.0}
 
 
 @given(answers())
-def test_every_known_hour_is_on_the_line_once_and_settled_where_it_is_settled(known: ForecastAnswer) -> None:
+def test_every_known_hour_is_in_the_timeline_once_and_settled_if_settled(known: ForecastAnswer) -> None:
     hours = timeline_of(known, Tariff()).periods
     assert [hour.start for hour in hours] == sorted(known.settled.keys() | known.forecast.keys())
     assert {hour.start for hour in hours if hour.settled} == known.settled.keys()

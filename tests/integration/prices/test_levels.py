@@ -36,7 +36,7 @@ def test_different_prices_take_every_place_once(day: list[Period]) -> None:
 
 
 @given(days)
-def test_a_dearer_hour_is_never_on_a_lower_level(day: list[Period]) -> None:
+def test_a_more_expensive_hour_never_has_a_lower_level(day: list[Period]) -> None:
     levels = [_ORDER.index(level(hour, day)) for hour in sorted(day, key=lambda hour: hour.price)]
     assert levels == sorted(levels)
 
@@ -57,7 +57,7 @@ def test_a_day_and_its_mirror_have_mirrored_levels(day: list[Period]) -> None:
 
 
 @given(days, st.integers(1, 24))
-def test_at_least_so_many_hours_are_cheap_and_none_dearer_than_one_that_is_not(day: list[Period], cheap: int) -> None:
+def test_at_least_the_chosen_hours_are_cheap_and_all_cheaper_than_others(day: list[Period], cheap: int) -> None:
     cheap_ones = [hour.price for hour in day if is_cheap(hour, day, cheap_hours=cheap)]
     others = [hour.price for hour in day if not is_cheap(hour, day, cheap_hours=cheap)]
     assert len(cheap_ones) >= min(cheap, len(day))

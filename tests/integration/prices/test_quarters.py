@@ -111,7 +111,7 @@ def test_an_hour_is_the_mean_of_its_quarters_to_the_hundredth_as_the_server_roun
 
 
 @given(answers(step_s=QUARTER_S))
-def test_an_hour_of_quarters_is_known_if_all_four_are(quarters: ForecastAnswer) -> None:
+def test_an_hour_is_known_if_all_four_quarters_are(quarters: ForecastAnswer) -> None:
     hours = quarters.in_hours()
     for hour in {start - start % HOUR_S for start in (*quarters.settled, *quarters.forecast)}:
         instants = range(hour, hour + HOUR_S, QUARTER_S)

@@ -1,4 +1,4 @@
-"""The table of what network and state charge: its figures, and the dates and hours at which they hold."""
+"""The table of network and state fees: its figures, and the dates and hours at which they apply."""
 
 from datetime import date, datetime
 from itertools import pairwise
@@ -15,7 +15,7 @@ FOLLOWED = frozenset(Part) - {Part.MARGIN}
 
 
 def cents(part: Part, at: str, package: Package = Package.VORK_5) -> float:
-    """Return what a household that follows the table is charged for a part at that instant, c/kWh without VAT."""
+    """Return the rate of a part at that instant for a household that follows the table, c/kWh without VAT."""
     tariff = Tariff(rows=[TariffRow(package=package, from_table=FOLLOWED)])
     [charge] = [charge for charge in tariff.charges(instant(at)).charges if charge.part is part]
     assert charge.vat_rate == 0.24
@@ -28,7 +28,7 @@ def test_every_package_and_every_fee_but_the_margin_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("entries", TABLE)
-def test_entries_follow_each_other_and_none_reaches_into_the_next(entries: list) -> None:  # type: ignore[type-arg]
+def test_entries_of_the_table_follow_each_other_and_never_overlap(entries: list) -> None:  # type: ignore[type-arg]
     for earlier, later in pairwise(entries):
         assert earlier.until is not None
         assert earlier.since <= earlier.until < later.since
@@ -48,7 +48,7 @@ def test_entries_follow_each_other_and_none_reaches_into_the_next(entries: list)
         (Package.VORK_5, "2026-10-14T03:00:00+03:00", 3.03),
     ],
 )
-def test_a_package_costs_what_the_price_list_says(package: Package, wall: str, expected: float) -> None:
+def test_a_package_has_the_rates_of_the_price_list(package: Package, wall: str, expected: float) -> None:
     assert cents(Part.NETWORK, wall, package) == expected
 
 
@@ -107,7 +107,7 @@ def test_a_fee_changes_at_the_estonian_midnight_of_its_date(part: Part, wall: st
     assert cents(part, wall) == expected
 
 
-def test_a_day_without_an_entry_has_no_known_price_and_says_which_part_it_lacks() -> None:
+def test_a_day_without_an_entry_has_no_known_price_and_names_the_part() -> None:
     tariff = Tariff(rows=[TariffRow(package=Package.VORK_2, from_table=FOLLOWED)])
     before, within = instant("2026-05-31T23:00:00+03:00"), instant("2026-06-01T00:00:00+03:00")
     assert tariff.charges(before).unknown_parts == (Part.NETWORK,)
@@ -115,7 +115,7 @@ def test_a_day_without_an_entry_has_no_known_price_and_says_which_part_it_lacks(
     assert tariff.known_price(100, within) == tariff.price(100, within)
 
 
-def test_after_the_last_entry_the_live_price_goes_on_with_it() -> None:
+def test_after_the_last_entry_the_live_price_still_uses_it() -> None:
     tariff = Tariff(rows=[TariffRow(package=Package.VORK_2, from_table=FOLLOWED)])
     after = instant("2028-01-01T12:00:00+02:00")
     assert tariff.charges(after).unknown_parts == (Part.BALANCING, Part.RENEWABLE)

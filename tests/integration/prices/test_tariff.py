@@ -39,7 +39,7 @@ DAY_AND_NIGHT = TariffRow(network_day=1.0, network_night=0.5)
 
 
 def at_rate(moment: str, **settings: Any) -> str:  # noqa: ANN401  the fields of a tariff
-    """Return which of the network's rates holds in the hour that starts then."""
+    """Return the network's rate in the hour that starts then."""
     tariff = Tariff(chosen_vat_rate=0.0, rows=[DAY_AND_NIGHT], **settings)
     return {1.0: "day", 0.5: "night"}[tariff.price(0.0, instant(moment))]
 
@@ -74,7 +74,7 @@ def test_the_market_the_parts_and_the_vat_add_up_to_the_price(
 
 
 @given(eur_mwh, hour_starts, rows)
-def test_a_price_is_known_where_every_part_is_and_is_the_same_one(price: float, start: int, row: TariffRow) -> None:
+def test_a_price_is_known_if_every_part_is_and_then_is_the_same(price: float, start: int, row: TariffRow) -> None:
     tariff = Tariff(rows=[row])
     unknown = tariff.charges(start).unknown_parts
     assert set(unknown) <= row.from_table
@@ -82,7 +82,7 @@ def test_a_price_is_known_where_every_part_is_and_is_the_same_one(price: float, 
 
 
 @given(eur_mwh, eur_mwh, hour_starts, rows, st.booleans())
-def test_what_is_dearer_on_the_market_is_never_cheaper_at_home(
+def test_a_higher_market_price_never_gives_a_lower_household_price(
     one: float, other: float, start: int, row: TariffRow, net: bool
 ) -> None:
     tariff = Tariff(rows=[row], fees_include_vat=net)
@@ -98,21 +98,21 @@ def test_fees_typed_with_vat_are_added_as_they_are(price: float, start: int, row
     assert paid == pytest.approx(price / 1000 * 1.22 + fees_paid, abs=5.1e-5)
 
 
-def test_fees_and_energy_bear_the_rows_vat() -> None:
+def test_fees_and_energy_have_the_rows_vat() -> None:
     row = TariffRow(vat_rate=0.24, margin=0.01, network_day=0.04, network_night=0.02, excise=0.002, renewable=0.008)
     start = instant("2026-01-14T10:00:00+02:00")
     paid = (100 / 1000 + 0.01 + 0.04 + 0.002 + 0.008) * 1.24
     assert Tariff(rows=[row]).price(100, start) == round(paid, 4)
 
 
-def test_fees_with_vat_in_them_are_not_taxed_twice() -> None:
+def test_fees_that_include_vat_are_not_taxed_twice() -> None:
     row = TariffRow(vat_rate=0.24, margin=0.01, network_day=0.04)
     start = instant("2026-01-14T10:00:00+02:00")
     assert Tariff(rows=[row], fees_include_vat=True).price(100, start) == 0.174
 
 
 @pytest.mark.parametrize(("chosen", "paid"), [(None, 0.124), (0.22, 0.122), (0.09, 0.109)])
-def test_a_row_without_a_rate_bears_the_laws_unless_the_operator_chose_one(chosen: float | None, paid: float) -> None:
+def test_a_row_without_a_rate_has_the_legal_or_the_operators_rate(chosen: float | None, paid: float) -> None:
     start = instant("2026-01-14T10:00:00+02:00")
     assert Tariff(chosen_vat_rate=chosen, rows=[TariffRow(margin=0.1)]).price(0, start) == paid
 
@@ -185,7 +185,7 @@ def test_estonias_public_holidays_are_at_the_night_rate(moment: str, holidays: s
         ("2026-01-19T07:00:00+02:00", "day"),
     ],
 )
-def test_weekends_may_be_like_other_days(moment: str, rate: str) -> None:
+def test_weekends_may_have_the_day_rate(moment: str, rate: str) -> None:
     assert at_rate(moment, weekends_at_night_rate=False) == rate
 
 
@@ -255,7 +255,7 @@ def test_without_options_nothing_is_added() -> None:
     assert tariff_from({}, chosen_vat_rate=0.24) == Tariff(chosen_vat_rate=0.24, rows=[])
 
 
-def test_a_rate_of_nothing_is_not_the_servers() -> None:
+def test_a_rate_of_zero_is_the_households_own() -> None:
     tariff = tariff_from({"rows": [{"vat_percent": 0}]})
     assert tariff.price(100, HOURS.start) == 0.1
 
@@ -268,7 +268,7 @@ def test_a_row_of_the_options_may_follow_the_table() -> None:
     assert (row.margin, row.security, row.renewable) == (0.005, 0.005, 0.0)
 
 
-def test_years_of_past_prices_leave_little_in_memory() -> None:
+def test_years_of_past_prices_take_little_memory() -> None:
     tariff = Tariff(rows=[TariffRow(package=Package.VORK_5, from_table=frozenset(Part) - {Part.MARGIN})])
     start = instant("2026-06-01T00:00+03:00")
     tracemalloc.start()

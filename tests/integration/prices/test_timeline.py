@@ -1,4 +1,4 @@
-"""Hours on one line of time."""
+"""The timeline of hours."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,16 +14,14 @@ def _somewhere(hours: list[Period], place: int) -> int:
 
 
 @given(lines(), _PLACES)
-def test_an_instant_finds_the_hour_it_is_in_and_nothing_in_a_gap(hours: list[Period], place: int) -> None:
+def test_an_instant_finds_its_hour_and_nothing_in_a_gap(hours: list[Period], place: int) -> None:
     moment = _somewhere(hours, place)
     expected = next((hour for hour in hours if hour.start <= moment < hour.end), None)
     assert Timeline(HOUR_S, hours).at(moment) == expected
 
 
 @given(lines(), _PLACES, _PLACES)
-def test_between_gives_all_hours_that_reach_in_and_no_others_in_order(
-    hours: list[Period], one: int, other: int
-) -> None:
+def test_between_returns_exactly_the_overlapping_hours_in_order(hours: list[Period], one: int, other: int) -> None:
     start, end = sorted((_somewhere(hours, one), _somewhere(hours, other)))
     expected = sorted((hour for hour in hours if hour.start < end and start < hour.end), key=lambda hour: hour.start)
     assert list(Timeline(HOUR_S, hours).between(start, end)) == expected
@@ -43,7 +41,7 @@ def test_settled_until_is_the_end_of_the_newest_settled_hour(hours: list[Period]
     assert until is None or any(hour.end == until for hour in settled)
 
 
-def test_an_empty_line_knows_nothing() -> None:
+def test_an_empty_timeline_has_no_periods() -> None:
     line = Timeline(HOUR_S)
     assert (line.at(0), line.between(0, HOUR_S), line.settled_until) == (None, (), None)
 

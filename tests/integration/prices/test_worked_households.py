@@ -51,17 +51,18 @@ def test_vork_2_by_the_hour_on_a_working_morning() -> None:
     ],
 )
 def test_vork_5_by_the_quarter_in_the_peaks_of_winter(quarter: str, eur_mwh: float, paid: float) -> None:
-    """The renewable energy fee of 2027 is not in the table: the live price goes on with that of 2026, and says so."""
+    """The renewable energy fee of 2027 is not in the table: the live price still uses the fee of 2026, and reports
+    it."""
     following = tariff(rows=[{"margin": 0.42, "package": "vork_5", "from_table": FOLLOWED}])
     assert following.price(eur_mwh, instant(quarter)) == paid
     assert following.charges(instant(quarter)).unknown_parts == (Part.RENEWABLE,)
-    # Once the household has confirmed .84 for 2027 the price is known, and is the same.
+    # After the household has confirmed .84 for 2027, the price is known, and is the same.
     confirmed = [part for part in FOLLOWED if part != Part.RENEWABLE]
     known = tariff(rows=[{"margin": 0.42, "package": "vork_5", "from_table": confirmed, "renewable": 0.84}])
     assert known.known_price(eur_mwh, instant(quarter)) == paid
 
 
-def test_own_rates_typed_with_vat_in_them() -> None:
+def test_own_rates_typed_with_vat() -> None:
     """Saturday 2026-08-15, 13:00, at 45.50 EUR/MWh: night rate at weekends.
 
     market     4.55 × 1.24 = 5.642  VAT on the market's price only
@@ -89,6 +90,6 @@ def test_a_seller_pays_at_a_negative_price() -> None:
     assert selling_price(-12.34, margin=0.008, balancing=0.005) == -0.0253
 
 
-def test_a_seller_gets_the_market_price_less_what_the_buyer_keeps() -> None:
+def test_a_seller_gets_the_market_price_less_the_deductions() -> None:
     """At 61.00 EUR/MWh: 6.1 - .8 - .5 = 4.8 c/kWh."""
     assert selling_price(61.0, margin=0.008, balancing=0.005) == 0.048

@@ -1,4 +1,4 @@
-"""What differs from zone to zone: VAT, public holidays and names. The clock does not."""
+"""The differences between zones: VAT, public holidays and names. The clock is the same."""
 
 from datetime import date, datetime
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""Homes whose plans are steered."""
+"""Homes whose plans are changed beside their forms."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The form of a plan that was changed beside it, and such changes in the file of the integration."""
+"""The form of a plan that was changed beside its form, and the stored changes."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.support.household.home import PLAN_ID, Home
 from tests.support.household.steering import CAR, KEY, Files, form_of, restart, save_form, update
 
 
-async def test_the_form_shows_its_own_values_and_names_what_is_changed(car: Home) -> None:
+async def test_the_form_shows_its_own_values_and_names_the_changes(car: Home) -> None:
     assert (await form_of(car))["description_placeholders"] == {"changes": ""}
     await update(car, duration="01:30:00", deadline="06:00", earliest=None, price_cap=12.5, horizon="cautious")
     form = await form_of(car)
@@ -28,7 +28,9 @@ async def test_the_form_shows_its_own_values_and_names_what_is_changed(car: Home
         ("ru", ["Крайний срок: 06:00", "Нужная энергия: 22,5 kWh", "Предельная цена: 12,50 ц/кВт·ч"]),
     ],
 )
-async def test_the_form_names_it_in_the_language_of_the_home(car: Home, language: str, lines: list[str]) -> None:
+async def test_the_form_names_the_changes_in_the_language_of_the_home(
+    car: Home, language: str, lines: list[str]
+) -> None:
     car.hass.config.language = language
     await update(car, deadline="06:00", price_cap=12.5, energy=22.5, power=7.4)
     hint = (await form_of(car))["description_placeholders"]["changes"]
@@ -36,7 +38,7 @@ async def test_the_form_names_it_in_the_language_of_the_home(car: Home, language
 
 
 @pytest.mark.parametrize("fields", [{}, {"name": "Auto"}, {"duration": {"hours": 5, "minutes": 0}}])
-async def test_saving_the_form_ends_what_was_changed(car: Home, fields: dict[str, Any], hass_storage: Files) -> None:
+async def test_saving_the_form_ends_the_changes(car: Home, fields: dict[str, Any], hass_storage: Files) -> None:
     await update(car, duration="01:00:00", deadline="06:00")
     await save_form(car, **fields)
     saved = 300 if "duration" in fields else 240
@@ -56,9 +58,7 @@ async def test_a_form_saved_while_the_server_is_not_loaded_ends_the_changes_too(
     assert float(car.state("number", "duration", PLAN_ID).state) == 300
 
 
-async def test_stored_changes_that_can_not_be_read_leave_the_plan_as_its_form_says(
-    car: Home, hass_storage: Files
-) -> None:
+async def test_unreadable_stored_changes_leave_the_plan_with_its_form(car: Home, hass_storage: Files) -> None:
     await update(car, duration="01:00:00")
     await car.hass.config_entries.async_unload(car.entry.entry_id)
     for spoilt in ({"changes": 7}, {"form": dict(CAR), "changes": {"duration": 7}, "enabled": True}):
@@ -69,7 +69,7 @@ async def test_stored_changes_that_can_not_be_read_leave_the_plan_as_its_form_sa
         await car.hass.config_entries.async_unload(car.entry.entry_id)
 
 
-async def test_what_an_older_version_stored_has_no_changes(car: Home, hass_storage: Files) -> None:
+async def test_data_of_an_older_version_has_no_changes(car: Home, hass_storage: Files) -> None:
     await car.hass.config_entries.async_unload(car.entry.entry_id)
     del hass_storage[KEY]["data"]["steered"]
     await car.hass.config_entries.async_setup(car.entry.entry_id)

@@ -25,7 +25,7 @@ from tests.support.household.steering import (
 from tunnihind.market import HOUR_S, QUARTER_S
 
 
-async def test_numbers_and_times_show_what_the_form_says(car: Home) -> None:
+async def test_numbers_and_times_show_the_forms_values(car: Home) -> None:
     assert float(car.state("number", "duration", PLAN_ID).state) == 240
     assert float(car.state("number", "price_cap", PLAN_ID).state) == 50
     assert car.state("time", "earliest", PLAN_ID).state == "22:00:00"
@@ -55,7 +55,7 @@ async def test_a_duration_shorter_than_a_piece_is_one_piece(car: Home) -> None:
 
 
 @pytest.mark.parametrize("minutes", [20, 100.5])
-async def test_a_duration_that_is_no_quarters_is_refused_and_nothing_changes(car: Home, minutes: float) -> None:
+async def test_a_duration_that_is_not_in_quarters_is_refused(car: Home, minutes: float) -> None:
     with pytest.raises(ServiceValidationError, match=r"duration.*steps of 15 minutes"):
         await set_number(car, "duration", minutes)
     assert float(car.state("number", "duration", PLAN_ID).state) == 240
@@ -90,14 +90,14 @@ async def test_a_plan_by_energy_without_an_energy_needs_a_duration(make_home: Ma
     home = await make_home()
     await home.add(plans={PLAN_ID: BY_ENERGY})
     before = length(home)
-    with pytest.raises(ServiceValidationError, match="duration: give one"):
+    with pytest.raises(ServiceValidationError, match="duration: give a duration"):
         await update(home, energy=None, power=None)
     assert length(home) == before
     await update(home, energy=None, power=None, duration="01:30:00")
     assert length(home) == 1.5 * HOUR_S
 
 
-async def test_a_plan_that_turns_to_energy_has_the_number_of_it_and_no_duration(car: Home) -> None:
+async def test_a_plan_changed_to_energy_has_its_number_and_no_duration(car: Home) -> None:
     subentry = car.entry.subentries[PLAN_ID]
     registry = er.async_get(car.hass)
     car.hass.config_entries.async_update_subentry(car.entry, subentry, data=dict(BY_ENERGY))
@@ -110,7 +110,7 @@ async def test_a_plan_that_turns_to_energy_has_the_number_of_it_and_no_duration(
     assert registry.async_get_entity_id("number", DOMAIN, f"{PLAN_ID}_duration")
 
 
-async def test_what_is_changed_is_on_the_disk_when_the_call_returns(car: Home, hass_storage: Files) -> None:
+async def test_changes_are_on_disk_when_the_call_returns(car: Home, hass_storage: Files) -> None:
     await car.hass.services.async_call(
         "number",
         "set_value",
@@ -133,7 +133,7 @@ async def test_changes_last_over_a_restart_without_the_server(car: Home) -> None
     assert length(car) == 2 * HOUR_S
 
 
-async def test_a_change_back_to_what_the_form_says_is_none(car: Home) -> None:
+async def test_a_change_back_to_the_forms_value_ends_the_change(car: Home) -> None:
     await set_number(car, "duration", 60)
     await set_number(car, "duration", 240)
     assert not car.entry.runtime_data.planner.plan(PLAN_ID).changes
@@ -159,7 +159,7 @@ async def test_a_window_that_has_begun_stays_when_the_plan_is_changed(night: Hom
     assert night.is_on("window", PLAN_ID)
 
 
-async def test_a_window_that_has_begun_is_let_go_of_when_asked(night: Home) -> None:
+async def test_replan_drops_a_window_that_has_begun(night: Home) -> None:
     await night.at(at(2) + 7 * MINUTE_S)
     await update(night, duration="01:00:00", replan=True)
     assert pieces(night) == [(at(2.25), at(3.25))]
@@ -170,7 +170,7 @@ async def test_a_window_that_has_begun_is_let_go_of_when_asked(night: Home) -> N
     ]
 
 
-async def test_a_window_that_is_over_can_be_had_again(night: Home) -> None:
+async def test_replan_allows_a_window_after_one_that_is_over(night: Home) -> None:
     await night.at(at(5))
     await update(night)
     assert night.value("status", PLAN_ID) == "done"

@@ -18,7 +18,7 @@ from tests.support.household.steering import (
 from tunnihind.market import HOUR_S
 
 
-async def test_a_plan_switched_off_has_no_window_and_says_so(night: Home) -> None:
+async def test_a_plan_switched_off_has_no_window_and_that_reason(night: Home) -> None:
     assert night.state("switch", "enabled", PLAN_ID).state == "on"
     await switch(night, on=False)
     assert night.state("switch", "enabled", PLAN_ID).state == "off"
@@ -32,7 +32,7 @@ async def test_a_plan_switched_off_has_no_window_and_says_so(night: Home) -> Non
     assert night.state("calendar", "plans").state == "off"
 
 
-async def test_a_plan_switched_on_before_its_window_runs_as_if_nothing_had_been(night: Home) -> None:
+async def test_a_plan_switched_on_before_its_window_runs_as_planned(night: Home) -> None:
     before = pieces(night)
     await switch(night, on=False)
     await switch(night, on=True)
@@ -49,7 +49,7 @@ async def test_a_window_ends_at_the_moment_it_is_switched_off(night: Home) -> No
     assert await ask_calendar(night, MIDNIGHT, 48) == [("Plan", at(1), at(2) + 7 * MINUTE_S)]
 
 
-async def test_a_window_switched_off_and_on_goes_on_where_it_would_be(night: Home) -> None:
+async def test_a_window_switched_off_and_on_continues_as_planned(night: Home) -> None:
     await night.at(at(2))
     await switch(night, on=False)
     await night.at(at(2.5))
@@ -61,7 +61,7 @@ async def test_a_window_switched_off_and_on_goes_on_where_it_would_be(night: Hom
     assert night.value("status", PLAN_ID) == "done"
 
 
-async def test_a_slip_of_the_finger_loses_nothing(night: Home) -> None:
+async def test_switching_off_and_on_at_once_loses_no_time(night: Home) -> None:
     await night.at(at(2))
     await switch(night, on=False)
     await switch(night, on=True)
@@ -69,7 +69,7 @@ async def test_a_slip_of_the_finger_loses_nothing(night: Home) -> None:
     assert night.state("binary_sensor", "window", PLAN_ID).attributes["shortened"] is False
 
 
-async def test_one_piece_that_was_cut_off_has_run_unless_it_is_to_be_planned_anew(night: Home) -> None:
+async def test_one_piece_that_was_cut_off_has_run_unless_replanned(night: Home) -> None:
     await night.at(at(2))
     await switch(night, on=False)
     await night.at(at(5))
@@ -87,7 +87,7 @@ async def test_a_window_that_ran_does_not_run_again_for_a_switch(night: Home) ->
     assert pieces(night) == []
 
 
-async def test_pieces_make_up_for_what_the_switch_took(make_home: MakeHome) -> None:
+async def test_pieces_make_up_for_the_time_that_was_switched_off(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00", price_of=cheap_from_one_to_four)
     await home.add(plans={PLAN_ID: SPLIT})
     await home.at(at(2))
@@ -98,7 +98,7 @@ async def test_pieces_make_up_for_what_the_switch_took(make_home: MakeHome) -> N
     assert length(home) == 3 * HOUR_S
 
 
-async def test_a_minute_that_the_switch_took_is_not_worth_a_start(make_home: MakeHome) -> None:
+async def test_a_minute_that_was_switched_off_is_not_worth_a_start(make_home: MakeHome) -> None:
     home = await make_home("2026-01-14T00:00:00+02:00", price_of=cheap_from_one_to_four)
     await home.add(plans={PLAN_ID: SPLIT})
     await home.at(at(2))

@@ -29,7 +29,7 @@ from tests.support.household.steering import (
 from tunnihind.market import HOUR_S
 
 
-async def test_the_action_changes_several_fields_at_once_and_tells_the_window(car: Home) -> None:
+async def test_the_action_changes_several_fields_and_returns_the_window(car: Home) -> None:
     [answer] = (
         await call(
             car,
@@ -47,7 +47,7 @@ async def test_the_action_changes_several_fields_at_once_and_tells_the_window(ca
     assert length(car) == HOUR_S
 
 
-async def test_the_action_tells_what_a_plan_by_energy_will_cost(make_home: MakeHome) -> None:
+async def test_the_action_returns_the_cost_of_a_plan_by_energy(make_home: MakeHome) -> None:
     home = await make_home()
     await home.add(plans={PLAN_ID: BY_ENERGY})
     answer = await call(home, "tunnihind.update_plan", answers=True, entity_id=window_of(home), energy=4)
@@ -56,7 +56,7 @@ async def test_the_action_tells_what_a_plan_by_energy_will_cost(make_home: MakeH
     assert cost["expected"] == pytest.approx(4 * answer["plans"][0]["average"], abs=1e-3)
 
 
-async def test_what_is_cleared_is_as_in_the_form_again(car: Home) -> None:
+async def test_a_cleared_field_has_the_forms_value_again(car: Home) -> None:
     await update(car, duration="01:00:00", deadline="06:00")
     await update(car, clear=["deadline"])
     assert car.entry.runtime_data.planner.plan(PLAN_ID).changes == {"duration": 60}
@@ -64,7 +64,7 @@ async def test_what_is_cleared_is_as_in_the_form_again(car: Home) -> None:
     assert car.entry.runtime_data.planner.plan(PLAN_ID).changes == {"earliest": "21:00:00"}
 
 
-async def test_null_is_none_and_not_what_the_form_says(car: Home) -> None:
+async def test_null_empties_a_field_instead_of_restoring_the_form(car: Home) -> None:
     await update(car, price_cap=None, earliest=None, deadline=None)
     assert car.state("number", "price_cap", PLAN_ID).state == "unknown"
     assert car.state("time", "earliest", PLAN_ID).state == "unknown"
@@ -74,21 +74,19 @@ REFUSED = [
     pytest.param({"duration": "00:20:00"}, "duration.*steps of 15 minutes", id="20 minutes"),
     pytest.param({"min_piece": "25:00:00"}, "min_piece.*from 15 to 1440", id="over a day"),
     pytest.param({"deadline": "06:00", "clear": ["deadline"]}, "deadline can't be both", id="set and cleared"),
-    pytest.param({"energy": 5}, "power: give the kW", id="energy without power"),
+    pytest.param({"energy": 5}, "power: give the device", id="energy without power"),
     pytest.param({"energy": -1, "power": 3}, "energy: -1.0 is not between 0 and 1000", id="less than nothing"),
-    pytest.param({"energy": 5, "power": 3, "duration": "01:00:00"}, "duration: it follows", id="both"),
+    pytest.param({"energy": 5, "power": 3, "duration": "01:00:00"}, "duration: it is calculated", id="both"),
     pytest.param({"max_starts": 0}, "max_starts: 0 is not between", id="no starts"),
     pytest.param({"earliest": "22:00", "deadline": "22:30"}, "never run.*60 minutes.*30 minutes", id="no room"),
 ]
 
 
 @pytest.mark.parametrize(("data", "says"), REFUSED)
-async def test_what_can_not_be_is_refused_with_its_field_and_nothing_changes(
-    car: Home, data: dict[str, Any], says: str
-) -> None:
+async def test_impossible_values_are_refused_with_their_field(car: Home, data: dict[str, Any], says: str) -> None:
     with pytest.raises(ServiceValidationError, match=says) as refusal:
         await update(car, enabled=False, price_cap=1, **data)
-    # The whole sentence is translated: what fills it in is the same in every language.
+    # The whole sentence is translated: its placeholders are the same in every language.
     assert not [one for one in (refusal.value.translation_placeholders or {}).values() if " " in one]
     assert car.state("switch", "enabled", PLAN_ID).state == "on"
     assert not car.entry.runtime_data.planner.plan(PLAN_ID).changes
@@ -112,14 +110,14 @@ async def test_what_can_not_be_is_refused_with_its_field_and_nothing_changes(
         {"x": 1},
     ],
 )
-async def test_what_is_no_value_of_a_field_is_refused(car: Home, data: dict[str, Any]) -> None:
+async def test_values_of_the_wrong_type_are_refused(car: Home, data: dict[str, Any]) -> None:
     with pytest.raises(vol.Invalid, match=next(iter(data))):
         await update(car, enabled=False, **data)
     assert car.state("switch", "enabled", PLAN_ID).state == "on"
 
 
 @pytest.mark.parametrize("value", [float("nan"), 501, -501])
-async def test_a_number_takes_no_price_that_is_none(car: Home, value: float) -> None:
+async def test_a_number_refuses_a_price_that_is_not_a_number(car: Home, value: float) -> None:
     with pytest.raises(ServiceValidationError):
         await set_number(car, "price_cap", value)
     assert float(car.state("number", "price_cap", PLAN_ID).state) == 50
@@ -149,7 +147,7 @@ async def test_all_plans_are_changed_or_none(make_home: MakeHome) -> None:
     assert [length(home, plan) for plan in plans] == [2 * HOUR_S, 2 * HOUR_S]
 
 
-async def test_automations_that_change_one_plan_at_the_same_time_lose_nothing(car: Home) -> None:
+async def test_simultaneous_changes_of_one_plan_are_all_kept(car: Home) -> None:
     changes = ({"duration": "01:00:00"}, {"deadline": "06:00"}, {"price_cap": 20}, {"enabled": False})
     for data in changes:
         car.hass.async_create_task(
@@ -182,14 +180,14 @@ async def test_a_device_or_an_area_means_its_plans(car: Home) -> None:
 
 
 @pytest.mark.parametrize("other", ["light.kitchen", "sensor.tunnihind_current_price"])
-async def test_what_is_named_has_to_be_a_plan(car: Home, other: str) -> None:
+async def test_a_named_target_has_to_belong_to_a_plan(car: Home, other: str) -> None:
     er.async_get(car.hass).async_get_or_create("light", "elsewhere", "kitchen", suggested_object_id="kitchen")
     with pytest.raises(ServiceValidationError, match=f"“{other}” is not a Tunnihind plan"):
         await call(car, "tunnihind.update_plan", entity_id=[window_of(car), other], duration="01:00:00")
     assert length(car) == 4 * HOUR_S
 
 
-async def test_a_plan_that_is_gone_can_not_be_changed(car: Home, hass_storage: Files) -> None:
+async def test_a_deleted_plan_can_not_be_changed(car: Home, hass_storage: Files) -> None:
     await update(car, duration="01:00:00")
     window = window_of(car)
     car.hass.config_entries.async_remove_subentry(car.entry, PLAN_ID)
@@ -200,14 +198,14 @@ async def test_a_plan_that_is_gone_can_not_be_changed(car: Home, hass_storage: F
     assert hass_storage[KEY]["data"]["steered"] == {}
 
 
-async def test_a_plan_whose_server_is_not_loaded_says_so(car: Home) -> None:
+async def test_a_plan_whose_server_is_not_loaded_gives_an_error(car: Home) -> None:
     window = window_of(car)
     await car.hass.config_entries.async_unload(car.entry.entry_id)
     with pytest.raises(ServiceValidationError, match="not loaded"):
         await call(car, "tunnihind.update_plan", entity_id=window, duration="02:00:00")
 
 
-async def test_a_plan_whose_form_can_not_be_used_has_no_controls_and_says_so(car: Home) -> None:
+async def test_a_plan_with_an_unusable_form_has_no_controls_and_gives_an_error(car: Home) -> None:
     subentry = car.entry.subentries[PLAN_ID]
     car.hass.config_entries.async_update_subentry(car.entry, subentry, data={"duration": 17})
     await car.settle()

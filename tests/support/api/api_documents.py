@@ -1,4 +1,4 @@
-"""Documents as a server of the specification sends them, and ways to break them."""
+"""Documents of the specification, and ways to break them."""
 
 from copy import deepcopy
 from typing import Any, Final
@@ -56,7 +56,7 @@ SERIES: Final[dict[str, Any]] = {
 }
 
 type Place = tuple[str | int, ...]
-"""Where in a document: names and positions from the outside in."""
+"""A place in a document: names and positions from the outside in."""
 
 
 def altered(document: dict[str, Any], place: Place, value: object) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def altered(document: dict[str, Any], place: Place, value: object) -> dict[str, 
 
 
 def lacking(document: dict[str, Any], place: Place) -> dict[str, Any]:
-    """Return the document without what is in that place."""
+    """Return the document without that place."""
     copy = deepcopy(document)
     del _inner(copy, place)[place[-1]]
     return copy

@@ -25,7 +25,7 @@ HOUR = 1_765_792_800
 """2025-12-15T10:00:00Z."""
 
 NOW = HOUR + 612.25
-"""What the clock of a server shows unless a test says otherwise."""
+"""The default time of a server's clock."""
 
 
 def make_run(
@@ -48,8 +48,7 @@ def make_view(
 ) -> ServedData:
     """Return a view; by default 3 settled hours from the current one on, and a forecast of 5 days.
 
-    Of settled hours only the hour is known, and of runs and what was issued only the hours, but for what is given by
-    the quarter.
+    Settled prices, runs and issued forecasts are by the hour, except those that are given by the quarter.
     """
     quarters, issued = quarters or {}, issued or {}
     if settled is None and not quarters:
@@ -97,7 +96,7 @@ def no_prices(_start_ts: int, _end_ts: int) -> PriceHistory:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer as it came over the wire."""
+    """An answer's bytes and fields."""
 
     status: int
     headers: CIMultiDict[str]
@@ -120,7 +119,7 @@ class RunningServer:
     snapshot: Snapshot
     clock: StillClock
     further: Mapping[Zone, Snapshot] = field(default_factory=dict)
-    """Those of all zones but the first."""
+    """The views of all zones except the first."""
 
     @property
     def metrics(self) -> Metrics:
@@ -158,4 +157,4 @@ async def html_of(server: RunningServer, path: str, *headers: str) -> str:
 
 
 type Serve = Callable[..., Awaitable[RunningServer]]
-"""What the fixture `serve` gives."""
+"""The function of the fixture `serve`."""

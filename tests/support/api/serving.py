@@ -24,7 +24,10 @@ from tunnihind.web.summary import Surroundings
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[Serve]:
-    """Give what starts servers, and stop those afterwards; all zones of their settings have the same view."""
+    """Yield a function that starts servers, and stop the servers afterwards.
+
+    All zones of their settings have the same view.
+    """
     runners: list[Runner] = []
 
     async def start(

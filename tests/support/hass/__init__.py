@@ -1,4 +1,4 @@
-"""A real Home Assistant as a process of its own, with the integration, beside a real server.
+"""A real Home Assistant in its own process, with the integration, beside a real server.
 
 Both use one shifted clock (`shifted_clock.py`, libfaketime), so that days pass in seconds. Only the wall clock is
 shifted. Timers that already run keep to the time that elapses, as on any machine whose clock is set. There are two

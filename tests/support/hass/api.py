@@ -1,4 +1,4 @@
-"""Home Assistant as its owner and its frontend talk to it: over HTTP and over its websocket."""
+"""Home Assistant's interfaces for its owner and its frontend: HTTP and the websocket."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ type Json = Any
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What an entity shows."""
+    """The state and the attributes of an entity."""
 
     entity_id: str
     state: str
@@ -28,7 +28,7 @@ class State:
 
 
 class HassApi:
-    """Talks to a Home Assistant, also after it was started again."""
+    """Talks to a Home Assistant, also after a restart."""
 
     def __init__(self, process: HassProcess) -> None:
         self.process = process
@@ -91,11 +91,11 @@ class HassApi:
         return answer["result"]
 
     async def state(self, entity_id: str) -> State | None:
-        """Return what an entity shows, None where there is no such entity."""
+        """Return the state of an entity, or None if it does not exist."""
         return next((state for state in await self.states() if state.entity_id == entity_id), None)
 
     async def shows(self, entity_id: str) -> str:
-        """Return the state of an entity that is there."""
+        """Return the state of an existing entity."""
         state = await self.state(entity_id)
         assert state is not None, f"there is no {entity_id}"
         return state.state
@@ -109,7 +109,7 @@ class HassApi:
     async def until_state(
         self, entity_id: str, holds: Callable[[State], object], *, within: float = PATIENCE_S, say: str = ""
     ) -> State:
-        """Return the first state of an entity for which something holds, and fail where none comes."""
+        """Return the first state of an entity that meets a condition, and fail if none comes."""
         last: list[State | None] = []
 
         async def look() -> State | None:
@@ -121,13 +121,13 @@ class HassApi:
         return found
 
     async def template(self, text: str) -> str:
-        """Return what a template renders to."""
+        """Return the result of a template."""
         async with self._session() as session, session.post("/api/template", json={"template": text}) as response:
             assert response.status == 200, await response.text()
             return await response.text()
 
     async def call(self, action: str, **data: Json) -> Json:
-        """Perform an action (`domain.name`) and return its response, None where it has none."""
+        """Perform an action (`domain.name`) and return its response, or None."""
         domain, _, service = action.partition(".")
         services = await self.get("/api/services")
         described = next(each["services"][service] for each in services if each["domain"] == domain)

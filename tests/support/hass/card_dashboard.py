@@ -1,4 +1,4 @@
-"""A dashboard with the card in every kind of view, as its owner would make it."""
+"""A dashboard with the card in every kind of view."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -61,5 +61,5 @@ async def opened_view(
 
 
 def card_in(page: Page) -> Locator:
-    """Return the first card of a page; what it shows is in its shadow, which locators pierce."""
+    """Return the first card of a page. Its content is in its shadow, which locators pierce."""
     return page.locator("tunnihind-card").first

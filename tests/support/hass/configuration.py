@@ -1,4 +1,4 @@
-"""The folder of a fresh Home Assistant in an Estonian home, in which only its owner is missing."""
+"""The folder of a fresh Home Assistant in an Estonian home, complete except for its owner."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the API tells, put as the integration's entities should show it. All prices in EUR/kWh with VAT."""
+"""The API's data as the integration's entities should show it. All prices in EUR/kWh with VAT."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class ExpectedStates:
         return {ts: price for ts, price in self.settled.items() if local(ts).date() == wanted}
 
     def numbers(self) -> dict[str, float]:
-        """Return what the price sensors should show."""
+        """Return the expected states of the price sensors."""
         today, tomorrow = self.day(0).values(), self.day(1).values()
         return {
             "current_price": self.settled[self.hour],
@@ -73,7 +73,7 @@ class ExpectedStates:
 
 
 def local(ts: float) -> datetime:
-    """Return an instant as clocks in Tallinn show it."""
+    """Return the Tallinn clock time of an instant."""
     return datetime.fromtimestamp(ts, ESTONIA.clock)
 
 

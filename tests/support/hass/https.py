@@ -1,4 +1,4 @@
-"""A front of Home Assistant that speaks https, as a home has that is reached from outside."""
+"""An https proxy in front of Home Assistant, like in a home that is reached from outside."""
 
 import asyncio
 import ssl
@@ -20,7 +20,7 @@ _CHUNK = 65_536
 
 @asynccontextmanager
 async def https_front(url: str, folder: Path) -> AsyncIterator[str]:
-    """Return an https address that leads to what is at `url`, with a certificate that no browser trusts by itself."""
+    """Return an https address that leads to `url`, with a certificate that no browser trusts by itself."""
     port = urlsplit(url).port
     connections: set[asyncio.Task[None]] = set()
 

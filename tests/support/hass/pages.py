@@ -26,7 +26,7 @@ async def owner_s_browser(
     size: ViewportSize = DESKTOP,
     address: str | None = None,
 ) -> AsyncIterator[BrowserContext]:
-    """Return a browser in which the owner has logged in, at Home Assistant's own address or at another one of it."""
+    """Return a browser in which the owner has logged in, at Home Assistant's own address or another one."""
     address = address or real_home.hass.process.url
     tokens = {
         "access_token": real_home.hass.token,
@@ -51,7 +51,7 @@ async def owner_s_browser(
 
 @asynccontextmanager
 async def opened(context: BrowserContext, real_home: RealHome, path: str) -> AsyncIterator[Page]:
-    """Return a page of Home Assistant, drawn as far as it is drawn at once."""
+    """Return a page of Home Assistant after its first drawing."""
     page = await context.new_page()
     await page.goto(path)
     await page.locator("home-assistant-main").wait_for()

@@ -10,7 +10,7 @@ COMMAND = str(Path(sys.executable).with_name("hass"))
 
 
 class HassProcess:
-    """A `hass` on a folder, at a time none or one."""
+    """A `hass` process on a folder; at most one runs at a time."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str], port: int) -> None:
         self.folder = folder
@@ -20,38 +20,38 @@ class HassProcess:
 
     @property
     def log(self) -> str:
-        """What all its starts have logged so far."""
+        """The log of all its starts so far."""
         return "\n".join(process.log for process in self._processes)
 
     @property
     def log_of_this_start(self) -> str:
-        """What it has logged since it was last started."""
+        """The log since its last start."""
         return self._processes[-1].log
 
     def progress(self) -> object:
-        """Return what changes as long as something goes on."""
+        """Return a value that changes while Home Assistant is busy."""
         return len(self._processes), len(self.log)
 
     def is_running(self) -> bool:
         return bool(self._processes) and self._processes[-1].is_running()
 
     def start(self) -> None:
-        """Start it, without leave to install anything."""
+        """Start it, without permission to install packages."""
         log = self.folder / f"hass-{len(self._processes)}.log"
         command = [COMMAND, "--config", str(self.folder), "--log-no-color", "--skip-pip"]
         self._processes.append(Process(command, self._environment, log))
 
     async def stop(self) -> None:
-        """Ask it to end, as service managers do; it has to, with nobody left behind."""
+        """Ask it to end, like a service manager. It has to end, without processes left behind."""
         process = self._processes[-1]
         assert await process.terminate() == 0, process.log
         assert await process.until_alone(), process.family()
 
     async def kill(self) -> None:
-        """End it without a word, as a power cut does."""
+        """Kill it, like a power cut."""
         await self._processes[-1].kill()
 
     def clear_away(self) -> None:
-        """End all that may be left, whatever state a failed test has left it in."""
+        """End all processes that a failed test may have left."""
         for process in self._processes:
             process.clear_away()

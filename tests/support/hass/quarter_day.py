@@ -8,7 +8,7 @@ _SERVER_ASKED_EACH_S = 6 * HOUR_S
 
 
 async def bill_by_quarter(real_home: RealHome) -> None:
-    """Say in the options that the household is billed by the quarter."""
+    """Set in the options that the household is billed by the quarter."""
     outcome = await real_home.hass.flow(
         (await real_home.entry())["entry_id"],
         {"next_step_id": "billing"},

@@ -1,4 +1,4 @@
-"""A home: its Home Assistant and its Tunnihind server, both living by one clock that a test may move."""
+"""A home: its Home Assistant and its Tunnihind server, both with one clock that a test may move."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -18,15 +18,15 @@ AFTERNOON = "2026-01-15T12:40:00Z"
 
 
 APPROACH_S = 6
-"""How long before an instant a test comes to it: to reload the integration takes a tenth of a second."""
+"""How long before an instant a test sets the clock: a reload of the integration takes a tenth of a second."""
 LEFT_S = 2
-"""What is left of it for the test to look once more."""
+"""The rest of this time, in which the test looks once more."""
 AT_ONCE_S = 15
-"""What a busy machine may take for what happens at an instant; the server is asked once a minute."""
+"""The time that a busy machine may take for the events of an instant; the server is asked once a minute."""
 
 
 class RealHome:
-    """What a test does in a home, in the words of who lives there."""
+    """The actions of a test in a home."""
 
     def __init__(self, hass: HassApi, clock: ShiftedClock, folder: Path) -> None:
         self.hass = hass
@@ -41,7 +41,7 @@ class RealHome:
         home = self._folder / f"server-{len(self._servers)}"
         home.mkdir()
         environment = server_environment(home, home / "unused.db") | self.clock.environment
-        # The integration follows the law's VAT, so that both show the same prices.
+        # The integration uses the legal VAT, so that both show the same prices.
         self.server = Server(["--demo", "--vat-rate", "0.24"], environment, self._port, home / "log", wrapper=())
         self._servers.append(self.server)
         await self.server.until("/api/v1/forecast", is_whole, say="prices and a forecast")
@@ -77,12 +77,12 @@ class RealHome:
         await self.until_shows("current_price", lambda state: state.state not in {"unavailable", "unknown"})
 
     async def reload(self) -> None:
-        """Let the integration start again, its timers too: those that ran while a clock was set keep the old time."""
+        """Reload the integration and its timers, because timers that ran while a clock was set keep the old time."""
         entry = await self.entry()
         await self.hass.post(f"/api/config/config_entries/entry/{entry['entry_id']}/reload")
 
     async def come_to(self, instant: float) -> None:
-        """Let the clock come to some seconds before an instant, again and from further off where that took too long."""
+        """Set the clock to some seconds before an instant; if that took too long, again with more seconds."""
         for approach_s in (APPROACH_S, 2 * APPROACH_S, 3 * APPROACH_S):
             self.clock.jump(round(instant - approach_s - self.clock.now()))
             await self.reload()
@@ -107,7 +107,7 @@ class RealHome:
         return str(found)
 
     async def shows(self, key: str) -> State:
-        """Return what the entity of a key shows."""
+        """Return the state of the entity of a key."""
         state = await self.hass.state(await self.entity(key))
         assert state is not None
         return state
@@ -124,7 +124,7 @@ class RealHome:
     @classmethod
     @asynccontextmanager
     async def inhabited(cls, folder: Path, clock: ShiftedClock) -> AsyncIterator[Self]:
-        """Return a home with all set up and running, as fresh as can be."""
+        """Return a fresh home in which everything is set up and runs."""
         (hass_folder := folder / "hass").mkdir()
         async with fresh_hass(hass_folder, clock) as hass:
             real_home = cls(hass, clock, folder)

@@ -1,4 +1,4 @@
-"""A fresh Home Assistant, run for as long as it is wanted."""
+"""A fresh Home Assistant that runs within a context."""
 
 import os
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ UNHEARD = Path(__file__).with_name("stub_libraries")
 async def fresh_hass(
     folder: Path, clock: ShiftedClock | None = None, *, discovery: bool = False
 ) -> AsyncIterator[HassApi]:
-    """Run a Home Assistant that has just met its owner. It has to end when it is told to."""
+    """Run a Home Assistant with a new owner. It has to end on request."""
     port = free_port()
     write_configuration(folder, port, discovery=discovery)
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(UNHEARD)}

@@ -42,7 +42,7 @@ async def pages_of(real_home: RealHome) -> dict[str, str]:
 
 
 async def pay_fees(real_home: RealHome) -> None:
-    """Fill in the form of what the household pays, so that the card has all parts of the price to show."""
+    """Fill in the household's fees, so that the card shows all parts of the price."""
     figures = {
         "supply": {"vat_percent": 24, "margin": 0.5, "fees_include_vat": False},
         "network": {
@@ -128,7 +128,7 @@ async def picture(context: BrowserContext, real_home: RealHome, path: str, file:
 
 
 async def live_and_take(temporary: Path, folder: Path) -> None:
-    """Let a home live on the machine's own time, as the browser does, and take the pictures."""
+    """Run a home on the machine's own time, like the browser, and take the pictures."""
     found = library()
     assert found is not None, "needs Debian's package libfaketime"
     async with RealHome.inhabited(temporary, ShiftedClock(found, temporary / "clock")) as real_home:
@@ -139,7 +139,7 @@ async def live_and_take(temporary: Path, folder: Path) -> None:
 
 
 async def live_by_quarters_and_take(temporary: Path, folder: Path) -> None:
-    """Let a home live through yesterday, billed by the quarter, and picture the history of its price."""
+    """Run a home through yesterday, billed by the quarter, and take a picture of its price's history."""
     found = library()
     assert found is not None, "needs Debian's package libfaketime"
     clock = ShiftedClock(found, temporary / "clock")

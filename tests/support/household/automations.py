@@ -1,4 +1,4 @@
-"""Real automations, and what they did when."""
+"""Real automations, and their runs."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any, Final
@@ -16,7 +16,7 @@ from tunnihind.market import HOUR_S
 ONE_PIECE: Final = {"duration": 180, "split": False}
 
 type Run = tuple[str, int]
-"""What an automation says, by default the id of its trigger, and when, in UTC seconds."""
+"""The text of an automation's run, by default the id of its trigger, and its time in UTC seconds."""
 
 
 def cheap_in(hours: Collection[int], *, cheap: float = 10.0, dear: float = 100.0) -> PriceOf:
@@ -25,7 +25,7 @@ def cheap_in(hours: Collection[int], *, cheap: float = 10.0, dear: float = 100.0
 
 
 def hours_from(start: int, count: int) -> range:
-    """Return the starts of that many hours."""
+    """Return the starts of a number of hours."""
     return range(start, start + count * HOUR_S, HOUR_S)
 
 
@@ -40,17 +40,17 @@ def device_of(hass: HomeAssistant, platform: str, key: str, owner: str = "entry"
 
 
 def the_plan(hass: HomeAssistant) -> dict[str, str]:
-    """Return the target that is the plan's device, as a household picks it."""
+    """Return the plan's device as a target."""
     return {"device_id": device_of(hass, "binary_sensor", "window", PLAN_ID)}
 
 
 def the_server(hass: HomeAssistant) -> dict[str, str]:
-    """Return the target that is the server's device."""
+    """Return the server's device as a target."""
     return {"device_id": device_of(hass, "sensor", "current_price")}
 
 
 def put_into_one_area(hass: HomeAssistant, area_id: str) -> None:
-    """Let all devices of the integration be in that area."""
+    """Put all devices of the integration into that area."""
     registry = dr.async_get(hass)
     for device in dr.async_entries_for_config_entry(registry, "entry"):
         registry.async_update_device(device.id, area_id=area_id)
@@ -63,9 +63,9 @@ async def automate(
     say: str = "{{ trigger.id }}",
     beside: Iterable[Mapping[str, Any]] = (),
 ) -> list[Run]:
-    """Set an automation with these triggers, by id, up, and return the list that its runs come into.
+    """Set up an automation with these triggers, by id, and return a list that collects its runs.
 
-    `beside` are the configurations of other automations, for they are all set up at once.
+    `beside` has the configurations of other automations, because all are set up at once.
     """
     runs: list[Run] = []
 
@@ -87,7 +87,7 @@ async def automate(
 
 
 async def ask(hass: HomeAssistant, condition: Mapping[str, Any]) -> Callable[[], Awaitable[bool]]:
-    """Set an automation with that condition up, and return what asks it."""
+    """Set up an automation with that condition, and return a function that checks it."""
     runs = async_capture_events(hass, "ran")
     config = {
         "alias": "Asks",
@@ -109,7 +109,7 @@ async def ask(hass: HomeAssistant, condition: Mapping[str, Any]) -> Callable[[],
 
 
 async def restart(home: Home, *, at: int | None = None) -> None:
-    """Let the integration go and come back, as at a restart of Home Assistant or a reload; `at` that instant."""
+    """Unload and load the integration, as at a restart or a reload, `at` that instant."""
     await home.hass.config_entries.async_unload(home.entry.entry_id)
     await home.settle()
     if at is not None:

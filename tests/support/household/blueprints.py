@@ -1,4 +1,4 @@
-"""Automations made of the blueprints, in a real Home Assistant, and what they switch."""
+"""Automations made from the blueprints, in a real Home Assistant, and the devices that they switch."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,11 +20,11 @@ rings_between_steps: Final = pytest.mark.skipif(
 )
 
 type Switching = tuple[str, int]
-"""The new state of what is switched, and when, in UTC seconds."""
+"""The new state of a device, and its time in UTC seconds."""
 
 
 def switched(home: Home, entity_id: str = DEVICE) -> list[Switching]:
-    """Return the list that each switching of the device comes into."""
+    """Return a list that collects the switchings of the device."""
     switchings: list[Switching] = []
 
     @callback

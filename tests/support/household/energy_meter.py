@@ -1,4 +1,4 @@
-"""An energy statistic of somebody else's in Home Assistant's recorder, and what is stored there of any statistic."""
+"""Another integration's energy statistic in Home Assistant's recorder, and the stored rows of any statistic."""
 
 import asyncio
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from homeassistant.helpers.recorder import get_instance
 from tunnihind.market import HOUR_S
 
 METER: Final = "estfeed:import"
-"""Readings as another integration brings them, a day late."""
+"""Another integration's readings, a day late."""
 
 type Rows = dict[int, dict[str, Any]]
 """Rows of a statistic by the start of their period, UTC seconds."""
 
 
 def metadata(**changes: Any) -> StatisticMetaData:  # noqa: ANN401  any field of the metadata
-    """Return what the recorder is told of the meter."""
+    """Return the meter's metadata for the recorder."""
     told = StatisticMetaData(
         statistic_id=METER,
         source=METER.partition(":")[0],
@@ -35,12 +35,12 @@ def metadata(**changes: Any) -> StatisticMetaData:  # noqa: ANN401  any field of
 
 
 async def read(hass: HomeAssistant, kwh: Mapping[int, float], **changes: Any) -> None:  # noqa: ANN401
-    """Let the meter have these readings, kWh by hour, as the source of it would write them: with sums over all."""
+    """Store these readings of the meter, kWh by hour, as its source would write them: with cumulative sums."""
     await _import(hass, kwh, metadata(**changes), short_term=False)
 
 
 async def read_by_five_minutes(hass: HomeAssistant, kwh: Mapping[int, float]) -> None:
-    """Let Home Assistant have these readings by five minutes, as it has them of a meter of its own."""
+    """Store these five-minute readings, like those of Home Assistant's own meters."""
     await _import(hass, kwh, metadata(), short_term=True)
 
 
@@ -61,7 +61,7 @@ async def stored(
     *columns: Literal["change", "max", "mean", "min", "state", "sum"],
     period: Literal["hour", "day"] = "hour",
 ) -> Rows:
-    """Return what the recorder has of a statistic, as dashboards read it."""
+    """Return the recorder's rows of a statistic, as dashboards read them."""
     found = await get_instance(hass).async_add_executor_job(
         lambda: statistics_during_period(
             hass, datetime.fromtimestamp(0, UTC), None, {statistic_id}, period, None, set(columns)
@@ -71,5 +71,5 @@ async def stored(
 
 
 def even(start: int, hours: int, kwh: float = 1.0) -> dict[int, float]:
-    """Return the same reading for so many hours."""
+    """Return the same reading for a number of hours."""
     return dict.fromkeys(range(start, start + hours * HOUR_S, HOUR_S), kwh)

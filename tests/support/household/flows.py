@@ -1,4 +1,4 @@
-"""What servers answer, and what the forms of flows show."""
+"""Answers of servers, and values in the forms of flows."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -48,12 +48,12 @@ MALFORMED: Final = FORECAST.replace('"EUR"', '"SEK"')
 
 
 def about_of(**fields: object) -> str:
-    """Return what a server tells of itself, in these fields otherwise."""
+    """Return a server's description of itself, changed in these fields."""
     return json.dumps(json.loads(ABOUT) | fields)
 
 
 def zones_of(*zones: str, public_url: str = "http://localhost:8080") -> dict[str, tuple[str, str]]:
-    """Return what a server of several zones answers: by the path of each, what it tells of itself, and its prices."""
+    """Return the answers of a server with several zones: by each zone's path, its description and its prices."""
     paths = {zone: "" if zone == zones[0] else f"/{zone.lower()}" for zone in zones}
     listed = [{"zone": zone, "url": f"{public_url}{path}"} for zone, path in paths.items()]
     return {
@@ -91,7 +91,7 @@ def entry_of(
 
 
 async def announce(hass: HomeAssistant, address: str, properties: dict[str, str] | None = None) -> ConfigFlowResult:
-    """Let a server at that address announce itself as ours does."""
+    """Let a server at that address announce itself like ours."""
     url = URL(address)
     found = ZeroconfServiceInfo(
         ip_address=ip_address(url.host or ""),
@@ -106,14 +106,14 @@ async def announce(hass: HomeAssistant, address: str, properties: dict[str, str]
 
 
 def placeholders_of(result: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return what the texts of a step are filled in with."""
+    """Return the placeholders of a step's texts."""
     placeholders = result["description_placeholders"]
     assert placeholders is not None
     return cast("Mapping[str, str]", placeholders)
 
 
 def shown(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a form is filled in with, section by section; not the sections that are empty."""
+    """Return the suggested values of a form by section, without empty sections."""
     return _shown(result["data_schema"].schema)
 
 

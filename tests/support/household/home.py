@@ -30,7 +30,7 @@ type PriceOf = Callable[[int], float]
 MORNING = "2026-01-14T10:20:00+02:00"
 """A Wednesday in winter, before the auction."""
 PUBLISHED_TODAY = "2026-01-15T01:00:00+02:00"
-"""What is settled then: the CET delivery day ends an hour after Tallinn's."""
+"""The end of the settled prices then: the CET delivery day ends an hour after Tallinn's."""
 PUBLISHED_TOMORROW = "2026-01-16T01:00:00+02:00"
 
 type MakeHome = Callable[..., Awaitable[Home]]
@@ -49,7 +49,7 @@ def iso(seconds: int) -> str:
 
 
 def wavy(start: int) -> float:
-    """A price with two waves a day that never comes twice within some days: cheap at night, dear in the evening."""
+    """A price with two waves a day that never repeats within some days: cheap at night, expensive in the evening."""
     hour = start // HOUR_S
     return round(60 + 40 * ((hour * 7) % 24 - 11.5) / 11.5 + (hour % 97) / 50, 2)
 
@@ -98,12 +98,12 @@ class Home:
         return int(self.server.clock.instant)
 
     def set_clock(self, now: int) -> None:
-        """Let it be `now` for everybody, without anything being told."""
+        """Set all clocks to `now`, without any event."""
         self._freezer.move_to(datetime.fromtimestamp(now, UTC))
         self.server.clock.instant = now + self.ahead_s
 
     async def move_server_clock(self, ahead_s: int) -> None:
-        """Let the server's clock alone be so far ahead, and the next poll find out."""
+        """Set only the server's clock ahead, and poll."""
         now = self.now
         self.ahead_s = ahead_s
         self.set_clock(now)
@@ -111,7 +111,7 @@ class Home:
         await self.poll()
 
     def serve(self) -> None:
-        """Let the server know what the market has published, and make a forecast of it."""
+        """Give the server the published prices, and a forecast made from them."""
         self.version += 1
         hour = self.server_now - self.server_now % HOUR_S
         settled = {start: self.price_of(start) for start in range(hour - self.known_for_s, self.settled_until, HOUR_S)}
@@ -138,7 +138,7 @@ class Home:
         self.serve()
 
     async def at(self, now: int) -> None:
-        """Let time come to `now`, in steps of at most a quarter of an hour, with everything that it sets off."""
+        """Move time to `now`, in steps of at most a quarter of an hour, with all events."""
         while self.now < now:
             self.set_clock(min(now, self.now - self.now % 900 + 900))
             async_fire_time_changed(self.hass, datetime.fromtimestamp(self.now, UTC))
@@ -148,7 +148,7 @@ class Home:
         await self.hass.async_block_till_done(wait_background_tasks=True)
 
     async def publish(self, until: int) -> None:
-        """Let the market settle prices up to `until`, and the next poll find them."""
+        """Settle prices up to `until`, and poll."""
         self.settled_until = until
         self.serve()
         await self.poll()
@@ -205,11 +205,11 @@ class Home:
         return state == "on"
 
     def consumer_price(self, start: int) -> float:
-        """Return what a household without fees pays in the hour, EUR/kWh: the market's price and the law's VAT."""
+        """Return the price of a household without fees in the hour, EUR/kWh: the market's price and the legal VAT."""
         return _with_vat(self.price_of(start), start)
 
     def consumer_quarter_price(self, start: int) -> float:
-        """Return what it pays in the quarter where it is billed by it."""
+        """Return its price in the quarter if it is billed by the quarter."""
         assert self.quarter_price_of is not None
         return _with_vat(self.quarter_price_of(start), start)
 

@@ -1,4 +1,4 @@
-"""Days of a made-up market as a household sees them: quarter by quarter, with publication, forecasts and losses."""
+"""Days of a made-up market, quarter by quarter, with publication, forecasts and losses."""
 
 import json
 import math
@@ -17,18 +17,18 @@ FORECAST_S = 48 * HOUR_S
 
 
 def true_price(start: int) -> float:
-    """Return what an hour comes to cost: a daily wave and chance, now and then below nothing."""
+    """Return the actual price of an hour: a daily wave and chance, sometimes below zero."""
     return round(0.08 + 0.05 * math.sin(start / DAY_S * 2 * math.pi) + 0.2 * (noise(start) - 0.5), 4)
 
 
 def noise(seed: int) -> float:
-    """Return a number from 0 to 1 that looks like chance and is the same every time."""
+    """Return a number from 0 to 1 that looks random and is the same every time."""
     return math.sin(seed / HOUR_S * 12.9898) * 43758.5453 % 1
 
 
 @cache
 def timeline_at(now: int, *, late_s: int = 0) -> Timeline:
-    """Return what a server tells at `now`: hours settled by rule (or later), then the forecast of that hour."""
+    """Return a server's answer at `now`: settled hours (or later ones), then the forecast of that hour."""
     tomorrow = delivery_day(now + DAY_S)
     newest = tomorrow if publication_time(tomorrow) + late_s <= now else delivery_day(now)
     settled_until = day_end(newest)
@@ -52,7 +52,7 @@ def _predicted(start: int, now: int) -> Period:
 
 
 def goes_on(held: Decision, outcome: Decision) -> bool:
-    """Tell whether the window that has begun is still where it was; only a shortened one may have more pieces."""
+    """Return whether a window that has begun has not moved. Only a shortened one may have more pieces."""
     if not held.shortened:
         return outcome.pieces == held.pieces
     known = len(held.pieces) - 1
@@ -65,7 +65,7 @@ def goes_on(held: Decision, outcome: Decision) -> bool:
 
 @dataclass
 class Household:
-    """A plan that is asked every quarter of an hour, and kept as JSON in between, as over a restart."""
+    """A plan that decides every quarter of an hour, and is stored as JSON in between, as over a restart."""
 
     plan: PlanSettings
     outcome: Outcome | None = None
@@ -73,7 +73,7 @@ class Household:
     on: dict[Span, int] = field(default_factory=dict)
 
     def tick(self, now: int, timeline: Timeline) -> None:
-        """Decide, and keep book of the quarters in which the plan runs."""
+        """Decide, and note the quarters in which the plan runs."""
         self.outcome = decide(self.plan, timeline, now, self.outcome)
         if isinstance(self.outcome, Decision) and self.outcome.runs_at(now):
             held = self.runs.get(self.outcome.span, self.outcome)

@@ -2,7 +2,7 @@
 
 None of their code is here.
 
-A test asks what the program would take for the price of an instant.
+A test asks for the price that the program would read at an instant.
 """
 
 import json
@@ -48,12 +48,12 @@ class EvccTariff:
         return cls(slots)
 
     def at(self, ts: int) -> float | None:
-        """Return the price at an instant, None where evcc has none."""
+        """Return evcc's price at an instant, or None."""
         return self.rates.get(ts - ts % EVCC_SLOT_S)
 
 
 def emhass_steps(text: str, start: int, steps: int, step_s: int) -> list[float]:
-    """Return what EMHASS makes of a mapping of times to numbers, for its steps from `start` on.
+    """Return EMHASS's values from a mapping of times to numbers, for its steps from `start` on.
 
     The points within a step are averaged; a step without any has the value of the one before, and the first ones that
     of the first point. A value that is no finite number ends its run.
@@ -76,7 +76,7 @@ def emhass_steps(text: str, start: int, steps: int, step_s: int) -> list[float]:
 
 @dataclass(frozen=True)
 class PredbatRates:
-    """What Predbat knows of `rates_import_octopus_url`: a price for each minute from local midnight on.
+    """Predbat's prices from `rates_import_octopus_url`: one for each minute from local midnight on.
 
     It follows `next` for three pages. A minute that it doesn't know has the price of the day before.
     """
@@ -122,7 +122,7 @@ class PredbatRates:
 
 @dataclass(frozen=True)
 class HaeoSeries:
-    """What HAEO reads of a sensor: points in time that it joins, and a unit."""
+    """HAEO's data from a sensor: points in time that it joins, and a unit."""
 
     points: Sequence[tuple[int, float]]
     holds: bool

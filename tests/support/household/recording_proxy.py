@@ -1,4 +1,4 @@
-"""A proxy between Home Assistant and the server: it records requests, and gives other answers where a test says so."""
+"""A proxy between Home Assistant and the server: it records requests, and gives other answers if a test says so."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Asked:
 
 @dataclass
 class RecordingProxy:
-    """Everything between the household, which asks at `port`, and the server, which listens at `upstream`."""
+    """The proxy between the household, which asks at `port`, and the server, which listens at `upstream`."""
 
     port: int = 0
     upstream: int = 0
@@ -53,7 +53,7 @@ class RecordingProxy:
         return polls
 
     def answer(self, path: str, **response: Any) -> None:  # noqa: ANN401  what `web.json_response` takes
-        """Answer requests for `path` so from now on, and others as the server does."""
+        """From now on, give this answer to requests for `path`, and the server's to others."""
 
         def told(request: web.Request) -> web.Response | None:
             if request.path != path:
@@ -63,11 +63,11 @@ class RecordingProxy:
         self.instead = told
 
     def refuse(self, status: int, **headers: str) -> None:
-        """Refuse everything from now on."""
+        """Refuse all requests from now on."""
         self.instead = lambda _: web.Response(status=status, headers=headers)
 
     def pass_on(self) -> None:
-        """Answer as the server does."""
+        """Give the server's answers again."""
         self.instead = lambda _: None
 
     async def _pass_on(self, request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""Savings as plans were told them, beside what came."""
+"""Expected savings of plans, and their actual savings."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 from tests.support.household.timelines import DAY_S
 
 PUBLIC_H = 48
-"""How far past the newest settled hour the public forecast reaches."""
+"""How far the public forecast reaches past the newest settled hour."""
 BINS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 _BOUNDS: Sequence[dict[str, object]] = (
@@ -30,7 +30,7 @@ _BOUNDS: Sequence[dict[str, object]] = (
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a window was said to save, and what it then saved, EUR/kWh, against starting `at_once`."""
+    """A window's expected saving and its actual saving, EUR/kWh, against starting `at_once`."""
 
     pieces: tuple[Piece, ...]
     at_once: int
@@ -38,7 +38,7 @@ class Judged:
     realised: float
 
     def on(self, prices: Timeline) -> float:
-        """Return what it saves if prices come so, EUR/kWh. Raises ValueError where one is missing."""
+        """Return its saving with these prices, EUR/kWh. Raises ValueError if one is missing."""
         saving = saving_of(prices, self.pieces, self.at_once)
         if saving is None:
             raise ValueError("an hour that the saving rests on has no price")
@@ -51,7 +51,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Savings of which about the same chance was told: the mean of it, and how often they came."""
+    """Savings with about the same expected chance: its mean, and how often they came true."""
 
     count: int
     chance: float
@@ -71,7 +71,7 @@ def judged(timeline: Timeline, truth: Timeline, now: int) -> Iterator[Judged]:
 
 
 def as_issued(settled: Mapping[int, float], bands: Mapping[int, tuple[float, float, float]], now: int) -> Timeline:
-    """Return what a server tells at `now`: a day of settled hours, then the public hours of the forecast."""
+    """Return a server's answer at `now`: a day of settled hours, then the public hours of the forecast."""
     first = min(bands)
     return Timeline(
         HOUR_S,
@@ -87,23 +87,23 @@ def as_issued(settled: Mapping[int, float], bands: Mapping[int, tuple[float, flo
 
 
 def as_came(prices: Mapping[int, float]) -> Timeline:
-    """Return what the hours came to cost."""
+    """Return the actual prices of the hours."""
     return Timeline(HOUR_S, (_hour(start, price) for start, price in prices.items()))
 
 
 def as_on_path(known: Timeline, path: Mapping[int, float]) -> Timeline:
-    """Return what hours cost if those that aren't settled come as on a path, EUR/kWh."""
+    """Return the prices of hours, EUR/kWh, with those of a path for hours that aren't settled."""
     return as_came({hour.start: hour.price if hour.settled else path[hour.start] for hour in known.periods})
 
 
 def share_inside(savings: Iterable[Judged]) -> float:
-    """Return how many came between their p10 and p90."""
+    """Return how many were between their p10 and p90."""
     inside = [one.inside for one in savings]
     return sum(inside) / len(inside)
 
 
 def reliability(savings: Sequence[Judged]) -> Iterator[Bin]:
-    """Yield the bins of `BINS` that hold anything."""
+    """Yield the bins of `BINS` that are not empty."""
     for low, high in pairwise(BINS):
         held = [one for one in savings if low <= one.saving.chance < high or one.saving.chance == high == BINS[-1]]
         if held:

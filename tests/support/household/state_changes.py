@@ -1,4 +1,4 @@
-"""What Home Assistant writes of the integration's entities."""
+"""The states that Home Assistant writes for the integration's entities."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 
 
 class StateChanges:
-    """The states written: `changed` by entity id, and `reported` where what is written is what was there before."""
+    """The states written: `changed` by entity id, and `reported` if a state was written again unchanged."""
 
     def __init__(self) -> None:
         self.changed: dict[str, str] = {}
@@ -22,7 +22,7 @@ class StateChanges:
 
 @contextmanager
 def record_state_changes(hass: HomeAssistant) -> Iterator[StateChanges]:
-    """Note all states that are written in the meantime; a state that was unavailable once stays noted as that."""
+    """Note all states that are written in the meantime; one that was ever unavailable stays noted so."""
     noted = StateChanges()
 
     @callback

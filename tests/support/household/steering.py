@@ -1,4 +1,4 @@
-"""Plans to steer, and what steers them: a switch, numbers, times and one action."""
+"""Plans to change, and the means: a switch, numbers, times and one action."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -62,7 +62,7 @@ def pieces(home: Home, plan_id: str = PLAN_ID) -> list[tuple[int, int]]:
 
 
 def at(hours: float) -> int:
-    """Return the instant so many hours after midnight."""
+    """Return the instant a number of hours after midnight."""
     return int(MIDNIGHT + hours * HOUR_S)
 
 

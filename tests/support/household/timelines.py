@@ -24,7 +24,7 @@ def settled(start: int, prices: Sequence[float | None]) -> list[Period]:
 
 
 def hour(start: int, price: float, *, low: float | None = None, high: float | None = None) -> Period:
-    """Return an hour: settled, or predicted where it has bounds."""
+    """Return an hour: settled, or predicted if it has bounds."""
     if low is None or high is None:
         return Period(start, start + HOUR_S, price, price, price, settled=True)
     return Period(start, start + HOUR_S, price, low, high, settled=False)

@@ -1,5 +1,5 @@
-"""Stands in for a library of Home Assistant's voice assistant that there are only sources of: no compiler is needed."""
+"""Replaces a library of Home Assistant's voice assistant that has only sources, so no compiler is needed."""
 
 
 class MicroVad:
-    """Would tell speech from silence; nobody speaks to the Home Assistant of the tests."""
+    """The real class recognises speech; the tests' Home Assistant gets none."""
