@@ -9,8 +9,10 @@ import pytest
 import tunnihind.web
 from tests.support.api.api_server import Serve, html_of
 from tests.support.pages import sample_views
+from tests.support.pages.card_page import MODULE as CARD
 
 PACKAGE = Path(tunnihind.web.__file__).parent
+CHART = CARD.with_name("chart.js")
 SHEETS = sorted((PACKAGE / "static").glob("*.css"))
 BY_NUMBER = re.compile(r"(t|in)\d+")
 """Tints and indents, whose numbers templates write."""
@@ -21,7 +23,7 @@ def test_every_class_that_a_sheet_styles_is_written_somewhere(sheet: Path) -> No
     rules = re.sub(r'/\*.*?\*/|"[^"]*"', "", sheet.read_text(), flags=re.DOTALL)
     selectors = re.findall(r"([^{}]+)\{", rules)
     styled = {name for selector in selectors for name in re.findall(r"\.([a-z][\w-]*)", selector)}
-    sources = chain(PACKAGE.glob("*.py"), PACKAGE.rglob("*.html"), (PACKAGE / "static").glob("*.js"))
+    sources = chain(PACKAGE.glob("*.py"), PACKAGE.rglob("*.html"), (PACKAGE / "static").glob("*.js"), [CHART])
     written = {word for source in sources for word in re.findall(r"[a-z][\w-]*", source.read_text())}
     assert styled
     assert {name for name in styled - written if not BY_NUMBER.fullmatch(name)} == set()
