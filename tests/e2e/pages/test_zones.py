@@ -122,7 +122,13 @@ async def test_header_and_form_fit_a_phone_also_with_large_text(
         devtools = await seen.page.context.new_cdp_session(seen.page)
         for font_px in (16, LARGE_PX):
             await devtools.send("Page.setFontSizes", {"fontSizes": {"standard": font_px}})
-            for path in (f"/lt/?lang=en&{RATES}", f"/fi/?lang=et&{RATES}", "/lt/docs", "/lt/accuracy?lang=et"):
+            for path in (
+                f"/lt/?lang=en&{RATES}",
+                f"/fi/?lang=et&{RATES}",
+                "/lt/docs",
+                "/lt/accuracy?lang=et",
+                f"/fi/?lang=ru&{RATES}",
+            ):
                 page = await seen.show(path)
                 await page.evaluate(
                     "for (const one of document.querySelectorAll('#zones, #household')) one.open = true"
