@@ -5,8 +5,8 @@ FROM python:3.14-slim AS build
 COPY --from=ghcr.io/astral-sh/uv:0.13 /uv /usr/local/bin/uv
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
-COPY web web
 COPY server server
+COPY custom_components/tunnihind/frontend/chart.js custom_components/tunnihind/frontend/
 COPY custom_components/tunnihind/prices/rates.json custom_components/tunnihind/prices/
 # The versions the project is tested with are constraints in pyproject.toml, which uv minds.
 RUN uv venv --python /usr/local/bin/python3.14 /opt/tunnihind \

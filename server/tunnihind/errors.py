@@ -205,7 +205,7 @@ def without(secret: str, text: str) -> str:
     """Return the whole text without the secret, in whatever way the secret is written."""
     if not secret:
         return text
-    hidden = re.sub(_anyhow_written(secret), _HIDDEN, text, flags=re.IGNORECASE)
+    hidden = re.sub(_pattern_of(secret), _HIDDEN, text, flags=re.IGNORECASE)
     return _PARAMETER.sub(rf"\1{_HIDDEN}", hidden)
 
 
@@ -220,7 +220,7 @@ def _beginning(text: str) -> str:
     return " ".join(words)[:_LOOKED_AT]
 
 
-def _anyhow_written(secret: str) -> str:
+def _pattern_of(secret: str) -> str:
     """Return a pattern for all the ways in which a secret may be written."""
     return r"\s?".join(_character(character) for character in secret.strip())
 

@@ -21,7 +21,7 @@ COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
 
 
 def install_extra(name: str) -> str:
-    """Return what a reader does to install an extra of this package, to follow "to install it, "."""
+    """Return how to install an extra of this package, as the end of a sentence that begins "to install it, "."""
     return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 
@@ -124,7 +124,7 @@ class Settings:
     @property
     def is_private(self) -> bool:
         """Whether only its own network can reach the server's address for clients."""
-        return _is_within_the_house(urlsplit(self.base_url).hostname or "")
+        return _is_local_host(urlsplit(self.base_url).hostname or "")
 
     @property
     def chosen_vat_rate(self) -> float | None:
@@ -158,7 +158,7 @@ _HOUSE_NAMES: Final = ("local", "localhost", "lan", "home", "home.arpa", "intern
 """Endings of local names: multicast DNS (RFC 6762), RFC 8375, and names that routers give."""
 
 
-def _is_within_the_house(host: str) -> bool:
+def _is_local_host(host: str) -> bool:
     """Return whether a host is on a local network, by its unrouted address or by its name."""
     try:
         return not ip_address(host).is_global

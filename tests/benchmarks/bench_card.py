@@ -91,8 +91,8 @@ async def measure(steps: int) -> None:
 @click.option("--steps", default=200)
 def main(steps: int) -> None:
     """Measure and print."""
-    module = MODULE.read_bytes()
-    click.echo(f"{MODULE.name}: {len(module)} bytes, {len(gzip.compress(module))} compressed")
+    for file in sorted(MODULE.parent.glob("*.js")):
+        click.echo(f"{file.name}: {file.stat().st_size} bytes, {len(gzip.compress(file.read_bytes()))} compressed")
     asyncio.run(measure(steps))
 
 

@@ -103,7 +103,7 @@ async def drag(browser: Browser, address: str) -> float:
     page = await browser.new_page()
     devtools = await page.context.new_cdp_session(page)
     await page.goto(address, wait_until="networkidle")
-    chart = await page.locator(".u-over").bounding_box()
+    chart = await page.locator(".over").bounding_box()
     if chart is None:
         raise RuntimeError(f"{address} shows no chart")
     await page.mouse.move(chart["x"] + 10, chart["y"] + 50)

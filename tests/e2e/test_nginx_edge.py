@@ -20,7 +20,7 @@ from tests.support.machine.processes import PATIENCE_S, Reply, free_port, until
 from tests.support.machine.shifted_clock import ShiftedClock
 from tunnihind.api import request_id
 from tunnihind.market import DAY_S, HOUR_S, QUARTER_S
-from tunnihind.web.options import preferred_language
+from tunnihind.web.options import LANGUAGES, preferred_language
 
 FORECAST: Final = "/api/v1/forecast"
 QUARTERS: Final = "/api/v1/quarters"
@@ -254,7 +254,7 @@ async def test_each_series_is_kept_by_itself(edge: Edge) -> None:
 
 
 async def test_a_page_is_kept_once_for_each_language_however_browsers_ask(edge: Edge) -> None:
-    pages = {language: (await edge.get("/", Accept_Language=language)).body for language in ("et", "en")}
+    pages = {language: (await edge.get("/", Accept_Language=language)).body for language in LANGUAGES}
     for accepted in (
         "et-EE,et;q=0.9,en;q=0.8",
         "et-EE, et; q=0.9, ru; q=0.8, en-US; q=0.7",

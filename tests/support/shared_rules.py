@@ -26,6 +26,22 @@ LEVELS: Final[dict[str, tuple[list[float], list[str]]]] = {
 }
 """Prices of a day, and the fifth of the day that each is in. Equal prices share the middle of their places."""
 
+SCALE: Final = [20.0, 50.0, 80.0, 120.0]
+TINTS: Final[dict[float, str]] = {
+    -500.0: "negative",
+    -0.1: "negative",
+    0.0: "t0",
+    19.9: "t0",
+    20.0: "t1",
+    50.0: "t2",
+    79.9: "t2",
+    80.0: "t3",
+    119.9: "t3",
+    120.0: "t4",
+    4000.0: "t4",
+}
+"""The prices between the colours, and prices with the colour of each: from cheap to expensive, and one below zero."""
+
 STALE_FORECAST: Final[dict[int, bool]] = {0: False, HOUR_S: False, 3 * HOUR_S: False, 3 * HOUR_S + 1: True}
 """Ages of a forecast in seconds, and whether it counts as stale."""
 

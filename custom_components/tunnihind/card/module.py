@@ -1,35 +1,52 @@
-"""Serves the card's JavaScript file from Home Assistant's web server, and adds it to every page."""
+"""Serves the card's JavaScript files from Home Assistant's web server, and adds the card to every page."""
 
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from aiohttp import web
 from homeassistant.components import frontend
-
-# Home Assistant offers this class to integrations, but does not export it to type checkers.
-from homeassistant.components.http import StaticPathConfig  # type: ignore[attr-defined]
+from homeassistant.components.http.static import CACHE_HEADERS
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers.http import HomeAssistantView
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
 
-MODULE: Final = Path(__file__).parents[1] / "frontend" / "tunnihind-card.js"
-_PATH: Final = f"/{DOMAIN}/{MODULE.name}"
+FOLDER: Final = Path(__file__).parents[1] / "frontend"
+MODULE: Final = "tunnihind-card.js"
 _ADDRESS: Final[HassKey[str]] = HassKey(f"{DOMAIN}_card_module")
 _DIGITS: Final = 12
 
 
-async def async_serve(hass: HomeAssistant) -> None:
-    """Serve the file at an address without a host, so that it works over https, from outside and behind a proxy.
+class _Files(HomeAssistantView):
+    """The card and what it imports, without a host in their address: so it works over https and behind a proxy.
 
-    Caches may keep it for a month. New contents get a new query in the address. The path stays the same, so the old
-    address in a cached page still works.
+    Caches may keep them for a month. When one of them changes, the path of all changes, because an import keeps the
+    path of its importer. An old path, in a cached page, still works: it gives the newest files.
     """
+
+    url = f"/{DOMAIN}/{{version}}/{{name}}"
+    name = f"{DOMAIN}:card"
+    requires_auth = False
+
+    def __init__(self, paths: list[Path]) -> None:
+        self._paths = {path.name: path for path in paths}
+
+    async def get(self, _request: web.Request, version: str, name: str) -> web.FileResponse:  # noqa: ARG002  any gets the newest
+        """Return a file."""
+        if name not in self._paths:
+            raise web.HTTPNotFound
+        return web.FileResponse(self._paths[name], headers=CACHE_HEADERS)
+
+
+async def async_serve(hass: HomeAssistant) -> None:
+    """Serve the card's files, where there is a frontend."""
     if frontend.DOMAIN not in hass.config.components:
         return
-    digest = await hass.async_add_executor_job(_digest)
-    await hass.http.async_register_static_paths([StaticPathConfig(_PATH, str(MODULE), cache_headers=True)])
-    hass.data[_ADDRESS] = f"{_PATH}?v={digest}"
+    paths, version = await hass.async_add_executor_job(_read)
+    hass.http.register_view(_Files(paths))
+    hass.data[_ADDRESS] = f"/{DOMAIN}/{version}/{MODULE}"
 
 
 @callback
@@ -51,5 +68,7 @@ def module_address(hass: HomeAssistant) -> str | None:
     return hass.data.get(_ADDRESS)
 
 
-def _digest() -> str:
-    return sha256(MODULE.read_bytes()).hexdigest()[:_DIGITS]
+def _read() -> tuple[list[Path], str]:
+    """Return the card's files, and what tells these contents from others."""
+    paths = sorted(FOLDER.glob("*.js"))
+    return paths, sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:_DIGITS]

@@ -1,12 +1,12 @@
 // The price card of Tunnihind for Home Assistant's dashboards.
 //
-// One file, without libraries, as delivered. The prices come from custom_components/tunnihind/card.
+// Without libraries, as delivered. The prices come from custom_components/tunnihind/card; chart.js draws them.
 // Instants are unix seconds by the entry's clock, prices EUR/kWh, lengths CSS pixels.
 
-/** @import { Columns, Config, Connection, Contents, Day, Failure, Hass, Label, Locale, Period, Plan, Range, Scene, Span } from "./tunnihind-card.types" */
+import { BAND_PX, change, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, inView, isPublished, periodAt, roundStep, TINTS, within, write } from "./chart.js";
 
-const HOUR_S = 3600;
-const DAY_S = 24 * HOUR_S;
+/** @import { Span } from "./chart.js" */
+/** @import { Columns, Config, Connection, Contents, Failure, Hass, Locale, Period, Plan, Range, Scene } from "./tunnihind-card.types" */
 
 // --- texts
 
@@ -154,18 +154,18 @@ const pageLanguage = () => globalThis.document?.documentElement.lang;
 const NUMBER_LANGUAGES = {
   comma_decimal: "en", decimal_comma: "de", space_comma: "fr", quote_decimal: "de-CH", none: "en", system: undefined,
 };
-const OFFSET_LASTS_S = HOUR_S / 4;
 
 /** Writes numbers and instants as the user's profile in Home Assistant says. */
-export class Wording {
+export class Wording extends Clock {
   /** @param {Locale} locale @param {string} serverZone @param {"cents" | "euros"} unit @param {string} currency */
   constructor(locale, serverZone, unit, currency) {
     const { language, time_zone: zone, number_format: numbers } = locale;
+    const timeZone = zone === "server" ? serverZone : undefined;
+    super(timeZone);
     this.say = textsIn(language);
     this.numberLanguage = numbers in NUMBER_LANGUAGES ? NUMBER_LANGUAGES[numbers] : language;
     this.isCents = unit === "cents";
     this.unit = this.isCents ? this.say("cents") : `${currency}/kWh`;
-    const timeZone = zone === "server" ? serverZone : undefined;
     const format = (/** @type {Intl.DateTimeFormatOptions} */ options) =>
       new Intl.DateTimeFormat(language, { timeZone, ...options });
     /** @type {Intl.DateTimeFormatOptions} */
@@ -176,9 +176,6 @@ export class Wording {
     /** @type {Intl.DateTimeFormatOptions} */
     const day = { weekday: "short", day: "numeric" };
     this.dayFormats = [format({ ...day, month: "short" }), format(day), format({ weekday: "short" })];
-    this.offsetFormat = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" });
-    /** @type {Record<number, number>} */
-    this.offsets = {};
     /** @type {Record<number, Intl.NumberFormat>} */
     this.numbers = {};
   }
@@ -207,19 +204,9 @@ export class Wording {
     return this.say("likely", { band: this.price(low) + (low < 0 || high < 0 ? " … " : "–") + this.price(high) });
   }
 
-  /** Seconds that the wall clock is ahead of UTC, kept as calendars are slow. @param {number} ts */
-  offset(ts) {
-    const known = this.offsets[Math.floor(ts / OFFSET_LASTS_S)];
-    if (known !== undefined) return known;
-    const [, sign, hours, minutes] = /([+-])(\d+):(\d+)/.exec(this.offsetFormat.format(ts * 1000)) ?? ["", "+", 0, 0];
-    const found = Number(`${sign}1`) * (Number(hours) * HOUR_S + Number(minutes) * 60);
-    return (this.offsets[Math.floor(ts / OFFSET_LASTS_S)] = found);
-  }
-
   /** The clock's time; in the hour that autumn repeats with its zone. @param {number} ts */
   clock(ts) {
-    const [before, at, after] = [-HOUR_S, 0, HOUR_S].map((away) => this.offset(ts + away));
-    return (before - at === HOUR_S || at - after === HOUR_S ? this.zonedFormat : this.clockFormat).format(ts * 1000);
+    return (this.isRepeated(ts) ? this.zonedFormat : this.clockFormat).format(ts * 1000);
   }
 
   /** @param {number} from @param {number} to */
@@ -227,10 +214,14 @@ export class Wording {
     return `${this.clock(from)}–${this.clock(to)}`;
   }
 
-  /** The start of the local day that holds an instant, or of one some days later. @param {number} ts @param {number} days */
-  midnight(ts, days = 0) {
-    const wall = Math.floor((ts + this.offset(ts)) / DAY_S + days) * DAY_S;
-    return wall - this.offset(wall - this.offset(wall - this.offset(ts)));
+  /** @override @param {number} ts */
+  dayNames(ts) {
+    return this.dayFormats.map((format) => format.format(ts * 1000));
+  }
+
+  /** @override @param {number} ts */
+  hourText(ts) {
+    return this.hourFormat.format(ts * 1000);
   }
 
   /** Today, tomorrow, or the day's name. @param {number} ts @param {number} now */
@@ -276,28 +267,8 @@ export function periodsOf(columns) {
   });
 }
 
-/** Whether a price is published, not forecast. @param {Period} period */
-export const isPublished = (period) => period.low === null;
-
-/** The place of the first period that ends after an instant. @param {Period[]} periods @param {number} ts */
-export function placeAt(periods, ts) {
-  let [low, high] = [0, periods.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (periods[middle].end > ts) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
 /** How long periods are, seconds. @param {Period[]} periods */
 const stepOf = ([first]) => (first ? first.end - first.start : HOUR_S);
-
-/** The period that holds an instant. @param {Period[]} periods @param {number} ts */
-export function periodAt(periods, ts) {
-  const found = periods[placeAt(periods, ts)];
-  return found && found.start <= ts ? found : undefined;
-}
 
 /**
  * The first of the cheapest and of the dearest published periods; of the forecast's where none is published.
@@ -328,57 +299,9 @@ export function plansInView(plans, view, now) {
   return plans.filter((plan) => piecesIn(plan, view).length).sort((one, other) => rank(one) - rank(other));
 }
 
-/**
- * The round amounts that are written at the price axis, and how many decimals they need.
- * @param {number} least @param {number} most the ends of the axis @param {number} count about how many there is room for
- */
-export function priceTicks(least, most, count) {
-  const rough = (most - least) / Math.max(1, count);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10);
-  const first = Math.ceil(least / step - 1e-9);
-  const ticks = Array.from({ length: Math.floor(most / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
-  return { ticks, decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
-}
-
-/** The local days from one instant to another. @param {number} from @param {number} to @param {Wording} wording */
-export function daysOf(from, to, wording) {
-  /** @type {Day[]} */
-  const days = [];
-  for (let [start, end] = [from, 0]; start < to; start = end) {
-    end = wording.midnight(start, 1);
-    const hours = [];
-    for (let ts = start; ts < end; ts += HOUR_S) {
-      hours.push({ ts, hour: ((ts + wording.offset(ts)) % DAY_S) / HOUR_S, text: wording.hourFormat.format(ts * 1000) });
-    }
-    const names = wording.dayFormats.map((format) => format.format(start * 1000));
-    days.push({ start, end, names, hours });
-  }
-  return days;
-}
-
-/**
- * Leaves out labels that would touch an earlier one.
- * @template {{at: number, width: number}} Label  `at` is the middle
- * @param {Label[]} labels @param {number} gap
- */
-export function apart(labels, gap) {
-  /** @type {Label[]} */
-  const kept = [];
-  for (const label of labels) {
-    if (kept.every((other) => Math.abs(other.at - label.at) >= (other.width + label.width) / 2 + gap)) kept.push(label);
-  }
-  return kept;
-}
-
-/** The middle of a label that is moved between two edges. @param {number} at @param {number} width @param {number} left @param {number} right */
-const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 2), right - width / 2);
-
 // --- how they are drawn
 
-/** Five colours from cheap to expensive, one below zero, and one more for periods without one. */
-const TINTS = [0, 1, 2, 3, 4, 5, 6];
-const [HOURS_PX, DAYS_PX, BAND_PX, LANE_PX, STRIP_PX, MARK_PX] = [17, 18, 18, 19, 15, 20];
+const [LANE_PX, STRIP_PX, MARK_PX] = [19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
 /** The share of the picture for plans, and what those that run leave to prices. */
 const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
@@ -387,53 +310,25 @@ const WIDE_BAR_PX = 5;
 /** Below the first height there are only bars, below the second one no hours. */
 const [LOW_PX, MIDDLE_PX] = [76, 130];
 
-const bars = (/** @type {string} */ when) => TINTS.map((tint) => `<path class="${when} bar tint${tint}"/>`).join("");
-const PICTURE = `<svg aria-hidden="true"><clipPath id="plot"><rect class="clip"/></clipPath><g clip-path="url(#plot)"><path class="ahead"/>
-<path class="midnights"/><path class="grid"/><path class="likely"/>${bars("past")}${bars("coming")}<path class="pointed"/>
-<path class="median"/><path class="selling"/><path class="zero"/><path class="links"/><path class="strips"/>
-<path class="present"/><path class="dots"/></g><g class="prices"></g><g class="hours"></g><g class="days"></g>
-<g class="zones"></g><g class="marks"></g><g class="names"></g></svg>`;
-
-/** Draws prices into a picture of fixed parts: with more periods only paths get longer. */
-class Drawing {
+/** Draws plans, the selling price and the extremes with the prices. */
+class CardDrawing extends Drawing {
   /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick hears which is pressed */
   constructor(place, lanes, pick) {
-    this.place = place;
+    super(place, { behind: ["ahead"], before: ["selling", "links", "strips", "dots"] });
     this.lanes = lanes;
     this.pick = pick;
-    place.innerHTML = PICTURE;
-    /** @type {Record<string, Element>} */
-    this.parts = Object.fromEntries([...place.querySelectorAll("[class]")].map((part) => [part.getAttribute("class"), part]));
-    this.pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
-    /** @type {Record<string, number>} */
-    this.widths = {};
-    this.size = { width: 0, height: 0 };
-    this.zero = 0;
-    /** Where the plot is, and what its axes show. */
-    this.plot = { left: 0, right: 0, top: 0, bottom: 0, from: 0, perSecond: 1, least: 0, perAmount: 0 };
+    this.isLow = false;
     this.wording = /** @type {Wording} */ (/** @type {unknown} */ (null));
   }
 
-  /** Takes over the room and the font that there are. */
-  measure() {
-    this.size = { width: this.place.clientWidth, height: this.place.clientHeight };
-    this.pen.font = `600 12px ${getComputedStyle(this.place).fontFamily}`;
-    this.widths = {};
+  /** @override @param {number} eurKwh */
+  amount(eurKwh) {
+    return this.wording.amount(eurKwh);
   }
 
-  /** How wide a label is. @param {string} text */
-  widthOf(text) {
-    return (this.widths[text] ??= Math.ceil(this.pen.measureText(text).width));
-  }
-
-  /** In whole pixels, of which paths are made faster. @param {number} ts */
-  x(ts) {
-    return Math.round(this.plot.left + (ts - this.plot.from) * this.plot.perSecond);
-  }
-
-  /** @param {number} eurKwh */
-  y(eurKwh) {
-    return Math.round(this.plot.bottom - (this.wording.amount(eurKwh) - this.plot.least) * this.plot.perAmount);
+  /** @override @param {number} amount @param {number} decimals */
+  number(amount, decimals) {
+    return this.wording.number(amount, decimals);
   }
 
   /** @param {Scene} scene */
@@ -441,8 +336,7 @@ class Drawing {
     const { width, height } = this.size;
     if (!width || !height) return;
     this.wording = scene.wording;
-    const [seen, sold] = [scene.periods, scene.selling].map((periods) => inView(periods, scene.view));
-    const isLow = height < LOW_PX;
+    const isLow = (this.isLow = height < LOW_PX);
     const hasHours = height >= MIDDLE_PX;
     const top = isLow ? 2 : BAND_PX;
     const below = height - (isLow ? 2 : DAYS_PX + (hasHours ? HOURS_PX : 0));
@@ -454,113 +348,50 @@ class Drawing {
     const lanes = plans.slice(0, Math.max(room - isMore(room), Math.min(1, room, running)));
     const hasMore = lanes.length < Math.min(room, plans.length);
     const bottom = below - (lanes.length + Number(hasMore)) * LANE_PX;
-    this.frame(scene.view, [...seen, ...sold], { top, bottom, isLow });
-    this.drawBars(seen, scene.now);
-    this.drawForecast(seen);
+    const sold = inView(scene.selling, scene.view);
+    const seen = this.drawPrices(scene, { right: width - (isLow ? 0 : 4), top, bottom, below, hasAxis: !isLow, hasHours }, sold);
     this.path("selling", this.steps(sold));
-    this.drawPresent(scene, seen);
-    this.drawTimes(scene, { isLow, hasHours, below });
+    this.drawNames(scene, seen);
     this.drawPlans(lanes);
     this.layButtons(lanes, plans.length - lanes.length, hasMore, scene);
     this.drawMarks(isLow ? null : extremes(seen));
-    const pointed = scene.pointed === null ? undefined : periodAt(seen, scene.pointed);
-    this.path("pointed", pointed ? this.block(pointed.start, pointed.end) : "");
   }
 
-  /** Lays out the axes for all prices in view. @param {Span} view @param {Period[]} seen @param {{top: number, bottom: number, isLow: boolean}} room */
-  frame({ from, to }, seen, { top, bottom, isLow }) {
-    const { wording, size } = this;
-    let [least, most] = [0, 0];
-    for (const { price, low, high } of seen) {
-      least = Math.min(least, low ?? price);
-      most = Math.max(most, high ?? price);
-    }
-    [least, most] = [wording.amount(least), wording.amount(most || 0.01)];
-    const room = bottom - top - (isLow ? 0 : MARK_PX) - (least < 0 ? 4 : 0);
-    const perAmount = Math.max(room, 10) / (most - least);
-    if (least < 0) least -= 4 / perAmount;
-    const { ticks, decimals } = priceTicks(least, least + (bottom - top) / perAmount, Math.min((bottom - top) / TICKS_PX, MOST_TICKS));
-    const labels = ticks.map((tick) => wording.number(tick, decimals));
-    const left = isLow ? 0 : Math.max(20, ...labels.map((label) => this.widthOf(label))) + 8;
-    const right = size.width - (isLow ? 0 : 4);
-    this.plot = { left, right, top, bottom, from, perSecond: (right - left) / (to - from), least, perAmount };
-    const lines = ticks.map((tick) => Math.round(bottom - (tick - least) * perAmount) + 0.5);
-    change(this.parts.clip, { x: left, width: Math.max(0, right - left), height: size.height });
-    this.path("grid", isLow ? "" : lines.map((y) => `M${left} ${y}H${right}`).join(""));
-    this.zero = this.y(0) + 0.5;
-    this.path("zero", `M${left} ${this.zero}H${right}`);
-    this.show("prices", isLow ? [] : labels.map((text, i) => ({ text, x: left - 8, y: lines[i] + 3.5, anchor: "end" })));
+  /** Leaves room for the extremes and for the end of a bar below zero. @override @param {number} least @param {number} most @param {number} height */
+  axis(least, most, height) {
+    const below = least < 0 ? 4 : 0;
+    const highest = most || this.amount(0.01);
+    const perAmount = Math.max(height - (this.isLow ? 0 : MARK_PX) - below, 10) / (highest - least);
+    const lowest = least - below / perAmount;
+    return { least: lowest, most: lowest + height / perAmount, step: roundStep(height / perAmount, Math.max(1, Math.min(height / TICKS_PX, MOST_TICKS))) };
   }
 
-  /** One path for each colour, past and coming. @param {Period[]} seen @param {number} now */
-  drawBars(seen, now) {
+  /** @override @param {number} left @param {number} end @param {number} tip */
+  bar(left, end, tip) {
     const { zero } = this;
-    /** @type {Record<string, string[]>} */
-    const paths = { past: TINTS.map(() => ""), coming: TINTS.map(() => "") };
-    for (const period of seen) {
-      if (!isPublished(period)) continue;
-      const left = this.x(period.start);
-      const wide = this.x(period.end) - left;
-      const right = left + Math.max(1, wide - (wide >= 3 * WIDE_BAR_PX ? 2 : wide >= WIDE_BAR_PX ? 1 : 0));
-      const end = this.y(period.price) + 0.5;
-      // A price of nothing is a line on the axis, not a gap.
-      const tip = end === zero ? zero - 1 : end;
-      const r = wide >= WIDE_BAR_PX ? Math.min(3, (right - left) / 3, Math.abs(tip - zero)) * Math.sign(zero - tip) : 0;
-      paths[period.end <= now ? "past" : "coming"][period.tint ?? TINTS.length - 1] += r
-        ? `M${left} ${zero}V${tip + r}Q${left} ${tip} ${left + Math.abs(r)} ${tip}H${right - Math.abs(r)}Q${right} ${tip} ${right} ${tip + r}V${zero}Z`
-        : `M${left} ${zero}V${tip}H${right}V${zero}Z`;
-    }
-    for (const when in paths) paths[when].forEach((d, tint) => this.path(`${when} bar tint${tint}`, d));
+    const wide = end - left;
+    const right = left + Math.max(1, wide - (wide >= 3 * WIDE_BAR_PX ? 2 : wide >= WIDE_BAR_PX ? 1 : 0));
+    const r = wide >= WIDE_BAR_PX ? Math.min(3, (right - left) / 3, Math.abs(tip - zero)) * Math.sign(zero - tip) : 0;
+    return r
+      ? `M${left} ${zero}V${tip + r}Q${left} ${tip} ${left + Math.abs(r)} ${tip}H${right - Math.abs(r)}Q${right} ${tip} ${right} ${tip + r}V${zero}Z`
+      : super.bar(left, right, tip);
   }
 
-  /** @param {Period[]} seen */
-  drawForecast(seen) {
+  /** Names the present and what is forecast. @param {Scene} scene @param {Period[]} seen */
+  drawNames({ now, view }, seen) {
+    const { left, right } = this.plot;
     const forecast = seen.filter((period) => !isPublished(period));
     const [first, last] = [forecast[0], forecast.at(-1)];
     this.path("ahead", first && last ? this.block(first.start, last.end) : "");
-    const boxes = forecast.map(({ start, end, low, high }) => this.box(start, this.y(high ?? 0), end, this.y(low ?? 0)));
-    this.path("likely", boxes.join(""));
-    this.path("median", this.steps(forecast));
-  }
-
-  /** The present, and the name of what is forecast. @param {Scene} scene @param {Period[]} seen */
-  drawPresent({ now, view }, seen) {
-    const { left, right, top, bottom } = this.plot;
-    const isSeen = now >= view.from && now < view.to;
-    const at = this.x(now) + 0.5;
-    this.path("present", isSeen ? `M${at} ${top - 2}V${bottom}` : "");
-    const first = seen.find((period) => !isPublished(period));
     /** @param {"now" | "forecast"} kind @param {number} from @param {boolean} [isCentred] */
     const zone = (kind, from, isCentred) => {
       const text = this.wording.say(kind);
       const width = this.widthOf(text);
       return { text, kind, width, at: isCentred ? within(from, width, left, right) : from + width / 2 + 4 };
     };
-    const labels = isSeen ? [zone("now", at, true)] : [];
+    const labels = now >= view.from && now < view.to ? [zone("now", this.x(now) + 0.5, true)] : [];
     if (first) labels.push(zone("forecast", Math.max(left, this.x(first.start))));
-    const fitting = apart(labels, 6).filter((label) => top >= BAND_PX && label.at + label.width / 2 <= right + 1);
-    this.show("zones", fitting.map((label) => ({ ...label, x: label.at, y: 12 })));
-  }
-
-  /** @param {Scene} scene @param {{isLow: boolean, hasHours: boolean, below: number}} room */
-  drawTimes({ days, view }, { isLow, hasHours, below }) {
-    const { left, right, top, perSecond } = this.plot;
-    const shown = days.filter(({ start, end }) => end > view.from && start < view.to);
-    const end = isLow ? below : below + DAYS_PX + (hasHours ? HOURS_PX : 0);
-    const line = (/** @type {Day} */ { start }) => `M${this.x(start) + 0.5} ${top}V${end}`;
-    this.path("midnights", shown.slice(shown[0]?.start === view.from ? 1 : 0).map(line).join(""));
-    const room = Math.max(0, ...shown.flatMap(({ hours }) => hours.map(({ text }) => this.widthOf(text))));
-    const step = [1, 2, 3, 6, 12].find((hours) => hours * HOUR_S * perSecond >= room + 10) ?? 24;
-    const hours = !hasHours || step > 12 ? [] : shown.flatMap((day) => day.hours.filter(({ hour }) => hour % step === 0));
-    const times = hours.map(({ ts, text }) => ({ text, at: this.x(ts), width: this.widthOf(text), x: this.x(ts), y: below + 13 }));
-    const inside = times.filter(({ at, width }) => at - width / 2 >= left - 12 && at + width / 2 <= right + 4);
-    this.show("hours", apart(inside, 4));
-    const names = isLow ? [] : shown.flatMap((day) => {
-      const [from, to] = [Math.max(left, this.x(day.start)), Math.min(right, this.x(day.end))];
-      const text = day.names.find((name) => this.widthOf(name) + 8 <= to - from);
-      return text ? [{ text, x: (from + to) / 2, y: end - 5 }] : [];
-    });
-    this.show("days", names);
+    this.drawZones(labels);
   }
 
   /** Each plan has a line of its own below the prices. @param {Plan[]} plans */
@@ -630,67 +461,10 @@ class Drawing {
     this.path("dots", marks.map(({ x, tip }) => `M${x - 3} ${tip}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z`).join(""));
     this.show("marks", (doMeet ? [high] : marks).map(({ text, at, y }) => ({ text, x: at, y })));
   }
-
-  /** A line of steps, with gaps where nothing is known. @param {Period[]} periods */
-  steps(periods) {
-    let [path, until] = ["", NaN];
-    for (const { start, end, price } of periods) {
-      path += `${start === until ? "V" : `M${this.x(start)} `}${this.y(price)}H${this.x(end)}`;
-      until = end;
-    }
-    return path;
-  }
-
-  /** The whole height of the plot, between two instants. @param {number} from @param {number} to */
-  block(from, to) {
-    return this.box(from, this.plot.top, to, this.plot.bottom);
-  }
-
-  /** @param {number} from @param {number} top @param {number} to @param {number} bottom */
-  box(from, top, to, bottom) {
-    const [left, right] = [this.x(from), this.x(to)];
-    return `M${left} ${top}H${right}V${bottom}H${left}Z`;
-  }
-
-  /** @param {string} name @param {string} d */
-  path(name, d) {
-    change(this.parts[name], { d });
-  }
-
-  /** Shows texts with as many nodes as they take. @param {string} name @param {Label[]} labels */
-  show(name, labels) {
-    const group = this.parts[name];
-    labels.forEach(({ text, x, y, anchor = "middle", kind = "" }, i) => {
-      const node = group.children[i] ?? group.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "text"));
-      change(node, { x: Math.round(x * 2) / 2, y: Math.round(y * 2) / 2, "text-anchor": anchor, class: kind });
-      write(node, text);
-    });
-    while (group.children.length > labels.length) group.lastElementChild?.remove();
-  }
 }
-
-/** @param {Element} element @param {Record<string, string | number>} attributes */
-function change(element, attributes) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
-  }
-}
-
-/** @param {Node} node @param {string} text */
-function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
-
-/** @param {Period[]} periods @param {Span} view */
-const inView = (periods, { from, to }) => periods.slice(placeAt(periods, from), placeAt(periods, to - 1) + 1);
 
 // --- how one moves in them
 
-const NEAREST_S = 6 * HOUR_S;
-const ZOOM = 1.5;
-const SCRUB_AFTER_MS = 350;
-const STILL_PX = 6;
-const HEARD = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "focusout"];
 /** How many past days a server has. */
 const PAST_DAYS = 13;
 const RANGE_DAYS = { day: 1, two_days: 2, week: 7 };
@@ -699,32 +473,13 @@ const RANGES = /** @type {Range[]} */ (Object.keys(RANGE_DAYS));
 /** What so many days from today on are called. @param {number} days @param {Wording["say"]} say */
 const rangeName = (days, say) => (days === 1 ? say("day") : days === RANGE_DAYS.week ? say("week") : say("days", { n: String(days) }));
 
-/** The chart: what of the prices is in view, and which period is pointed at. */
-class Chart {
-  /** @param {HTMLElement} place @param {Drawing} drawing @param {() => number} clock @param {() => void} listener hears of what is pointed at and in view */
-  constructor(place, drawing, clock, listener) {
-    this.place = place;
-    this.clock = clock;
-    this.listener = listener;
-    this.drawing = drawing;
-    /** @type {Scene | null} */
-    this.scene = null;
-    /** @type {Span} all that can be seen: the days to the last price, the past ones as far as there may be some */
-    this.bounds = { from: 0, to: 0 };
-    /** @type {Range | null} null where the view is one of the reader's own */
-    this.range = RANGES[1];
-    /** @type {Map<number, number>} where each finger or the mouse is held down */
-    this.held = new Map();
-    this.downAt = NaN;
-    this.isScrubbing = false;
-    this.scrubTimer = 0;
-    this.frame = 0;
-    for (const name of HEARD) place.addEventListener(name, this, { passive: false });
-  }
-
-  get view() {
-    return this.scene?.view ?? { from: 0, to: 1 };
-  }
+/**
+ * The chart with its ranges of days.
+ * @extends {Chart<Scene, CardDrawing>}
+ */
+class CardChart extends Chart {
+  /** @type {Range | null} null where the view is one of the reader's own */
+  range = RANGES[1];
 
   /** Shows prices, and keeps what is in view. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording" | "isAllPast">} data */
   show(data) {
@@ -741,7 +496,7 @@ class Chart {
     const [first, last] = [periods[0]?.start ?? now, periods.at(-1)?.end ?? now];
     const from = wording.midnight(Math.min(first, now), first < wording.midnight(now) || scene.isAllPast ? 0 : -PAST_DAYS);
     const to = Math.max(wording.midnight(last - 1, 1), wording.midnight(now, 2));
-    if (!scene.days.length || from !== this.bounds.from || to !== this.bounds.to) scene.days = daysOf(from, to, wording);
+    if (!scene.days.length || from !== this.bounds.from || to !== this.bounds.to) scene.days = wording.daysOf(from, to);
     this.bounds = { from, to };
     this.see(this.range ? { from: wording.midnight(now), to: wording.midnight(now, this.daysOf(this.range)) } : scene.view);
   }
@@ -751,161 +506,25 @@ class Chart {
     return Math.min(RANGE_DAYS[range], this.scene?.days.filter(({ end }) => end > this.clock()).length ?? 0);
   }
 
-  /** @param {Span} view */
-  see({ from, to }) {
-    const { scene, bounds } = this;
-    if (!scene) return;
-    const length = Math.min(Math.max(to - from, NEAREST_S), bounds.to - bounds.from);
-    const start = Math.min(Math.max(from, bounds.from), bounds.to - length);
-    scene.view = { from: start, to: start + length };
-    this.redraw();
-    this.listener();
-  }
-
   /** @param {Range} [range] */
   choose(range = RANGES[1]) {
     this.range = range;
     this.follow();
   }
 
-  /** @param {number} seconds */
-  pan(seconds) {
-    const { from, to } = this.view;
+  /** @override */
+  home() {
+    this.choose();
+  }
+
+  /** @override */
+  chosen() {
     this.range = null;
-    this.see({ from: from + seconds, to: to + seconds });
   }
 
-  /** Moves by a part of what is in view. @param {number} part */
-  turn(part) {
-    this.pan((this.view.to - this.view.from) * part);
-  }
-
-  /** Shows less, for factors above 1, or more; an instant stays where it is. @param {number} factor @param {number} [around] */
-  zoom(factor, around) {
-    const { from, to } = this.view;
-    const now = this.clock();
-    const kept = around ?? this.scene?.pointed ?? (now > from && now < to ? now : (from + to) / 2);
-    const length = Math.max((to - from) / factor, NEAREST_S);
-    const start = kept - ((kept - from) / (to - from)) * length;
-    this.range = null;
-    this.see({ from: start, to: start + length });
-  }
-
-  /** Points at the period of an instant, or at none. @param {number | null} ts */
-  point(ts) {
-    const { scene } = this;
-    const pointed = ts === null ? null : (periodAt(scene?.periods ?? [], ts)?.start ?? null);
-    if (!scene || pointed === scene.pointed) return;
-    scene.pointed = pointed;
-    this.redraw();
-    this.listener();
-  }
-
-  /** Points some periods further, and moves along so that it stays in view. @param {number} places */
-  step(places) {
-    const { periods = [], pointed = null, now = 0 } = this.scene ?? {};
-    const place = placeAt(periods, pointed ?? now) + (pointed === null ? 0 : places);
-    if (place < 0) this.turn(-1 / 2);
-    const period = periods[Math.min(Math.max(place, 0), periods.length - 1)];
-    if (!period) return;
-    const { from, to } = this.view;
-    if (period.start < from || period.end > to) this.pan(period.start < from ? period.start - from : period.end - to);
-    this.point(period.start);
-  }
-
-  redraw() {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      if (this.scene) this.drawing.draw(this.scene);
-    });
-  }
-
-  /** The instant at a place on the screen. @param {number} clientX */
-  instantAt(clientX) {
-    const { left, perSecond } = this.drawing.plot;
-    return this.view.from + (clientX - this.place.getBoundingClientRect().left - left) / perSecond;
-  }
-
-  /** What the chart's place hears. @param {any} event */
-  handleEvent(event) {
-    if (event.type === "pointerdown") this.hold(event);
-    else if (event.type === "pointermove") this.move(event);
-    else if (event.type === "wheel") this.wheel(event);
-    else if (event.type === "keydown") this.key(event);
-    else if (event.type === "focusout" || (event.type === "pointerleave" && event.pointerType === "mouse")) this.point(null);
-    else if (event.type !== "pointerleave") this.release(event);
-  }
-
-  /** @param {PointerEvent} event */
-  hold({ button, pointerId, pointerType, clientX, target }) {
-    if (button !== 0 || /** @type {Element} */ (target).localName === "button") return;
-    this.place.setPointerCapture(pointerId);
-    this.held.set(pointerId, clientX);
-    this.downAt = clientX;
-    this.point(this.instantAt(clientX));
-    clearTimeout(this.scrubTimer);
-    // A finger that rests, and then moves, reads prices; one that moves at once moves the chart.
-    if (pointerType !== "mouse") this.scrubTimer = setTimeout(() => (this.isScrubbing = this.held.size === 1), SCRUB_AFTER_MS);
-  }
-
-  /** @param {PointerEvent} event */
-  move({ pointerId, pointerType, clientX, buttons }) {
-    // A menu may have taken the release.
-    if (!buttons) this.held.clear();
-    const before = this.held.get(pointerId);
-    if (before !== undefined) {
-      const other = [...this.held].find(([id]) => id !== pointerId)?.[1];
-      if (other === undefined && !this.isScrubbing) {
-        if (Math.abs(clientX - this.downAt) < STILL_PX) return;
-        this.downAt = NaN;
-        this.pan(this.instantAt(before) - this.instantAt(clientX));
-      } else if (other !== undefined && Math.min(Math.abs(clientX - other), Math.abs(before - other)) > STILL_PX) {
-        this.zoom(Math.abs(clientX - other) / Math.abs(before - other), this.instantAt(other));
-      }
-      if (!this.isScrubbing) clearTimeout(this.scrubTimer);
-      this.held.set(pointerId, clientX);
-    } else if (pointerType !== "mouse") return;
-    this.point(this.instantAt(clientX));
-  }
-
-  /** @param {PointerEvent} event */
-  release({ type, pointerId }) {
-    clearTimeout(this.scrubTimer);
-    this.held.delete(pointerId);
-    this.isScrubbing &&= this.held.size > 0;
-    // The page scrolls with this finger: it didn't mean a price.
-    if (type === "pointercancel") this.point(null);
-  }
-
-  /** @param {WheelEvent} event */
-  wheel(event) {
-    const { ctrlKey, deltaX, deltaY } = event;
-    if (!ctrlKey && Math.abs(deltaX) <= Math.abs(deltaY)) return;
-    event.preventDefault();
-    if (ctrlKey) this.zoom(deltaY < 0 ? ZOOM : 1 / ZOOM, this.instantAt(event.clientX));
-    else this.pan(deltaX / this.drawing.plot.perSecond);
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    const { key, shiftKey } = event;
-    const day = DAY_S / stepOf(this.scene?.periods ?? []);
-    const arrow = (/** @type {number} */ way) => (shiftKey ? this.turn(way / 4) : this.step(way));
-    /** @type {Record<string, () => void>} */
-    const actions = {
-      ArrowLeft: () => arrow(-1),
-      ArrowRight: () => arrow(1),
-      PageUp: () => this.step(-day),
-      PageDown: () => this.step(day),
-      "+": () => this.zoom(ZOOM),
-      "-": () => this.zoom(1 / ZOOM),
-      Home: () => (this.choose(), this.point(this.clock())),
-      Escape: () => this.point(null),
-    };
-    if (!actions[key] || event.altKey || event.metaKey || event.ctrlKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-    actions[key]();
+  /** @override */
+  lookBefore() {
+    this.turn(-1 / 2);
   }
 }
 
@@ -918,12 +537,12 @@ const STYLE = `
   --paper: var(--ha-card-background, var(--card-background-color)); --accent: var(--primary-color);
   --sold: var(--energy-grid-return-color, #8353d1);
   /* Mixed with the text's colour they stand out from a light card and from a dark one. */
-  --tint0: color-mix(in oklab, var(--success-color) 82%, var(--ink));
-  --tint1: color-mix(in oklab, var(--success-color) 50%, var(--soft));
-  --tint2: color-mix(in srgb, var(--soft) 86%, transparent);
-  --tint3: color-mix(in oklab, var(--warning-color) 72%, var(--ink));
-  --tint4: color-mix(in oklab, var(--error-color) 92%, var(--ink));
-  --tint5: color-mix(in oklab, var(--info-color, #2f6fde) 80%, var(--ink));
+  --t0: color-mix(in oklab, var(--success-color) 82%, var(--ink));
+  --t1: color-mix(in oklab, var(--success-color) 50%, var(--soft));
+  --t2: color-mix(in srgb, var(--soft) 86%, transparent);
+  --t3: color-mix(in oklab, var(--warning-color) 72%, var(--ink));
+  --t4: color-mix(in oklab, var(--error-color) 92%, var(--ink));
+  --negative: color-mix(in oklab, var(--info-color, #2f6fde) 80%, var(--ink));
   --line: color-mix(in srgb, var(--ink) 12%, transparent);
   --median: color-mix(in oklab, var(--accent) 80%, var(--ink));
   --likely: color-mix(in srgb, var(--accent) 24%, transparent);
@@ -946,14 +565,14 @@ ha-card > * { flex: none; }
 .parts, .legend { margin: 0; font-size: 12px; line-height: 18px; min-height: 18px; }
 .parts div { display: flex; gap: 4px; } dd { margin: 0; color: var(--ink); } dt { order: 1; }
 .note { margin: 2px 0; padding: 6px 10px; border-radius: 8px; font-size: 13px; line-height: 18px;
-  background: color-mix(in srgb, var(--tint3) 16%, transparent); border-inline-start: 3px solid var(--tint3); }
+  background: color-mix(in srgb, var(--t3) 16%, transparent); border-inline-start: 3px solid var(--t3); }
 .field { flex: 1 1 250px; min-height: 0; position: relative; touch-action: pan-y; user-select: none; direction: ltr; margin: 0 -4px; }
 .chart { height: 100%; cursor: crosshair; border-radius: 6px; }
 .chart:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
 .chart svg { position: absolute; width: 100%; height: 100%; overflow: visible; }
 text { font-size: 12px; fill: var(--soft); }
 path { fill: none; }
-.grid, .midnights { stroke: var(--line); } .zero { stroke: var(--tint2); } .pointed { fill: var(--ink); opacity: .2; }
+.grid, .midnights { stroke: var(--line); } .zero { stroke: var(--t2); } .pointed { fill: var(--ink); opacity: .2; }
 .ahead { fill: color-mix(in srgb, var(--accent) 5%, transparent); }
 .bar { fill: var(--tint, var(--soft)); } .past { opacity: .5; } .likely { fill: var(--likely); }
 .median { stroke: var(--median); stroke-width: 2; }
@@ -983,15 +602,15 @@ button:hover { background: var(--line); }
 button[aria-pressed="true"] { color: var(--ink); font-weight: 600; background: color-mix(in srgb, var(--accent) 16%, transparent); }
 button:disabled { opacity: .38; cursor: default; background: none; }
 .message { flex: 1; display: grid; place-content: center; justify-items: center; gap: 8px; text-align: center; padding: 12px; }
-.message svg { width: 40px; } .message path { fill: var(--tint2); }
+.message svg { width: 40px; } .message path { fill: var(--t2); }
 .summary { position: absolute; top: 0; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 .brief .note { overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; padding-block: 0; }
 .brief .legend, .compact .parts, .compact .foot, .tiny .when, .tiny h2, .compact .mode:not([hidden]) + .when { display: none; }
 .compact { padding: 8px 12px; } .compact .readout .price { order: 0; flex: initial; } .compact .amount { font-size: 26px; line-height: 30px; }
-${TINTS.slice(0, -1).map((tint) => `.tint${tint} { --tint: var(--tint${tint}); }`).join(" ")}
+${TINTS.slice(0, -1).map((tint) => `.${tint} { --tint: var(--${tint}); }`).join(" ")}
 @media (forced-colors: active) {
   :host { --ink: CanvasText; --soft: CanvasText; --paper: Canvas; --accent: Highlight; --line: GrayText; --sold: LinkText;
-    --tint0: GrayText; --tint1: GrayText; --tint3: Highlight; --tint4: Highlight; }
+    --t0: GrayText; --t1: GrayText; --t3: Highlight; --t4: Highlight; }
 }
 `;
 
@@ -1067,8 +686,8 @@ const cardOn = (Base) => class extends Base {
     root.innerHTML = PARTS;
     /** @type {Record<string, HTMLElement>} */
     this.parts = Object.fromEntries([...root.querySelectorAll("[class], ha-card")].map((part) => [part.className || "card", /** @type {HTMLElement} */ (part)]));
-    const drawing = new Drawing(this.parts.chart, this.parts.lanes, (plan) => (plan ? this.open(plan) : this.list()));
-    this.chart = new Chart(this.parts.field, drawing, () => Date.now() / 1000 + this.aheadS, () => this.showReadout());
+    const drawing = new CardDrawing(this.parts.chart, this.parts.lanes, (plan) => (plan ? this.open(plan) : this.list()));
+    this.chart = new CardChart(this.parts.field, drawing, () => Date.now() / 1000 + this.aheadS, () => this.showReadout());
     for (const range of RANGES) this.parts[range].onclick = () => this.chart.choose(range);
     this.parts.list.onclick = () => /** @type {HTMLDialogElement} */ (this.parts.list).close();
     this.parts.earlier.onclick = () => this.chart.turn(-1 / 2);
@@ -1355,7 +974,7 @@ const cardOn = (Base) => class extends Base {
     write(parts.unit, period ? wording.unit : wording.say("none"));
     const level = period?.level ?? -1;
     parts.level.hidden = level < 0;
-    parts.level.className = `level tint${period?.tint ?? TINTS.length - 1}`;
+    parts.level.className = `level ${TINTS[period?.tint ?? TINTS.length - 1]}`;
     write(parts.level, level < 0 ? "" : wording.say(/** @type {TextKey} */ (`level${level}`)));
     const lines = this.lines(wording, period, sold?.price);
     parts.parts.innerHTML = lines.map(([name, amount]) => `<div><dt>${name}</dt><dd>${amount}</dd></div>`).join("");

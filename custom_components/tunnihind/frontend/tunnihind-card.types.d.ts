@@ -1,9 +1,6 @@
 // The types of tunnihind-card.js: only the type checker reads them.
 
-export interface Span {
-  from: number;
-  to: number;
-}
+import type { Period as Priced, Scene as Drawn, Span } from "./chart";
 
 /** What a price consists of, EUR/kWh. */
 export interface Parts {
@@ -13,16 +10,9 @@ export interface Parts {
   vat: number;
 }
 
-/** `price` is published, or the median of a forecast whose 10th and 90th percentile are `low` and `high`. */
-export interface Period {
-  start: number;
-  end: number;
-  price: number;
-  low: number | null;
-  high: number | null;
+export interface Period extends Priced {
   /** From 0, very low, to 4, very high. */
   level: number | null;
-  tint: number | null;
   parts: Parts | null;
 }
 
@@ -33,34 +23,13 @@ export interface Plan {
   windows: Span[][];
 }
 
-/** A local day of 23, 24 or 25 hours. */
-export interface Day {
-  start: number;
-  end: number;
-  /** From the longest to the shortest. */
-  names: string[];
-  hours: { ts: number; hour: number; text: string }[];
-}
-
-/** What is drawn. `pointed` is the start of a period. With `isAllPast` nothing is known of before the first period. */
-export interface Scene {
+/** With `isAllPast` nothing is known of before the first period. */
+export interface Scene extends Drawn {
   isAllPast: boolean;
   periods: Period[];
   selling: Period[];
   plans: Plan[];
-  days: Day[];
   wording: import("./tunnihind-card").Wording;
-  now: number;
-  view: Span;
-  pointed: number | null;
-}
-
-export interface Label {
-  text: string;
-  x: number;
-  y: number;
-  anchor?: string;
-  kind?: string;
 }
 
 export type Range = "day" | "two_days" | "week";

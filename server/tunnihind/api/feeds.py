@@ -52,7 +52,7 @@ def feed_answer(data: ServedData, now: int, settings: Settings, feed: Feed) -> F
     rates = [*feed_rates(data, now, settings, feed)]
     if not rates:
         raise NoPriceAhead("No current or future price is known: the newest ones are past, or there are none yet")
-    vat = _written(_vat_rates(data.market, settings, feed), rates[0].start, rates[-1].end)
+    vat = _header_value(_vat_rates(data.market, settings, feed), rates[0].start, rates[-1].end)
     return FeedAnswer(_body(rates, feed.reader), {VAT_RATE: vat})
 
 
@@ -111,7 +111,7 @@ def _vat_rates(market: Market, settings: Settings, feed: Feed) -> VatRates:
     return market.vat_by_law if chosen is None else ((0, chosen),)
 
 
-def _written(rates: VatRates, start: int, end: int) -> str:
+def _header_value(rates: VatRates, start: int, end: int) -> str:
     """Write the rates that apply from one instant until another: `0.22, 0.24;from=1751317200`."""
     later = [f"{rate:.6g};from={since}" for since, rate in rates if start < since < end]
     return ", ".join([f"{vat_rate_at(rates, start):.6g}", *later])

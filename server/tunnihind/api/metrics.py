@@ -32,9 +32,9 @@ class Served(Collector):
         there = [snapshot.data for snapshot in self._snapshots if snapshot.has_data]
         yield from _ages(there, now)
         troubles = len([*self._snapshots[0].troubles])
-        yield GaugeMetricFamily("tunnihind_troubles", "Reasons by which /readyz says no, other than age.", troubles)
+        yield GaugeMetricFamily("tunnihind_troubles", "Reasons other than age for which /readyz fails.", troubles)
         yield from _state(there, now)
-        meaning = "Answers of prices and forecasts: `made` anew, or one of the same second again from `memory`."
+        meaning = "Answers on prices and forecasts: `made` anew, or reused from `memory` within the same second."
         answers = CounterMetricFamily("tunnihind_answers", meaning, labels=("from",))
         answers.add_metric(("made",), sum(snapshot.made for snapshot in self._snapshots))
         answers.add_metric(("memory",), sum(snapshot.from_memory for snapshot in self._snapshots))
@@ -133,7 +133,7 @@ class Metrics:
         )
 
         self._database_up = Gauge(
-            "tunnihind_database_up", "1 if the last transaction went well, 0 if it failed.", registry=self.registry
+            "tunnihind_database_up", "1 if the last transaction succeeded, 0 if it failed.", registry=self.registry
         )
         self._database_errors = Counter(
             "tunnihind_database_errors", "Transactions that failed, by access.", ("access",), registry=self.registry

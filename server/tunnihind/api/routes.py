@@ -95,7 +95,7 @@ class _StoreReaders:
     """Lets a few requests at a time read from the store, outside the event loop."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Set the words for problems: `what` is being read, and `of` which data it consists."""
+        """Set the words for problems: `what` is read, such as months, and `of` which data, such as prices."""
         self._problems = problems
         self._what = what
         self._of = of

@@ -33,7 +33,7 @@ _WIDTH: Final = 100
 _FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
-def _in_a_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+def _in_existing_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
     """Refuse a file that can't be written, before the work is done rather than after it."""
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"the folder {path.parent} does not exist; create it first")
@@ -44,7 +44,7 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
     """Refuse a picture that can't be drawn, before the work is done rather than after it."""
     if path is not None and find_spec("matplotlib") is None:
         raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
-    return _in_a_folder(context, parameter, path)
+    return _in_existing_folder(context, parameter, path)
 
 
 @click.command()
@@ -68,7 +68,11 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
     help="Draw reliability and error by days ahead. Needs matplotlib.",
 )
 @option(
-    "forecasts-out", type=_FILE, callback=_in_a_folder, metavar="FILE.csv", help="Write every forecast to a CSV file."
+    "forecasts-out",
+    type=_FILE,
+    callback=_in_existing_folder,
+    metavar="FILE.csv",
+    help="Write every forecast to a CSV file.",
 )
 @with_settings(STORE, ZONE, MARKET)
 def backtest(
@@ -85,8 +89,8 @@ def backtest(
 ) -> None:
     """Score the model on past delivery days: one forecast a day, each with only the data known then."""
     if last < first:
-        raise click.UsageError("--to lies before --from")
-    result = _walked(settings, first.date(), last.date(), issue_at.time(), horizon_days, RESOLUTIONS[resolution])
+        raise click.UsageError("--to is before --from")
+    result = _backtested(settings, first.date(), last.date(), issue_at.time(), horizon_days, RESOLUTIONS[resolution])
     if forecasts_out is not None:
         _write(result, forecasts_out)
     report = BacktestReport.of(result, settings.market)
@@ -103,7 +107,7 @@ def backtest(
         _print(report, title)
 
 
-def _walked(
+def _backtested(
     settings: Settings, first: date, last: date, issue_at: time, horizon_days: int, step_s: int
 ) -> BacktestResult:
     """Run the backtest with a progress bar. Raises StoreError if there is nothing to score."""

@@ -79,7 +79,7 @@ def _save(folder: Path, report: str, recorded: list[RecordedAnswer]) -> None:
             lines.append(f"{name}: HTTP {one.status} from {one.url}")
         (folder / "check.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
     except OSError as error:
-        raise TunnihindError(f"the answers can't be kept in {folder}: {error.strerror or error}") from error
+        raise TunnihindError(f"the answers can't be saved in {folder}: {error.strerror or error}") from error
 
 
 def _kind(text: str) -> str:

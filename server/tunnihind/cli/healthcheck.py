@@ -15,7 +15,7 @@ _PATIENCE_S: Final = 5.0
 @with_settings(ADDRESS)
 def healthcheck(settings: Settings) -> None:
     """Check whether the server that listens with these options answers, and exit with 0 if it does."""
-    connection = HTTPConnection(_reached_at(settings.host), settings.port, timeout=_PATIENCE_S)
+    connection = HTTPConnection(_local_address(settings.host), settings.port, timeout=_PATIENCE_S)
     try:
         connection.request("GET", "/healthz")
         answer = connection.getresponse()
@@ -27,7 +27,7 @@ def healthcheck(settings: Settings) -> None:
         raise click.ClickException(f"the server answers {answer.status} {answer.reason}")
 
 
-def _reached_at(host: str) -> str:
+def _local_address(host: str) -> str:
     """Return the address at which its own machine reaches a server that listens on `host`."""
     match host:
         case "0.0.0.0":  # noqa: S104  compared, not bound

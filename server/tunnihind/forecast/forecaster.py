@@ -121,7 +121,7 @@ class TieredForecaster:
         """
         hours = known.prices.of(self.market.zone)
         if hourly.made_at != known.as_of or hours.newest_day is None:
-            raise ValueError("the run of hours was not made from what is known")
+            raise ValueError("the run of hours was made from other data")
         quarters = KnownQuarters.until(known.prices.of(self.market.zone, QUARTER_S), hours.newest_day)
         return quarters_of(hourly, hours, quarters, self._issued_for(known, hourly), self.market)
 
@@ -131,7 +131,7 @@ class TieredForecaster:
         Raises ValueError if `hourly` was made at another instant.
         """
         if hourly.made_at != known.as_of:
-            raise ValueError("the run of hours was not made from what is known")
+            raise ValueError("the run of hours was made from other data")
         hours = known.prices.of(self.market.zone)
         return scenarios_of(hourly, hours, self._issued_for(known, hourly), self.market.limits)
 

@@ -35,8 +35,8 @@ class LastWeeksMean:
     """Forecasts each clock hour by its mean over the last six weeks. Similar and recent days count more.
 
     A target day i sees the days up to j = min(newest settled day, i - 1). Its lead is i - j. p10 and p90 come from the
-    errors that the same rule would have made, at the same lead, on the days up to j. With few known days they are drawn
-    to a wide prior.
+    errors that the same rule would have made, at the same lead, on the days up to j. With few known days, p10 and p90
+    are drawn to a wide prior.
     """
 
     market: Market

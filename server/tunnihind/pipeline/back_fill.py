@@ -209,7 +209,7 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
         if source.back_fill.by == "month":
             _forget_damaged(store, filled_parts_key(source), series, _month, column="start_ts")
         else:
-            _forget_damaged(store, filled_parts_key(source), _of(series, source), _day, column="run_ts")
+            _forget_damaged(store, filled_parts_key(source), _rows_of_source(series, source), _day, column="run_ts")
     store.log_damaged()
 
 
@@ -227,7 +227,7 @@ def _forget_damaged(
     store.state.write(key, kept)
 
 
-def _of(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
+def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
     """Return the removed rows of a source whose run is still readable.
 
     The others don't justify asking for all runs again.

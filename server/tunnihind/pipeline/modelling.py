@@ -112,14 +112,14 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
         if newest is None:
             raise NothingToForecast(f"no price of {market.code} is known")
         raise NothingToForecast(
-            f"the newest price is of {newest}, and a forecast reaches {LEADS} delivery days past that"
+            f"the newest price is from {newest}, and a forecast reaches {LEADS} delivery days past that"
         )
     return runs
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreSlice:
-    """Some of the forecasts of past days that the scores need. Those of `lacking` days are still to be made.
+    """Some of the forecasts of past days that the scores need. Forecasts of `lacking` days are still to be made.
 
     `past` is the value of `BacktestBook.state_of_past` before they were made.
     """
@@ -138,9 +138,9 @@ def score_slice(
 ) -> ScoreSlice:
     """Make some of the forecasts that the scores of an instant need: the `recent` ones, or the older ones.
 
-    The oldest come first. At least one missing day is made, and none is begun after `slice_s` seconds. `model` is the
-    name under which the server keeps them. It is passed in because after an upgrade in place a new process has other
-    code than the running server. Raises StoreError.
+    The oldest come first. At least one missing day is forecast, and none is begun after `slice_s` seconds. `model` is
+    the name under which the server keeps them. It is passed in because after an upgrade in place a new process has
+    other code than the running server. Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()

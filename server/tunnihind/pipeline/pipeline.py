@@ -165,7 +165,7 @@ class Pipeline:
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()
-        _LOG.info("asking the sources again for what the copy of the database may lack")
+        _LOG.info("asking the sources again for data that the copy of the database may lack")
 
     async def _forget_other_sources(self) -> None:
         """Forget, once a start, the state of sources that have been removed from the settings."""

@@ -77,7 +77,7 @@ class PriceIngest:
 
         Calls `on_change` after something was stored. Returns how many prices came in before the round was over. Raises
         StoreError. If no source gave a usable answer, raises the SourceError that asks for the shortest pause. Each
-        source's own pause holds anyway.
+        source's own pause is kept in any case.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]

@@ -1,11 +1,11 @@
 """How long each kind of row is kept.
 
-Recent runs and covariate issues are all kept. Older days keep two: the last one before gate closure, which a forecast
-of the next day could have used, and the last one of the day. Covariates also keep the last one before the model's issue
-time, so that the model trains on weather that is as fresh as in a live forecast. For the weather these are the runs of
-00 and 12 UTC. Each day's 00 UTC run is always kept. The same rule filters a source's archive before it is stored.
-Otherwise back-fill would add each day the rows that thinning deletes. The scores of runs are kept for ever: they take
-.3 MB a year.
+Recent runs and covariate issues are all kept. Older days keep two of them: the last one before gate closure, which a
+forecast of the next day could have used, and the last one of the day. Covariates also keep the last one before the
+model's issue time, so that the model trains on weather that is as fresh as in a live forecast. For the weather these
+are the runs of 00 and 12 UTC. Each day's 00 UTC run is always kept. The same rule filters a source's archive before it
+is stored. Otherwise back-fill would add each day the rows that thinning deletes. The scores of runs are kept for ever:
+they take .3 MB a year.
 
 In SQLite a year takes 32 MB: 7 of prices (140,000 quarters of four zones), 9 of runs (3 of hours, 6 of quarters), 11 of
 weather (42 series) and 5 of ENTSO-E's forecasts (21 series). The rows that are kept in full take some 5 MB more. Each
@@ -29,7 +29,7 @@ COVARIATE_DAYS: Final = 14
 WITNESS_DAYS: Final = 60
 """A source's answer for a delivery day is kept for 60 days after that day, and after it was last heard."""
 
-type Looks = Callable[[date], tuple[int, ...]]
+type ReadTimes = Callable[[date], tuple[int, ...]]
 """The instants of a delivery day, in order, at which a forecast may need the newest issue."""
 
 
@@ -43,7 +43,7 @@ def thin(store: Store, now: int) -> int:
 
 def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
     """Return the runs that need not be kept, by the instants at which they were made."""
-    return superfluous((made for made in made_at if made < now - RUN_DAYS * DAY_S), looks_at_runs)
+    return superfluous((made for made in made_at if made < now - RUN_DAYS * DAY_S), run_read_times)
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
@@ -52,17 +52,17 @@ def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
     The first run of each day is always kept, because the model is trained on these.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
-    return {issued for issued in superfluous(old, looks_at_covariates) if not is_first_of_day(issues[issued])}
+    return {issued for issued in superfluous(old, covariate_read_times) if not is_first_of_day(issues[issued])}
 
 
-def looks_at_runs(day: date) -> tuple[int, ...]:
+def run_read_times(day: date) -> tuple[int, ...]:
     """Return the gate closure of the next day's auction."""
     return (gate_closure(day + timedelta(days=1)),)
 
 
-def looks_at_covariates(day: date) -> tuple[int, ...]:
+def covariate_read_times(day: date) -> tuple[int, ...]:
     """Return the model's issue time for past days, and the gate closure of the next day's auction."""
-    return (issue_instant(day), *looks_at_runs(day))
+    return (issue_instant(day), *run_read_times(day))
 
 
 def is_first_of_day(run_ts: int | None) -> bool:
@@ -70,11 +70,11 @@ def is_first_of_day(run_ts: int | None) -> bool:
     return run_ts is not None and run_ts % DAY_S == 0
 
 
-def superfluous(issued: Iterable[int], looks: Looks) -> set[int]:
-    """Return the instants that were not the newest at any look of their day, nor at its end."""
+def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
+    """Return the instants that were not the newest at any read time of their day, nor at its end."""
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):
         day = delivery_day(instant)
-        newest[day, sum(look <= instant for look in looks(day))] = instant
+        newest[day, sum(at <= instant for at in read_times(day))] = instant
     return instants - set(newest.values())

@@ -61,7 +61,7 @@ def read_situation(
         {zone: of_zone(zone) for zone in zones},
         stored_ts=store.state.prices_stored_at(),
         filled_up_ts=store.state.read(FILLED_UP, Instant),
-        held_days=_to_retry((case.day for case in held), today),
+        held_days=_days_to_retry((case.day for case in held), today),
         missing_years=missing_years(store.state, history_start.year, now),
         covariates={
             source.name: CovariateNeeds(
@@ -92,7 +92,7 @@ def settled_through(settled: PriceSeries, first: date, last: date, excused: Iter
     return through
 
 
-def _to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
+def _days_to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
     """Return the held-back days that are not too old, and that the ordinary questions leave out."""
     oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

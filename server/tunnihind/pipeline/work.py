@@ -76,7 +76,7 @@ def main() -> None:
     threading.Thread(target=_listen, args=(work,), daemon=True).start()
     while True:
         send(server, _outcome_of(work.get()))
-        _give_back_memory()
+        _release_memory()
 
 
 def _listen(work: queue.SimpleQueue[bytes]) -> None:
@@ -99,7 +99,7 @@ def _outcome_of(pickled: bytes) -> Outcome:
         return None, failure
 
 
-def _give_back_memory() -> None:
+def _release_memory() -> None:
     """Free the memory that the work has left, and return it to the system if the C library can do so (glibc).
 
     The library keeps freed memory that lies between used memory. Over the forecasts of 90 past days this grows to a

@@ -109,7 +109,7 @@ class Worker:
     async def _do[Result](self, work: Callable[[], Result]) -> Result:
         if self._process is None:
             self._process = self._started()
-        limit = asyncio.create_task(self._end_late(self._process))
+        limit = asyncio.create_task(self._end_after_limit(self._process))
         try:
             result, error = await self._process.do(work)
         except _DiedError:
@@ -127,7 +127,7 @@ class Worker:
         done: Result = result
         return done
 
-    async def _end_late(self, process: _Process) -> None:
+    async def _end_after_limit(self, process: _Process) -> None:
         """End a process that exceeds the time limit. It then counts as dead, so its work is begun again."""
         for _ in range(round(_LIMIT_S / _PART_OF_LIMIT_S)):
             await self._clock.sleep(_PART_OF_LIMIT_S)

@@ -132,7 +132,7 @@ def _resources(
             problems,
         ),
         "/accuracy": page_handler(accuracy_page(site, snapshot, zone.surroundings, mode), site.zone),
-        "/static/{digest}/{name:.+}": page_assets().handle,
+        "/static/{digest}/{name}": page_assets().handle,
     }
 
 

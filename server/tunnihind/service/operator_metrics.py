@@ -35,7 +35,7 @@ class Lag(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Return the lag, or nothing before the first data."""
-        meaning = "Time since what is served was last seen to be the newest in the database."
+        meaning = "Time since the served data were last seen to be the newest in the database."
         lag_s = self._updater.lag_s
         if lag_s is not None:
             yield GaugeMetricFamily("tunnihind_replica_lag_seconds", meaning, lag_s)
@@ -70,7 +70,7 @@ class Connections(Collector):
         self._database = database
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Count the connections in the pool. A database in memory has none."""
+        """Count the connections in the pool. A database in memory has no pool."""
         pool = self._database.system.engine.pool
         if not isinstance(pool, QueuePool):
             return

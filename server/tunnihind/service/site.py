@@ -84,7 +84,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # A server that only waited for its database continues as another site.
+            # A server that has only waited for its database opens its real site next.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:

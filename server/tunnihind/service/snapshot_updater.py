@@ -158,7 +158,7 @@ class SnapshotUpdater:
         # All is read in one view, so that the same version always means the same data.
         with self._store.database.one_view():
             self._store.require_readable()
-            seen = self._look(now)
+            seen = self._store_state(now)
             if self._shown is not None and self._is_of_old_copy(seen, self._shown, now):
                 return self._shown, None, self.surroundings
             markets = {snapshot.market.zone: snapshot.market for snapshot in self._snapshots}
@@ -190,7 +190,7 @@ class SnapshotUpdater:
             _LOG.warning(_OLD_COPY)
         return now < self._old_copy_since + OLD_COPY_S
 
-    def _look(self, now: int) -> _StoreState:
+    def _store_state(self, now: int) -> _StoreState:
         state = self._store.state
         with self._store.database.reading() as connection:
             covariates = state.covariate_changes(connection)

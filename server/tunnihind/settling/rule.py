@@ -3,7 +3,7 @@
 A witness is the newest answer of a source for a complete delivery day. Settled prices are agreed (two sources gave
 them, or the operator) or unconfirmed (one source gave them). `docs/data.md` has the rule in plain words.
 
-A witness has stood for the time from its first to its last hearing with the same prices.
+A witness stands from its first to its last hearing with the same prices.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -156,7 +156,9 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
         looks = best.doubt.detail if best.doubt else mistake_in_words(best.prices, settled.prices)
         stands_s = min(one.witness.heard_ts for one in pair) - max(one.witness.since_ts for one in pair)
         if looks and stands_s < SUSPECT_S:
-            how = f"two sources say {_difference(best.prices, settled.prices, 'settled')}; they have to for six hours"
+            how = (
+                f"two sources say {_difference(best.prices, settled.prices, 'settled')}; it is accepted after six hours"
+            )
             waiting = {one.source: Held(Reason.CORRECTION, how) for one in pair}
             return Ruling(held={**_ruling(claims, settled, None).held, **waiting})
     return _ruling(claims, settled, best, is_agreed=True)

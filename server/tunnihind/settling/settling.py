@@ -43,7 +43,7 @@ class PriceAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of answers. `wrong_since` is when prices were first settled that have all turned out to be wrong."""
+    """The result of answers. If all settled prices turned out wrong, `wrong_since` is when the first was settled."""
 
     added: Added = field(default_factory=Added)
     wrong_since: int | None = None
@@ -99,7 +99,7 @@ class Settling:
         settled, outcome = self._settled(first, last), Outcome()
         for zone in settled:
             rulings = rule([_whole_days(heard, source, zone) for source in self._sources], settled[zone], waits_from)
-            outcome += self._store_ruled(zone, rulings, settled[zone], now)
+            outcome += self._store_settled(zone, rulings, settled[zone], now)
             heard |= {
                 key: _with_ruling(one, rulings[key[2]]) for key, one in heard.items() if key[1] == zone and one.prices
             }
@@ -128,7 +128,7 @@ class Settling:
             found[zone][day] = Settled(prices, since_ts, sources - VOUCHED, imported_ts)
         return found
 
-    def _store_ruled(
+    def _store_settled(
         self, zone: Zone, rulings: Mapping[date, Ruling], settled: Mapping[date, Settled], now: int
     ) -> Outcome:
         """Store settled prices. If unconfirmed prices were wrong on all days, withdraw all prices since then."""

@@ -56,7 +56,7 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
 def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
     """Return why a complete day's prices need a second source, None if they are believable.
 
-    Doubtful are rows of zeros, a flat day, and a copy of one of the days `before`. No such day has ever been traded.
+    Rows of zeros, a flat day, and a copy of one of the days `before` are doubtful. No such day has ever been traded.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:

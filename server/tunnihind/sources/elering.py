@@ -3,7 +3,7 @@
 It needs no key, and one answer has all four zones.
 
 `GET /nps/price?start=&end=`: instants in ISO 8601 with a zone, `end` included, at most a year. Rows carry unix seconds.
-They are quarters since delivery day 2025-10-01, and hours before. An answer does not give its step, so `day_sheets`
+The rows are quarters since delivery day 2025-10-01, and hours before. An answer does not give its step, so `day_sheets`
 finds it out.
 """
 

@@ -101,7 +101,7 @@ class EntsoeForecasts:
         for one in await self._platform.series(query, first, last):
             by_type[one.get("psrType")].append(one)
         wind = [hourly_means(by_type[psr_type]) for psr_type in _WIND if psr_type in by_type]
-        return {_name(zone, "wind"): _together(wind), _name(zone, "solar"): hourly_means(by_type[_SOLAR])}
+        return {_name(zone, "wind"): _sum_of_parts(wind), _name(zone, "solar"): hourly_means(by_type[_SOLAR])}
 
 
 def _name(zone: str, kind: str) -> str:
@@ -137,7 +137,7 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
     return means
 
 
-def _together(parts: Sequence[HourlyMeans]) -> HourlyMeans:
+def _sum_of_parts(parts: Sequence[HourlyMeans]) -> HourlyMeans:
     """Add up the parts in the hours that all of them have. With one missing, the sum would be too low."""
     if not parts:
         return {}

@@ -4,7 +4,7 @@ The model is ECMWF's IFS at 9 km, from Open-Meteo's Single Runs API. Past days a
 because the price forecast must learn from the same data that it gets. A run's name is its initialisation: 00, 06, 12 or
 18 UTC. The runs of 06 and 18 UTC end after 144 hours. A run counts as known 6 hours after its initialisation, or when
 it was fetched if that is later. If the newest runs are not available by name, the forecast API gives the same model's
-newest values, of no known run.
+newest values, whose run is unknown.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -57,7 +57,7 @@ _NEARLY_S: Final = 6 * HOUR_S
 _PARTS_UNTIL_S: Final = 12 * HOUR_S
 """The service publishes the first days of a run before the rest. After this time nothing more comes."""
 _CANDIDATES: Final = 4
-"""The number of runs, one day of them, that are tried from the newest on."""
+"""This many of the newest runs are tried: those of one day."""
 _STITCHED_EVERY_S: Final = 3 * HOUR_S
 """The forecast API is asked this often while no run is available."""
 
@@ -114,7 +114,7 @@ class OpenMeteo:
         self.names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether a newer run should be out than `current` last returned."""
+        """Return whether a run should be out that is newer than the last one from `current`."""
         return self._given_run is None or self._given_run != newest_known_run(now)
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
@@ -216,7 +216,7 @@ class OpenMeteo:
         try:
             return await self._upstream.get(url, params, lambda answer: self._read(answer.body, start_ts))
         except RateLimited as error:
-            wait_s = max(error.retry_after_s, _limit_lasts_s(error.problem, self._clock.now()))
+            wait_s = max(error.retry_after_s, _limit_s(error.problem, self._clock.now()))
             limited = RateLimited(_SOURCE, error.problem, status=error.status, retry_after_s=wait_s)
         raise limited
 
@@ -294,7 +294,7 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
     return {name: replace(issue, issued_ts=issued_ts) for name, issue in found.items()}
 
 
-def _limit_lasts_s(problem: str, now: float) -> float:
+def _limit_s(problem: str, now: float) -> float:
     """Return how long the limit in a refusal lasts: until the next hour, or the next day (UTC)."""
     said = problem.lower()
     if "daily" in said:

@@ -48,8 +48,8 @@ _DRAWS: Final = 4
 class Noise:
     """Random numbers as a pure function of time, in named streams of mean 0 and variance 1.
 
-    A counter-based generator (Philox) makes the numbers of any stretch of time without the earlier ones, and always the
-    same.
+    A counter-based generator (Philox) makes the numbers of any stretch of time without the earlier ones. They are
+    always the same.
     """
 
     def __init__(self, seed: int) -> None:

@@ -58,7 +58,9 @@ class CovariateBook:
         Raises StoreError.
         """
         with self._database.writing() as connection:
-            lasting = {name: _lasting(connection, name, issues, superfluous) for name, issues in series.items()}
+            lasting = {
+                name: _without_superfluous(connection, name, issues, superfluous) for name, issues in series.items()
+            }
             return self._add(connection, lasting)
 
     def thin(self, superfluous: Superfluous) -> int:
@@ -162,10 +164,10 @@ class _CovariateRow(Shape):
     series: bytes
 
 
-def _lasting(
+def _without_superfluous(
     connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: Superfluous
 ) -> list[IssuedSeries]:
-    """Return the issues of a covariate that thinning would keep, beside the stored ones."""
+    """Return the given issues of a covariate that thinning would keep."""
     if not issues:
         return []
     given = {issue.issued_ts: issue.run_ts for issue in issues}
@@ -188,7 +190,7 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 
 
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
-    """Return series by name, each oldest first. They are sorted here, because a database would move all values."""
+    """Return series by name, each oldest first. Sorting in the database would move all values."""
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
         found[name].append(series)
@@ -203,13 +205,13 @@ def _without_known_runs(connection: Connection, name: str, issues: Sequence[Issu
     if not runs:
         return list(issues)
     query = select(table.c.run_ts).where(
-        table.c.name == name, table.c.issued_ts >= min(runs), table.c.run_ts.between(*_ends(runs))
+        table.c.name == name, table.c.issued_ts >= min(runs), table.c.run_ts.between(*_bounds(runs))
     )
     kept = set(connection.execute(query).scalars())
     return [issue for issue in issues if issue.run_ts is None or issue.run_ts not in kept]
 
 
-def _ends(instants: Iterable[int]) -> tuple[int, int]:
+def _bounds(instants: Iterable[int]) -> tuple[int, int]:
     return min(instants), max(instants)
 
 

@@ -24,7 +24,7 @@ from tunnihind.store.rows import Instant, Plain, Shape, TableRows
 from tunnihind.store.schema import leases as table
 
 BEAT_EVERY_S: Final = 3.0
-"""A holder claims the lease again this often."""
+"""A holder renews its claim this often."""
 
 LOOK_EVERY_S: Final = 1.0
 """The other servers check this often whether the holder beats. Checking does not write."""
@@ -33,7 +33,8 @@ EXPIRES_AFTER_S: Final = 10
 """A holder that has been silent for longer counts as dead: it has missed three beats."""
 
 CONFIRMED_AFTER_S: Final = 5.0
-"""A process that takes the lease over has itself seen no beat for this long. So a clock set forward ends no holder."""
+"""A process that takes the lease over has itself seen no beat for this long. So a clock that is set forward ends no
+holder."""
 
 _INSERT_NEW: Final = text(
     "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"
@@ -94,7 +95,7 @@ class Lease:
         return self._database.system.path is not None or self._steady() - self._beaten_at <= EXPIRES_AFTER_S
 
     def claim(self) -> bool:
-        """Take or keep the lease, and return whether it is ours. After `release` it never is. Raises StoreError."""
+        """Take or keep the lease, and return whether it is ours: never after `release`. Raises StoreError."""
         with self._turn:
             return not self._is_given_up and self._claim()
 
@@ -144,7 +145,7 @@ class Lease:
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # Another transaction has written for long. The holder may have waited as we have.
+                # Another transaction has written for a long time. The holder may have waited as we have.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}

@@ -65,8 +65,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    They become short integers divided by the scale, if possible. With a scale of 0 they are in single precision, which
-    is finer than any weather forecast.
+    If possible, the values are stored as short integers, to be divided by the scale. With a scale of 0 they are in
+    single precision, which is finer than any weather forecast.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:
@@ -97,7 +97,7 @@ def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
-    # The result is the same to the bit as rounding the quotient in double precision, because the integers are short.
+    # The result equals the rounded double-precision quotient to the bit, because the integers are short.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values

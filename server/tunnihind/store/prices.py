@@ -98,13 +98,13 @@ class PriceBook:
     def archive(
         self, since_ts: int | None = None, before_ts: int = END_HOUR + 1, *, zones: Sequence[Zone] = ZONES
     ) -> PriceArchive:
-        """Return every version of the prices that begin from `since_ts` to before `before_ts`. Raises StoreError."""
+        """Return every version of prices that begin from `since_ts` on and before `before_ts`. Raises StoreError."""
         since = FIRST_HOUR if since_ts is None else since_ts
         number = {zone: number for number, zone in enumerate(ZONES)}
         with self._database.reading() as connection:
             where = table.c.zone.in_(zones), table.c.ts.between(since, before_ts - 1)
             found = ((number[row.zone], *_numbers(row)) for row in self.rows.read(connection, *where))
-            # Doubles hold instants exactly.
+            # Double precision holds instants exactly.
             rows = np.fromiter(chain.from_iterable(found), np.float64).reshape(-1, 6)
         rows = rows[np.lexsort((rows[:, 4], rows[:, 3]))]
         return PriceArchive(

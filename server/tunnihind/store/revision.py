@@ -23,7 +23,7 @@ _NEVER: Final = "9999"
 _MOST_NAMED: Final = 3
 """An error names this many tables of another program."""
 _OWN_TABLES: Final = frozenset({"covariates", "source_health"})
-"""These tables are in every version, and hardly in another program. Others have an `alembic_version` too."""
+"""Every version has these tables, and hardly any other program. Other programs may have an `alembic_version`, too."""
 
 
 def current(connection: Connection) -> str | None:
@@ -44,7 +44,7 @@ def current(connection: Connection) -> str | None:
     if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
         return HEAD
     raise SchemaError(
-        f"the database's alembic_version is damaged: it holds {recorded}, which is no version of its tables"
+        f"the database's alembic_version is damaged: it holds {recorded}, which is not a version of its tables"
     )
 
 

@@ -25,7 +25,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 EARLIEST: Final = 0
 LATEST: Final = 4_102_444_800
-"""2100-01-01T00:00:00Z. A machine's clock may be decades wrong, but stays between these."""
+"""2100-01-01T00:00:00Z. A machine's clock may be decades wrong, but stays between these bounds."""
 
 YEARS: Final = range(2000, 2060)
 """Delivery days and hours of other years are refused. Arrays of all hours of these years still fit into memory."""
@@ -201,10 +201,10 @@ class TableRows[Row: Shape, Found]:
             if len(part) > 1:
                 each = [self._split([cells]) for cells in part]
                 return [one for found, _ in each for one in found], [one for _, damaged in each for one in damaged]
-            self._note(part[0], error)
+            self._log_damaged(part[0], error)
             return [], [*part]
 
-    def _note(self, row: tuple[Any, ...], error: Exception) -> None:
+    def _log_damaged(self, row: tuple[Any, ...], error: Exception) -> None:
         found = _COLUMN.search(str(error))
         problem = str(error)
         if found is not None:

@@ -176,12 +176,14 @@ def _new_periods(run: Run, again: Run | None) -> int | None:
     said = [np.stack([one.p10, one.p50, one.p90]).view(np.int64) for one in (run, again)]
     differing = np.flatnonzero((said[0] != said[1]).any(axis=0))
     new = int(differing[-1]) + 1 if differing.size else 0
-    if new * run.step_s > HOUR_S or not _begun(again, run.p10[:new], run.p50[:new], run.p90[:new]).is_identical_to(run):
+    if new * run.step_s > HOUR_S or not _with_first_periods(
+        again, run.p10[:new], run.p50[:new], run.p90[:new]
+    ).is_identical_to(run):
         return None
     return new
 
 
-def _begun(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
+def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
     """Return a run with other first periods."""
     begun = [
         np.concatenate([new, old[new.size :]])
@@ -254,7 +256,7 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
     if run is None or row.new is None or row.new[1].size > run.p50.size:
         all_rows.note(f"id {row.id}", f"it repeats run {row.repeats}, which has changed")
         return None
-    return _begun(run, *row.new) if row.new[1].size else run
+    return _with_first_periods(run, *row.new) if row.new[1].size else run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:

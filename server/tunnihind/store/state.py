@@ -45,7 +45,7 @@ class StateBook:
         self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
-        """Return a fact of a shape, None if it was never written or is damaged. Raises StoreError."""
+        """Return a fact of the given shape, None if it was never written or is damaged. Raises StoreError."""
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 
@@ -78,7 +78,7 @@ class StateBook:
     def change_id(self) -> str:
         """Return the random id of the last change to the served data, or an empty text. Raises StoreError.
 
-        Two changes may have the same version, because a restored backup counts on from its own. Their ids differ.
+        Two changes may have the same version, because a restored backup continues its own count. Their ids differ.
         """
         found: str | None = self.read(_CHANGE, _Identity)
         return found or ""
@@ -142,7 +142,7 @@ class StateBook:
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
 
     def lacks_instance_id(self) -> bool:
-        """Return whether no server has given this installation an identity yet. A damaged one counts as given.
+        """Return whether no server has given this installation an identity yet. A damaged identity counts as given.
 
         Raises StoreError.
         """

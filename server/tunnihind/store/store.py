@@ -82,7 +82,7 @@ class Store:
             raise upgraded(self.database)
 
     def begin_writing(self) -> None:
-        """Make a store that was opened for reading writable. Raises SettingsError, StoreError and SchemaError."""
+        """Reopen a read-only store for writing. Raises SettingsError, StoreError and SchemaError."""
         self.database.replace_by(Store(self._url).database)
 
     def tables(self) -> Sequence[TableRows[Any, Any]]:
@@ -113,7 +113,7 @@ class Store:
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
         """Return the sources of unconfirmed prices in [first_ts, end_ts), by zone and delivery day.
 
-        There are none if only one source is asked. Raises StoreError.
+        The result is empty if only one source is asked. Raises StoreError.
         """
         return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 

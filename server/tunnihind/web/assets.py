@@ -1,12 +1,10 @@
 """The files that pages refer to: served from memory, under a path that changes with their content."""
 
-import logging
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import blake2b
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Final
 
 from aiohttp import web
@@ -15,27 +13,21 @@ from rjsmin import jsmin
 from tunnihind.api.http.headers import NOTHING_ALLOWED, Coding, accepted_coding
 from tunnihind.api.http.representation import Representation, reply, unchanging
 
-_LOG: Final = logging.getLogger(__name__)
-
-CHART_LIBRARY: Final = "vendor/uPlot.iife.min.js"
-"""Comes from npm when the package is built (`web/hatch_build.py`); without it the page keeps the drawn chart."""
+_CHART: Final = "chart.js"
+"""Draws prices, in Home Assistant's card too: the integration's file, which a wheel brings along."""
 
 _CONTENT_TYPES: Final[Mapping[str, str]] = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
-    "txt": "text/plain; charset=utf-8",
 }
-_VENDOR: Final = "vendor/"
-"""The folder of other authors' files. They are short already, and keep the text that their licence requires."""
-
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _DIGEST_BYTES: Final = 6
 _IMPORTED: Final = re.compile(rb'^import .* from "\./([\w-]+\.js)";$', re.MULTILINE)
 
 
 class Assets:
-    """All files of a folder by their path in it. Our scripts have no comments and white space."""
+    """Files by their name. Scripts have no comments and white space."""
 
     def __init__(self, contents: Mapping[str, bytes]) -> None:
         served = {name: _served(name, body) for name, body in contents.items()}
@@ -74,13 +66,12 @@ class Assets:
 
 
 def _served(name: str, body: bytes) -> bytes:
-    """Remove comments and white space from our scripts, for a first load that is an eighth smaller.
+    """Remove comments and white space from scripts, for a first load that is an eighth smaller.
 
     Style sheets stay unchanged: only 1 kB would be saved, and rjsmin's sister library joins selectors within
     `@container`.
     """
-    is_our_script = _extension(name) == "js" and not name.startswith(_VENDOR)
-    return jsmin(body.decode()).encode() if is_our_script else body
+    return jsmin(body.decode()).encode() if _extension(name) == "js" else body
 
 
 def _extension(name: str) -> str:
@@ -101,21 +92,13 @@ def _representations(name: str, body: bytes) -> Callable[[Coding], Representatio
 
 @cache
 def page_assets() -> Assets:
-    """Return the files of this package."""
-    assets = Assets(dict(_read(files("tunnihind.web") / "static", "")))
-    if CHART_LIBRARY not in assets:
-        _LOG.warning(
-            "the interactive chart is missing, the pages show a drawn one: npm's registry was out of reach when this "
-            "was installed; install it again to retry"
-        )
-    return assets
+    """Return the files of the pages."""
+    return Assets({path.name: path.read_bytes() for path in page_files()})
 
 
-def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            found += _read(entry, f"{prefix}{entry.name}/")
-        elif _extension(entry.name) in _CONTENT_TYPES:
-            found.append((prefix + entry.name, entry.read_bytes()))
-    return found
+def page_files() -> list[Path]:
+    """Return where the files of the pages are."""
+    installed = Path(__file__).with_name(_CHART)
+    in_clone = Path(__file__).parents[3] / "custom_components/tunnihind/frontend" / _CHART
+    own = Path(__file__).with_name("static").glob("*.*")
+    return [installed if installed.exists() else in_clone, *own]

@@ -123,7 +123,7 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
 
 
 def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
-    """Return the step, the bottom and the top of a price axis: `priceScale` in chart.js has the same rule."""
+    """Return the step, the bottom and the top of a price axis: `priceScale` in drawing.js has the same rule."""
     amounts = [0.0]
     for period in shown:
         amounts.append(display.shown(period))

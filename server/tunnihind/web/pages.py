@@ -23,7 +23,7 @@ from tunnihind.market import Zone
 from tunnihind.settings import Settings
 from tunnihind.weather_points import REGIONS
 from tunnihind.web.accuracy import summarise_accuracy
-from tunnihind.web.assets import CHART_LIBRARY, page_assets
+from tunnihind.web.assets import page_assets
 from tunnihind.web.options import LANGUAGES, PageOptions
 from tunnihind.web.reference import RECIPES, inline, pretty, recipe, translation, unit_named_in
 from tunnihind.web.summary import Surroundings, summarise
@@ -117,9 +117,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(
-        assets=page_assets(), chart_library=CHART_LIBRARY, packages=tuple(NETWORK), languages=LANGUAGES
-    )
+    environment.globals.update(assets=page_assets(), packages=tuple(NETWORK), languages=LANGUAGES)
     return environment
 
 

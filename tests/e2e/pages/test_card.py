@@ -9,12 +9,12 @@ from playwright.async_api import Browser, Page
 from tests.support.machine.node import modules
 from tests.support.pages.card_page import DARK, LIGHT, MODULE, Look, card, drawn, example, opened_card, part
 
-LARGEST_BYTES = 72_500
+LARGEST_BYTES = 83_000
 """A browser gets them once a version, and compiles them in 2 ms. Three languages and all types are in them."""
 
 
-def test_the_file_is_small() -> None:
-    assert MODULE.stat().st_size <= LARGEST_BYTES
+def test_the_files_are_small() -> None:
+    assert sum(file.stat().st_size for file in MODULE.parent.glob("*.js")) <= LARGEST_BYTES
 
 
 async def says(page: Page, name: str) -> str:

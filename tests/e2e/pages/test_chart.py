@@ -1,10 +1,13 @@
 """The chart in a real browser: its tip, its legend, and that the server draws it in the same place."""
 
+import re
+
 from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.pages.test_pages_accessible import findings
-from tests.support.api.api_server import RunningServer
-from tests.support.pages.browser import PHONE, address_of, open_page
+from tests.support.api.api_server import HOUR, RunningServer
+from tests.support.pages.browser import PHONE, address_of, open_page, series_of
+from tunnihind.market import HOUR_S
 
 FINGER_PX = 20
 """From the middle of a fingertip to where it no longer hides what is on the screen."""
@@ -12,7 +15,7 @@ FINGER_PX = 20
 
 async def tap_and_read(page: Page, share_x: float, share_y: float) -> dict[str, float]:
     """Tap the plot and return where the tip, the plot and the finger are."""
-    over = page.locator(".u-over")
+    over = page.locator(".over")
     box = await over.bounding_box()
     assert box is not None
     x, y = share_x * box["width"], share_y * box["height"]
@@ -78,26 +81,58 @@ async def test_the_script_takes_the_drawing_over_where_it_stands(browser: Browse
         for path in ("/", "/?embed=1"):
             places = [
                 await (await drawn.show(path)).locator(".area").bounding_box(),
-                await (await scripted.show(path)).locator(".u-over").bounding_box(),
+                await (await scripted.show(path)).locator(".plot .over").bounding_box(),
             ]
             assert places[0] is not None
             assert places[0] == places[1]
 
 
+async def test_the_chart_draws_prices_in_their_colours_nights_and_what_is_found(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with open_page(browser, address_of(server)) as seen:
+        page = await seen.show("/?package=vork_4")
+        published = [hour["ts"] for hour in (await series_of(server))["actuals"] if hour["ts"] >= HOUR - 12 * HOUR_S]
+        bars = page.locator(".plot svg .bar")
+        drawn = [await bar.get_attribute("d") or "" for bar in await bars.all()]
+        assert sum(d.count("M") for d in drawn) == len(published)
+        # Cheap and expensive ones differ, and each has the colour that the style sheet gives to its step of the scale.
+        colour_of = "bar => [bar.classList[2], getComputedStyle(bar).fill]"
+        colours = [await bars.nth(place).evaluate(colour_of) for place, d in enumerate(drawn) if d]
+        assert len({tint for tint, _ in colours}) > 2
+        assert len({colour for _, colour in colours}) == len({tint for tint, _ in colours})
+        await expect(page.locator(".plot .now-name")).to_have_text("Now")
+        for name in ("nights", "window", "avoid", "median", "likely", "present"):
+            await expect(page.locator(f".plot svg .{name}")).to_have_attribute("d", re.compile("M"))
+        # On paper there is no finder that the marks would belong to.
+        await page.emulate_media(media="print")
+        for name in ("window", "avoid"):
+            await expect(page.locator(f".plot svg .{name}")).to_have_css("display", "none")
+        page = await seen.show("/")
+        await expect(page.locator(".plot svg .nights")).to_have_attribute("d", "")
+
+
+async def test_forecasts_of_hours_whose_price_is_known_are_drawn_where_they_are_wanted(
+    browser: Browser, server: RunningServer
+) -> None:
+    async with open_page(browser, address_of(server)) as seen:
+        page = await seen.show("/")
+        median = page.locator(".plot svg .median")
+        ahead = await median.get_attribute("d") or ""
+        await page.get_by_label("Past forecasts").check()
+        await expect(median).not_to_have_attribute("d", ahead)
+        assert (await median.get_attribute("d") or "").count("L") > ahead.count("L")
+
+
 async def test_at_its_edges_the_chart_shows_no_step_to_a_price_out_of_view(
     browser: Browser, server: RunningServer
 ) -> None:
-    async with open_page(browser, address_of(server), device_scale_factor=1) as seen:
+    async with open_page(browser, address_of(server)) as seen:
         page = await seen.show("/?span=near")
-        # Today and tomorrow: prices go on before and after. How high a line of a price stands at each of the edges:
-        heights = await page.locator(".plot canvas").evaluate("""(canvas) => {
-            const over = canvas.parentElement.querySelector(".u-over");
-            const style = getComputedStyle(document.documentElement);
-            const lines = new Set([0, 1, 2, 3, 4].map((tint) => style.getPropertyValue(`--edge-t${tint}`)));
-            const hex = ([r, g, b]) => "#" + [r, g, b].map((part) => part.toString(16).padStart(2, "0")).join("");
-            return [over.offsetLeft, over.offsetLeft + over.offsetWidth - 1].map((x) => {
-                const { data } = canvas.getContext("2d").getImageData(x, 0, 1, canvas.height);
-                return [...Array(canvas.height).keys()].filter((y) => lines.has(hex(data.slice(4 * y)))).length;
-            });
-        }""")
-        assert [1 <= height <= 3 for height in heights] == [True, True], heights
+        # Today and tomorrow: prices go on before and after.
+        lines = "".join([await edge.get_attribute("d") or "" for edge in await page.locator(".plot svg .edge").all()])
+        over = page.locator(".plot .over")
+        left, right = await over.evaluate("over => [over.offsetLeft, over.offsetLeft + over.offsetWidth]")
+        assert re.findall(rf"M{left} \d+(.)", lines) == ["H"]
+        assert f"H{right}" in lines
+        assert f"M{right} " not in lines

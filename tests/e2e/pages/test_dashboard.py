@@ -25,7 +25,7 @@ from tunnihind.settings import Settings
 
 async def point_at(page: Page, ts: int) -> None:
     """Move the mouse to the middle of an hour."""
-    box = await page.locator(".u-over").bounding_box()
+    box = await page.locator(".over").bounding_box()
     assert box is not None
     low, high = await shown_range(page)
     left = (ts + HOUR_S / 2 - low) / (high - low) * box["width"]
@@ -81,7 +81,7 @@ async def test_a_finger_on_an_hour_tells_its_price(browser: Browser, server: Run
     async with open_page(browser, address_of(server), **PHONE) as seen:
         page = await seen.show()
         await expect(page.locator("[data-readout]")).to_be_hidden()
-        await page.locator(".u-over").tap(position={"x": 30, "y": 60})
+        await page.locator(".over").tap(position={"x": 30, "y": 60})
         await expect(page.locator("[data-readout]")).to_contain_text("c/kWh")
         assert seen.console_errors == []
 
@@ -90,8 +90,8 @@ async def test_two_fingers_zoom_and_one_moves(browser: Browser, server: RunningS
     async with open_page(browser, address_of(server), **PHONE) as seen:
         await seen.page.clock.install()
         page = await seen.show("/?span=week")
-        await page.locator(".u-over").scroll_into_view_if_needed()
-        box = await page.locator(".u-over").bounding_box()
+        await page.locator(".over").scroll_into_view_if_needed()
+        box = await page.locator(".over").bounding_box()
         assert box is not None
         middle = box["x"] + box["width"] / 2
         touch = await page.context.new_cdp_session(page)
@@ -157,8 +157,8 @@ async def test_dragging_moves_and_the_wheel_with_ctrl_zooms(watched_page: Watche
     await expect(page.get_by_role("slider")).to_have_attribute("aria-valuemin", str(HOUR - 14 * DAY_S))
     await page.get_by_role("button", name="Zoom in").click()
     before = await shown_range(page)
-    await page.locator(".u-over").scroll_into_view_if_needed()
-    box = await page.locator(".u-over").bounding_box()
+    await page.locator(".over").scroll_into_view_if_needed()
+    box = await page.locator(".over").bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + 50
     await page.mouse.move(x, y)
@@ -330,7 +330,7 @@ async def test_on_a_phone_the_finders_question_is_one_line_until_it_is_to_be_cha
 async def test_only_the_main_button_of_a_mouse_moves_the_chart(watched_page: WatchedPage) -> None:
     await watched_page.page.clock.install()
     page = await watched_page.show("/?span=week")
-    box = await page.locator(".u-over").bounding_box()
+    box = await page.locator(".over").bounding_box()
     assert box is not None
     await page.mouse.move(box["x"] + 100, box["y"] + 50)
     await page.mouse.down(button="right")
@@ -412,10 +412,10 @@ async def test_paper_is_one_light_page_with_a_chart_of_its_width(browser: Browse
         page = await seen.show("/?theme=dark")
         await page.evaluate("""matchMedia("print").addEventListener("change", ({ matches }) => {
             if (!matches) return;
-            const [plot, canvas] = [".plot", ".plot canvas"].map((part) => document.querySelector(part));
+            const [over, clip] = [".plot .over", ".plot .clip"].map((part) => document.querySelector(part));
             globalThis.printed = {
                 ground: getComputedStyle(document.body).backgroundColor,
-                widths: [plot.clientWidth, canvas.clientWidth],
+                widths: [over.clientWidth, Number(clip.getAttribute("width"))],
                 cut: [...document.querySelectorAll(".calendar")].some((box) => box.scrollWidth > box.clientWidth),
                 shown: [...document.querySelectorAll("button, summary, .top a:not(.brand), .legend li")]
                     .filter((part) => part.checkVisibility()).map((part) => part.textContent.trim()),

@@ -59,25 +59,6 @@ async def test_without_javascript_summary_chart_calendar_and_table_are_there(
         await expect(page.locator("[data-now-price]")).to_have_text(f"{sample_views.price(HOUR):.2f}")
 
 
-async def test_without_the_chart_library_the_drawn_chart_stays_and_the_rest_works(
-    browser: Browser, server: RunningServer
-) -> None:
-    async with open_page(browser, address_of(server)) as seen:
-        await seen.page.route("**/uPlot.iife.min.js", lambda route: route.abort())
-        page = await seen.show()
-        await expect(page.get_by_role("img", name="Prices of today and the days ahead")).to_be_visible()
-        await expect(page.get_by_role("button", name="Zoom in")).to_have_count(0)
-        await expect(page.locator("[data-found]")).to_contain_text("on average")
-        await choose(page, "UTC")
-        await expect(page.locator("[data-now-span]")).to_have_text("10:00–11:00")
-        # The drawn chart and the links of the page's head follow, too.
-        await expect(page.locator(".drawn .days")).to_contain_text("Mon 15 Dec")
-        await choose(page, "€/MWh")
-        await expect(page.locator(".drawn .unit")).to_have_text("€/MWh")
-        await expect(page.get_by_role("link", name="Accuracy")).to_have_attribute("href", re.compile("unit=mwh"))
-        assert [complaint for complaint in seen.console_errors if "ERR_FAILED" not in complaint] == []
-
-
 async def test_the_minutes_to_the_next_hour_are_counted_down(watched_page: WatchedPage, server: RunningServer) -> None:
     await watched_page.page.clock.install()
     page = await watched_page.show()

@@ -46,9 +46,10 @@ STICKING_OUT: Final = """() => [...document.querySelectorAll("body *")]
 """What of the page is outside the window."""
 
 FILLED: Final = """([width, height]) => {
-  const [plot, drawn] = [".plot", ".u-wrap"].map((name) => document.querySelector(name));
-  return innerWidth === width && innerHeight === height && drawn.clientWidth === plot.clientWidth
-    && drawn.clientHeight === plot.clientHeight;
+  const [plot, drawn] = [".plot", ".plot .clip"].map((name) => document.querySelector(name));
+  const right = Number(drawn.getAttribute("x")) + Number(drawn.getAttribute("width"));
+  return innerWidth === width && innerHeight === height && Number(drawn.getAttribute("height")) === plot.clientHeight
+    && Math.abs(right - plot.clientWidth) <= 16;
 }"""
 """Whether the chart is as large as its place in a window of a size."""
 
@@ -94,7 +95,7 @@ async def assert_it_fits(page: Page, height: int) -> None:
         "[document.documentElement.scrollWidth > innerWidth, document.documentElement.scrollHeight > innerHeight]"
     )
     assert await page.evaluate(scrollable) == [False, False]
-    plot = await page.locator(".u-over").bounding_box()
+    plot = await page.locator(".over").bounding_box()
     assert plot is not None
     assert plot["height"] >= height / 2
 
@@ -175,7 +176,7 @@ async def test_an_hour_that_is_pointed_at_is_told_in_place_of_the_present_one(
 ) -> None:
     async with open_page(browser, address_of(server), viewport={"width": width, "height": height}) as seen:
         page = await seen.show("/?embed=1")
-        readout, plot = page.locator("[data-readout]"), await page.locator(".u-over").bounding_box()
+        readout, plot = page.locator("[data-readout]"), await page.locator(".over").bounding_box()
         assert plot is not None
         await expect(readout).to_be_hidden()
         chart = page.get_by_role("slider")
@@ -188,7 +189,7 @@ async def test_an_hour_that_is_pointed_at_is_told_in_place_of_the_present_one(
         assert now is not None
         assert box["y"] <= now["y"]
         assert box["y"] + box["height"] >= now["y"] + now["height"]
-        assert await page.locator(".u-over").bounding_box() == plot
+        assert await page.locator(".over").bounding_box() == plot
         # Without the focus, the present price is back.
         await page.get_by_text("Tunnihind (localhost)").click(position={"x": 140, "y": 5})
         await expect(readout).to_be_hidden()

@@ -27,7 +27,7 @@ async def test_the_strip_shows_what_the_chart_shows_right_below_it(watched_page:
     page = await watched_page.show()
     for width in (1280, 390):
         await page.set_viewport_size({"width": width, "height": 844})
-        await page.wait_for_function(SAME_WIDTH, arg=["#weather svg", ".u-over"])
+        await page.wait_for_function(SAME_WIDTH, arg=["#weather svg", ".over"])
     start = int(await page.locator("#weather svg").get_attribute("data-start") or 0)
     assert await shown_hours(page) == [(HOUR - 12 * HOUR_S - start) / HOUR_S, (sample_views.END - HOUR) / HOUR_S + 12]
     await page.locator("[data-move=in]").click()

@@ -1,5 +1,7 @@
-"""The card's file: its address, and when pages load it."""
+"""The card's files: their address, and when pages load them."""
 
+import re
+import shutil
 from http import HTTPStatus
 from pathlib import Path
 
@@ -65,17 +67,21 @@ async def test_the_card_is_there_before_the_server_answers(hass: HomeAssistant, 
 
 
 @pytest.mark.usefixtures("with_frontend")
-async def test_anybody_gets_the_file_and_may_keep_it(
+async def test_anybody_gets_the_card_and_what_it_imports_and_may_keep_them(
     hass: HomeAssistant, make_home: MakeHome, hass_client_no_auth: ClientSessionGenerator
 ) -> None:
     await (await make_home()).add()
     client = await hass_client_no_auth()
     [address] = loaded_modules(hass)
-    answer = await client.get(address)
-    assert answer.status == HTTPStatus.OK
-    assert answer.content_type == "text/javascript"
-    assert "max-age=2678400" in answer.headers["Cache-Control"]
-    assert await answer.read() == module.MODULE.read_bytes()
+    imported = re.findall(r'^import .* from "\./(.+?)";$', (module.FOLDER / module.MODULE).read_text(), re.MULTILINE)
+    assert imported == ["chart.js"]
+    for name in (module.MODULE, *imported):
+        answer = await client.get(f"{address.rpartition('/')[0]}/{name}")
+        assert answer.status == HTTPStatus.OK
+        assert answer.content_type == "text/javascript"
+        assert "max-age=2678400" in answer.headers["Cache-Control"]
+        assert await answer.read() == (module.FOLDER / name).read_bytes()
+    assert (await client.get(f"{address}.map")).status == HTTPStatus.NOT_FOUND
 
 
 @pytest.mark.usefixtures("with_frontend")
@@ -84,19 +90,20 @@ async def test_a_page_from_before_an_update_gets_the_newest_card(
 ) -> None:
     await (await make_home()).add()
     client = await hass_client_no_auth()
-    answer = await client.get("/tunnihind/tunnihind-card.js?v=0123456789ab")
-    assert await answer.read() == module.MODULE.read_bytes()
+    answer = await client.get("/tunnihind/0123456789ab/tunnihind-card.js")
+    assert await answer.read() == (module.FOLDER / module.MODULE).read_bytes()
 
 
+@pytest.mark.parametrize("name", ["tunnihind-card.js", "chart.js"])
 @pytest.mark.usefixtures("with_frontend")
-async def test_another_card_has_another_address_on_the_same_host(
-    hass: HomeAssistant, make_home: MakeHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_when_any_of_its_files_has_changed_the_card_has_another_address_on_the_same_host(
+    hass: HomeAssistant, make_home: MakeHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     await (await make_home()).add()
     [before] = loaded_modules(hass)
-    changed = tmp_path / "tunnihind-card.js"
-    changed.write_bytes(module.MODULE.read_bytes() + b"\n")
-    monkeypatch.setattr(module, "MODULE", changed)
+    changed = shutil.copytree(module.FOLDER, tmp_path / "frontend")
+    (changed / name).write_bytes((module.FOLDER / name).read_bytes() + b"\n")
+    monkeypatch.setattr(module, "FOLDER", changed)
     await module.async_serve(hass)
     after = module.module_address(hass)
     assert after is not None

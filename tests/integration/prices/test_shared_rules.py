@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from custom_components.tunnihind.card.columns import price_columns
 from custom_components.tunnihind.household.prices_now import PricesNow, timeline_of
 from custom_components.tunnihind.household.problems import problems
 from custom_components.tunnihind.plans.saving import average_band
@@ -22,7 +23,9 @@ from tests.support.shared_rules import (
     LATE_PRICES,
     LEVELS,
     NIGHT_RATE,
+    SCALE,
     STALE_FORECAST,
+    TINTS,
     VAT_RATE,
 )
 from tests.support.shared_rules import Band as Percentiles
@@ -55,6 +58,17 @@ def test_the_hours_of_a_day_are_sorted_into_fifths(prices: list[float], expected
         for place, price in enumerate(prices)
     ]
     assert [level(hour, day) for hour in day] == expected
+
+
+def test_the_card_gets_the_places_of_the_same_colours() -> None:
+    settled = {MORNING + place * HOUR_S: price for place, price in enumerate(TINTS)}
+    answer = ForecastAnswer(MORNING, MORNING, MORNING, None, settled, {}, HOUR_S)
+    line = timeline_of(answer, tariff := Tariff(chosen_vat_rate=0))
+    view = PricesNow(MORNING, answer, line, line, cheap_hours=6, outcomes={}, scale=tuple(SCALE))
+    columns = price_columns(view, tariff, MORNING, max(settled) + HOUR_S)
+    assert columns is not None
+    names = ["t0", "t1", "t2", "t3", "t4", "negative"]
+    assert [names[place] for place in columns["tint"] if place is not None] == list(TINTS.values())
 
 
 @pytest.mark.parametrize(("age_s", "is_stale"), STALE_FORECAST.items())

@@ -71,7 +71,7 @@ async def test_a_folder_that_can_not_be_is_told(check: Check, tmp_path: Path) ->
     (tmp_path / "file").touch()
     result = await check("--save", str(tmp_path / "file" / "folder"))
     assert result.exit_code == 1
-    assert "the answers can't be kept in" in result.stderr
+    assert "the answers can't be saved in" in result.stderr
 
 
 async def test_a_wrong_option_is_wrong_usage(check: Check) -> None:

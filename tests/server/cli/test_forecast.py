@@ -29,8 +29,8 @@ def test_from_prices_that_ended_long_ago_no_forecast_is_made(run: Run, imported:
     for refused in (run("forecast"), run("forecast", "--as-of", "2024-05-08T00:00:00Z")):
         assert refused.exit_code == 1
         assert refused.stderr == (
-            "Error: no forecast can be made: the newest price is of 2024-04-30, and a forecast reaches 7 delivery days "
-            "past that; fetch newer ones with `./run ingest`, or `./run import prices FILE`\n"
+            "Error: no forecast can be made: the newest price is from 2024-04-30, and a forecast reaches 7 delivery "
+            "days past that; fetch newer ones with `./run ingest`, or `./run import prices FILE`\n"
         )
     assert "forecast    none yet" in run("status").output
     assert run("forecast", "--as-of", "2024-05-07T00:00:00Z").exit_code == 0

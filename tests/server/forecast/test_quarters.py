@@ -217,5 +217,5 @@ def test_a_run_of_another_instant_is_refused(archive: Archive, utc: Utc) -> None
     forecaster = TieredForecaster(ESTONIA)
     hourly = forecaster.forecast(archive.as_of(utc(2025, 11, 20, 9)))
     assert hourly is not None
-    with pytest.raises(ValueError, match="was not made from what is known"):
+    with pytest.raises(ValueError, match="was made from other data"):
         forecaster.forecast_quarters(archive.as_of(utc(2025, 11, 20, 10)), hourly)

@@ -227,5 +227,5 @@ def test_no_price_of_a_delivery_day_has_a_part_in_its_paths(archive: Archive, ut
 
 def test_a_run_of_another_instant_is_refused(archive: Archive, utc: Utc) -> None:
     run, _ = all_made(TieredForecaster(ESTONIA), archive, utc(2025, 10, 20, 9))
-    with pytest.raises(ValueError, match="not made from what is known"):
+    with pytest.raises(ValueError, match="made from other data"):
         TieredForecaster(ESTONIA).scenarios(archive.as_of(utc(2025, 10, 20, 9) + DAY_S), run)

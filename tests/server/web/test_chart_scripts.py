@@ -22,9 +22,10 @@ MIDNIGHT = 1_763_589_600
 """The start of 20 November 2025 by the Estonian clock."""
 
 LEVELS_OF_DAYS = """
+import {{ Clock }} from "{folder}/chart.js";
 import {{ levelsOf }} from "{folder}/periods.js";
 const days = JSON.parse(process.argv[2]);
-const wording = {{ wall: (ts) => new Date((ts + 7200) * 1000).toISOString().slice(0, 16) }};
+const wording = new Clock("Europe/Tallinn");
 console.log(JSON.stringify(days.map((prices) => {{
   const periods = new Map(prices.map((price, i) => [{midnight} + i * 3600, {{
     ts: {midnight} + i * 3600, settled: i % 2 ? null : price, forecast: i % 2 ? [price - 1, price, price + 1] : null,
@@ -98,8 +99,9 @@ def test_the_tip_never_leaves_the_plot_and_is_never_under_the_pointer(
 
 
 SCALES = """
-import {{ priceScale }} from "{folder}/chart.js";
-console.log(JSON.stringify(JSON.parse(process.argv[2]).map(([low, high]) => priceScale(low, high))));
+import {{ priceScale }} from "{folder}/drawing.js";
+const ranges = JSON.parse(process.argv[2]);
+console.log(JSON.stringify(ranges.map(([low, high]) => priceScale(Math.min(low, 0), Math.max(high, 0)))));
 """
 
 
@@ -114,8 +116,8 @@ async def test_the_price_axis_is_that_of_the_servers_drawing() -> None:
         view = make_view({HOUR: low, HOUR + HOUR_S: high})
         drawing = summarise(view, HOUR + 600, Settings(), options).drawing
         assert drawing is not None
-        reach = scale["top"] - scale["bottom"]
-        assert drawing.zero == pytest.approx(1000 * scale["top"] / reach, abs=0.5)
+        reach = scale["most"] - scale["least"]
+        assert drawing.zero == pytest.approx(1000 * scale["most"] / reach, abs=0.5)
         steps = [upper.at - lower.at for upper, lower in pairwise(drawing.prices)]
         assert steps == pytest.approx([100 * scale["step"] / reach] * len(steps), abs=0.1)
 
@@ -123,45 +125,30 @@ async def test_the_price_axis_is_that_of_the_servers_drawing() -> None:
 async def test_the_price_axis_holds_zero_and_all_prices_with_a_few_ticks() -> None:
     answer = await run_module(SCALES.format(folder=STATIC.as_uri()), json.dumps(RANGES))
     for (low, high), scale in zip(RANGES, json.loads(answer), strict=True):
-        assert scale["bottom"] <= min(low, 0)
-        assert scale["top"] >= max(high, 0)
-        assert scale["bottom"] < scale["top"]
-        assert 2 <= (scale["top"] - scale["bottom"]) / scale["step"] <= 8
+        assert scale["least"] <= min(low, 0)
+        assert scale["most"] >= max(high, 0)
+        assert scale["least"] < scale["most"]
+        assert 2 <= (scale["most"] - scale["least"]) / scale["step"] <= 8
 
 
 TIMES = """
-import {{ Chart }} from "{folder}/chart.js";
-Object.assign(globalThis, {{ devicePixelRatio: 1, document: {{}}, getComputedStyle: () => ({{ fontSize: "16px" }}) }});
-const chart = {{
-  range: {{ min: 0, max: 4 * 86400 }}, isLow: () => false,
-  scene: {{ wording: {{ wall: (ts) => new Date(ts * 1000).toISOString().slice(0, 16) }} }},
-}};
-const plot = {{ bbox: {{ left: 40, width: 400 }}, width: 448 }};
-console.log(JSON.stringify([43200, 86400, 2 * 86400].map((apart) => {{
-  const splits = Array.from({{ length: 4 * 86400 / apart }}, (_, i) => i * apart);
-  return Chart.prototype.timeLabels.call(chart, plot, splits, apart);
-}})));
+import {{ hoursBetween }} from "{folder}/chart.js";
+const perDay = JSON.parse(process.argv[2]);
+console.log(JSON.stringify(perDay.map((px) => hoursBetween(40, px / 86400) ?? null)));
 """
 
 
 async def test_times_are_written_where_they_tell_more_than_that_a_day_begins() -> None:
-    by_half_day, by_day, by_two_days = json.loads(await run_module(TIMES.format(folder=STATIC.as_uri())))
-    assert by_half_day == ["00:00", "12:00"] * 4
-    assert by_day == [""] * 4
-    assert by_two_days == [""] * 2
+    px_per_day = [960, 400, 240, 80, 79, 10]
+    found = json.loads(await run_module(TIMES.format(folder=STATIC.as_uri()), json.dumps(px_per_day)))
+    assert found == [1, 3, 4, 12, None, None]
 
 
 SHOWN = """
-import {{ Moves }} from "{folder}/moves.js";
-const [now, first, last] = process.argv.slice(2).map(Number);
-const periods = new Map();
-for (let ts = first; ts <= last; ts += 3600) periods.set(ts, {{ ts }});
-const wording = {{ wall: (ts) => new Date((ts + 7200) * 1000).toISOString().slice(0, 16) }};
-const chart = {{
-  scene: {{ periods, step: 3600, now: () => now, wording }}, show: (...range) => console.log(JSON.stringify(range)),
-}};
-const state = {{ chart, card: {{ querySelectorAll: () => [] }}, awaitsPast: () => false, name: "ahead", chosen: null }};
-Object.assign(Object.create(Moves.prototype), state).apply();
+import {{ Clock }} from "{folder}/chart.js";
+import {{ spanOf }} from "{folder}/moves.js";
+const [now, from, to] = process.argv.slice(2).map(Number);
+console.log(JSON.stringify(spanOf("ahead", {{ from, to }}, now, new Clock("Europe/Tallinn"))));
 """
 
 
@@ -176,6 +163,6 @@ Object.assign(Object.create(Moves.prototype), state).apply();
 )
 async def test_the_chart_begins_with_today_or_else_the_latest_day_there_is(last: int, start: int) -> None:
     """Not with the last hours of that day only."""
-    times = (MIDNIGHT + 12 * HOUR_S, MIDNIGHT - 5 * DAY_S, last)
+    times = (MIDNIGHT + 12 * HOUR_S, MIDNIGHT - 5 * DAY_S, last + 3 * HOUR_S)
     shown = await run_module(SHOWN.format(folder=STATIC.as_uri()), *map(str, times))
-    assert json.loads(shown)[0] == start
+    assert json.loads(shown) == {"from": start, "to": last + 3 * HOUR_S}

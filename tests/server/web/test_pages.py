@@ -178,14 +178,21 @@ async def test_a_value_of_the_address_that_means_nothing_is_left_out_and_said(se
     )
 
 
-@pytest.mark.parametrize("path", ["/prices", "/api/v1/none", "/a/b/c"])
+@pytest.mark.parametrize(
+    ("path", "lang", "said"),
+    [
+        ("/prices", "et", "Lehte ei leitud"),
+        ("/api/v1/none", "ru", "Страница не найдена"),
+        ("/a/b/c", "en", "Page not found"),
+    ],
+)
 async def test_a_browser_gets_a_page_where_there_is_none_and_a_program_its_json(
-    server: RunningServer, path: str
+    server: RunningServer, path: str, lang: str, said: str
 ) -> None:
-    page = await server.ask(path, "Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\nAccept-Language: et")
+    page = await server.ask(path, f"Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\nAccept-Language: {lang}")
     assert (page.status, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
     html = page.body.decode()
-    assert "Lehte ei leitud" in html
+    assert said in html
     root = urljoin(f"http://house.example/prefix{path}", re.findall('<base href="(.*?)">', html)[0])
     assert root == "http://house.example/prefix/"
     for address in Outline(html).addresses[1:]:

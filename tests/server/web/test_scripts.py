@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.api.api_server import RunningServer
-from tests.support.machine.node import STATIC, WEB, modules, node, run_module
+from tests.support.machine.node import NPM, ROOT, STATIC, modules, node, run_module
 from tunnihind.market import MARKETS, Market, consumer_price, market_price
 from tunnihind.web.assets import page_assets
 from tunnihind.web.display import Display, Vat
@@ -24,9 +24,16 @@ DAY_S = 24 * HOUR_S
 
 async def test_the_types_of_the_scripts_hold() -> None:
     checker = modules() / "typescript" / "bin" / "tsc"
-    process = await asyncio.create_subprocess_exec(node(), checker, "-p", WEB, stdout=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(node(), checker, "-p", NPM, stdout=asyncio.subprocess.PIPE)
     complaints, _ = await process.communicate()
     assert process.returncode == 0, complaints.decode()
+
+
+def test_the_lock_file_names_checksums_and_no_registry() -> None:
+    lock = (NPM / "package-lock.json").read_text()
+    assert '"integrity": "sha512-' in lock
+    assert '"resolved"' not in lock
+    assert "http" not in lock
 
 
 SYNTAX = """
@@ -70,7 +77,8 @@ def test_no_script_needs_a_browser_of_the_last_three_years() -> None:
 
 
 FIND = """
-import {{ cheapestPeriods, cheapestPiece, pieces }} from "{folder}/windows.js";
+import {{ pieces }} from "{folder}/periods.js";
+import {{ cheapestPeriods, cheapestPiece }} from "{folder}/windows.js";
 const asked = JSON.parse(process.argv[2]);
 console.log(JSON.stringify(asked.map(([step, periods, n]) => {{
   const candidates = periods.map(([ts, price]) => ({{ ts, price }}));
@@ -141,7 +149,7 @@ console.log(JSON.stringify({{
 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_scripts_write_numbers_and_times_as_the_server_does(language: str) -> None:
-    table = json.loads((STATIC.parent / "locales" / f"{language}.json").read_text())
+    table = json.loads((ROOT / f"server/tunnihind/web/locales/{language}.json").read_text())
     texts = table["script"] | {"decimal": table["decimal"]}
     said = json.loads(await run_module(WORDING.format(folder=STATIC.as_uri()), json.dumps(texts)))
     assert said["clocks"] == ["02:00", "03:00 EEST", "03:00 EET", "04:00"]
@@ -156,7 +164,7 @@ DAYS = """
 import {{ Wording }} from "{folder}/wording.js";
 const [data, instants] = JSON.parse(process.argv[2]);
 const wording = new Wording(data);
-console.log(JSON.stringify(instants.map((ts) => wording.dayInEveryWay(ts))));
+console.log(JSON.stringify(instants.map((ts) => wording.dayNames(ts))));
 """
 
 
@@ -213,43 +221,59 @@ async def test_scripts_use_the_vat_rate_of_the_instant() -> None:
     assert json.loads(await run_module(DATED.format(folder=STATIC.as_uri()))) == [120, 122, 122, 124]
 
 
-COLUMNS = """
+DRAWN = """
 import {{ periodsOf }} from "{folder}/periods.js";
-import {{ columns }} from "{folder}/chart.js";
+import {{ drawnOf }} from "{folder}/moves.js";
 const prices = JSON.parse(process.argv[2]);
 const periods = periodsOf(prices, (eurMwh) => eurMwh * 10);
-const hole = (key, value) => (value === undefined ? "-" : value);
-console.log(JSON.stringify([false, true].map((past) => columns(periods, prices.step, past)), hole));
+const data = {{ periods, step: prices.step, wording: {{ scale: [15, 25] }} }};
+console.log(JSON.stringify([false, true].map((past) => drawnOf(data, past))));
 """
 
 
 @pytest.mark.parametrize("step", [QUARTER_S, HOUR_S])
-async def test_the_charts_columns_last_to_the_end_of_their_period_with_gaps_where_unknown(step: int) -> None:
-    actuals = [{"ts": i * step, "eurMwh": price} for i, price in ((0, 1), (1, 2), (3, 3))]
+async def test_the_chart_draws_what_is_known_and_past_forecasts_where_they_are_wanted(step: int) -> None:
+    actuals = [{"ts": i * step, "eurMwh": price} for i, price in ((0, 1), (1, 2), (4, 3))]
     forecast = [{"ts": i * step, "p10": 1, "p50": 2, "p90": 3} for i in (0, 2)]
     prices = json.dumps({"settled": actuals, "forecast": forecast, "step": step})
-    ahead, whole = json.loads(await run_module(COLUMNS.format(folder=STATIC.as_uri()), prices))
-    instants, p10, p50, p90, settled = ahead
-    assert instants == [i * step / 2 for i in range(10)]
-    assert settled == [10, "-", 20, "-", 20, None, 30, "-", 30, None]
-    assert p50 == ["-", None, "-", None, "-", 20, "-", None, "-", None]
-    assert (p10[5], p90[5]) == (10, 30)
-    assert whole[2] == ["-", 20, "-", None, "-", 20, "-", None, "-", None]
+    ahead, whole = json.loads(await run_module(DRAWN.format(folder=STATIC.as_uri()), prices))
+
+    def period(place: int, price: int, low: int | None, high: int | None, tint: int | None) -> dict[str, int | None]:
+        return {
+            "start": place * step,
+            "end": (place + 1) * step,
+            "price": price,
+            "low": low,
+            "high": high,
+            "tint": tint,
+        }
+
+    predicted = period(2, 20, 10, 30, None)
+    assert ahead["periods"] == [
+        period(0, 10, None, None, 0),
+        period(1, 20, None, None, 1),
+        predicted,
+        period(4, 30, None, None, 2),
+    ]
+    assert ahead["forecasts"] == [predicted]
+    assert whole == {**ahead, "forecasts": [period(0, 20, 10, 30, None), predicted]}
 
 
 DAY_NAMES = """
-import {{ dayNames }} from "{folder}/periods.js";
+import {{ dayNames }} from "{folder}/chart.js";
 const [days, view, pxPerDay] = JSON.parse(process.argv[2]);
-const written = (ts) => [`day number ${{ts / 86400}}`, `day ${{ts / 86400}}`, `d`];
-const {{ names }} = dayNames(days, view, pxPerDay / 86400, written, (text) => 10 * text.length);
+const {{ names }} = dayNames(days, view, pxPerDay / 86400, (text) => 10 * text.length);
 console.log(JSON.stringify(names.map(({{ at, text }}) => [at / 86400, text])));
 """
 
 
 async def day_names(first: float, last: float, px_per_day: float) -> list[tuple[float, str]]:
     """Return the names of ten days in a view, and where they stand, in days; each character is 10 px wide."""
-    days = [{"start": n * DAY_S, "end": (n + 1) * DAY_S, "number": n} for n in range(10)]
-    asked = [days, {"min": first * DAY_S, "max": last * DAY_S}, px_per_day]
+    days = [
+        {"start": n * DAY_S, "end": (n + 1) * DAY_S, "number": n, "names": [f"day number {n}", f"day {n}", "d"]}
+        for n in range(10)
+    ]
+    asked = [days, {"from": first * DAY_S, "to": last * DAY_S}, px_per_day]
     names = json.loads(await run_module(DAY_NAMES.format(folder=STATIC.as_uri()), json.dumps(asked)))
     return [(at, text) for at, text in names]
 
@@ -283,8 +307,8 @@ def test_no_name_of_a_day_leaves_the_view_or_meets_another(first: float, length:
 
 STRIP = """
 import {{ viewBox }} from "{folder}/readout.js";
-const [start, min, max] = JSON.parse(process.argv[2]);
-console.log(JSON.stringify(viewBox(start, {{ min, max }}).split(" ").map(Number)));
+const [start, from, to] = JSON.parse(process.argv[2]);
+console.log(JSON.stringify(viewBox(start, {{ from, to }}).split(" ").map(Number)));
 """
 
 

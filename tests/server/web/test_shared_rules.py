@@ -21,7 +21,9 @@ from tests.support.shared_rules import (
     PRICE_TEXT,
     PRIVATE_ADDRESSES,
     REPEATED_HOUR,
+    SCALE,
     STALE_FORECAST,
+    TINTS,
 )
 from tunnihind.api.health import judge
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, MARKETS, Market, day_end, delivery_day, floor_hour
@@ -29,6 +31,7 @@ from tunnihind.public_holidays import is_holiday
 from tunnihind.settings import Settings
 from tunnihind.web.display import PricedPeriod, levels
 from tunnihind.web.options import LANGUAGES, PageOptions
+from tunnihind.web.scale import tint
 from tunnihind.web.summary import Summary, summarise
 from tunnihind.web.tariff import OwnTariff, PackageTariff, is_night
 from tunnihind.web.texts import texts_in
@@ -58,6 +61,23 @@ def shows(summary: Summary, start_of_notice: str) -> bool:
 def test_the_server_sorts_the_hours_of_a_day_into_fifths(prices: list[float], expected: list[str]) -> None:
     hours = [PricedPeriod(start, price, None) for start, price in enumerate(prices)]
     assert list(levels(hours, attrgetter("eur_mwh")).values()) == expected
+
+
+PAGE_TINTS = """
+import {{ tintOf, TINTS }} from "{folder}/chart.js";
+import {{ Wording }} from "{folder}/wording.js";
+const [scale, prices] = JSON.parse(process.argv[2]);
+const page = {{ lang: "en", unit: "mwh", vat: [], unitSymbol: "", tz: "UTC", scale, holidays: [], texts: {{}} }};
+const wording = new Wording(page);
+console.log(JSON.stringify(prices.map((price) => [wording.tint(price), TINTS[tintOf(price, scale)]])));
+"""
+
+
+async def test_the_server_its_page_and_the_chart_give_a_price_the_same_colour() -> None:
+    assert [tint(price, SCALE) for price in TINTS] == list(TINTS.values())
+    asked = json.dumps([SCALE, list(TINTS)])
+    found = json.loads(await run_module(PAGE_TINTS.format(folder=STATIC.as_uri()), asked))
+    assert found == [[name, name] for name in TINTS.values()]
 
 
 @pytest.mark.parametrize(("age_s", "is_stale"), STALE_FORECAST.items())

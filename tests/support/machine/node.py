@@ -1,18 +1,33 @@
 """Node.js, and what npm brings for the tests: the machine's own, or the one from PyPI."""
 
 import asyncio
+import atexit
 import os
 import shutil
 import subprocess
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from tunnihind.web.assets import page_files
+
 ROOT = Path(__file__).parents[3]
-WEB = ROOT / "web"
-STATIC = ROOT / "server/tunnihind/web/static"
-"""The pages' own scripts."""
+NPM = ROOT / "tests/npm"
+
+
+def _together() -> Path:
+    """Return a folder with the scripts of the pages side by side, as browsers get them; it goes with the process."""
+    folder = Path(tempfile.mkdtemp(prefix="tunnihind-scripts-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for path in page_files():
+        shutil.copy(path, folder)
+    return folder
+
+
+STATIC = _together()
+"""The pages' own scripts, and the chart's, which is the integration's."""
 
 
 def node() -> str:
@@ -38,14 +53,14 @@ async def run_module(source: str, *arguments: str, timezone: str = "UTC") -> str
 
 
 def modules() -> Path:
-    """Return the folder of the packages that `web/package-lock.json` names; gets them where they are missing."""
-    folder = WEB / "node_modules"
-    lock = (WEB / "package-lock.json").read_bytes()
+    """Return the folder of the packages that `tests/npm/package-lock.json` names; gets them where they are missing."""
+    folder = NPM / "node_modules"
+    lock = (NPM / "package-lock.json").read_bytes()
     mark = folder / ".got"
     if not mark.is_file() or mark.read_bytes() != lock:
         done = subprocess.run(
             [_program("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-            cwd=WEB,
+            cwd=NPM,
             capture_output=True,
             check=False,
         )

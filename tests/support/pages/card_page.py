@@ -160,7 +160,8 @@ async def opened_card(
 
 async def _answer(route: Route, look: Look) -> None:
     if route.request.url.endswith(".js"):
-        await route.fulfill(path=MODULE, content_type="text/javascript")
+        name = route.request.url.rpartition("/")[2]
+        await route.fulfill(path=MODULE.with_name(name), content_type="text/javascript")
     elif route.request.url == ADDRESS:
         await route.fulfill(body=look.page, content_type="text/html")
     else:

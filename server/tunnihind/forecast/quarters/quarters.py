@@ -68,9 +68,9 @@ def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask)
     """Return the expected price of the hour before each hour and of the hour after it, EUR/MWh, NaN if there is none.
 
     All arrays have shape (hours,). `before` holds the prices of the hours before, NaN where unknown. They are used only
-    where an hour `starts_day`, because there they belong to the day before. `is_settled` is true for hours of delivery
-    days with known prices. The forecast for the day after a settled day has seen its prices, so a settled day's last
-    hour must not use that forecast.
+    for the first hour of a day (`starts_day`), where they belong to the day before. `is_settled` is true for hours of
+    delivery days with known prices. The forecast for the day after a settled day has seen its prices, so a settled
+    day's last hour must not use that forecast.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)

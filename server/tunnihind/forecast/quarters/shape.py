@@ -1,7 +1,7 @@
 """The shape within the hour: the distance of each quarter of a forecast from its hour.
 
-It is a straight line with a little curvature. In Estonia's quarters of 2025 the slope explains four fifths of the
-variance within the hour, and the rest of a shape does not repeat.
+The shape is a straight line with a little curvature. In Estonia's quarters of 2025 the slope explains four fifths of
+the variance within the hour, and the rest of a shape does not repeat.
 """
 
 from typing import Final

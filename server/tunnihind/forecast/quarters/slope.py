@@ -107,7 +107,7 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
 
 
 def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
-    """Return steps to and from hours. If only one is known (not NaN) it stands for both; 0 if neither is known."""
+    """Return steps to and from hours. A known step replaces an unknown one (NaN). Two unknown steps become 0."""
     first, second = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
     return np.nan_to_num(first), np.nan_to_num(second)
 

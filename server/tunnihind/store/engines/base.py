@@ -21,7 +21,7 @@ type Recognise = Callable[[Connection], None]
 
 
 class System:
-    """One database of a database system. A method does nothing if only another system needs it."""
+    """A database of one database system. A method does nothing if only another system needs it."""
 
     engine: Engine
 
@@ -88,7 +88,7 @@ class System:
         """Return the size of the database in bytes, None for one in memory. Raises SQLAlchemyError, StoreError."""
 
     def continue_only_if(self, recognise: Recognise) -> None:
-        """Check a database that replaces this one with `recognise` before it is used. Raises StoreError."""
+        """Use `recognise` to check any database that replaces this one. Raises StoreError."""
         self._recognise = recognise
 
     @abstractmethod

@@ -94,7 +94,7 @@ _SERVER_GONE: Final = re.compile("08...|57P0[1-5]|53300|25P03")
 """SQLSTATEs: the connection failed, the server stops or starts, it has too many clients, it ended a transaction."""
 
 _PLAIN: Final = {
-    "42501": "the role of this address lacks the right to it",
+    "42501": "the role of this address has no right to do so",
     "55P03": "another process has been writing for too long",
     "57014": "it takes too long",
 }
@@ -131,7 +131,7 @@ class Postgresql(System):
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         with self._reading.connect() as connection:
-            self._look_at(connection)
+            self._check_database(connection)
             yield connection
 
     @override
@@ -144,12 +144,12 @@ class Postgresql(System):
 
     @contextmanager
     def _alone(self, limits: str, patience_s: float | None = None) -> Iterator[Connection]:
-        with self._writing.begin() as connection, _driven(connection).waiting_for(patience_s):
+        with self._writing.begin() as connection, _driver_connection(connection).waiting_for(patience_s):
             connection.exec_driver_sql(limits)
             if not connection.execute(_LOCK_IF_FREE).scalar_one():
                 connection.execute(_END_SILENT_WRITER, {"silent_s": _SILENT_AFTER_S})
                 connection.execute(_LOCK)
-            self._look_at(connection)
+            self._check_database(connection)
             yield connection
 
     @override
@@ -157,7 +157,7 @@ class Postgresql(System):
     def writing_beside(self) -> Iterator[Connection]:
         with self._writing.begin() as connection:
             connection.execute(_BESIDE)
-            self._look_at(connection)
+            self._check_database(connection)
             yield connection
 
     @override
@@ -221,7 +221,7 @@ class Postgresql(System):
         done = "read" if verb == "read" else "written to"
         return StoreError(said, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
 
-    def _look_at(self, connection: Connection) -> None:
+    def _check_database(self, connection: Connection) -> None:
         """Make sure that a new connection leads to the right database. Raises StoreError, StoreLost."""
         if _IS_KNOWN not in connection.info:
             _require_fit(connection, self.name)
@@ -245,7 +245,7 @@ class Postgresql(System):
 
 def _require_fit(connection: Connection, name: str) -> None:
     """Make sure that the server is new enough, and the database in UTF-8. Raises StoreError."""
-    info = _driven(connection).info
+    info = _driver_connection(connection).info
     version = info.server_version // 10_000
     if version < OLDEST_VERSION:
         raise StoreError(
@@ -260,7 +260,7 @@ def _require_fit(connection: Connection, name: str) -> None:
         )
 
 
-def _driven(connection: Connection) -> WaitingConnection:
+def _driver_connection(connection: Connection) -> WaitingConnection:
     """Return psycopg's object behind a connection."""
     return cast("WaitingConnection", connection.connection.driver_connection)
 

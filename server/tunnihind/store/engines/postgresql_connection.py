@@ -40,13 +40,13 @@ class WaitingConnection(psycopg.Connection[Any]):
     def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
         """Wait for an exchange with the server. Raises psycopg.Error."""
         try:
-            return super().wait(_while_it_moves(gen, self.patience_s), interval, timeout)
+            return super().wait(_with_timeout(gen, self.patience_s), interval, timeout)
         except TimeoutError:
             self.pgconn.finish()
             raise psycopg.OperationalError(f"no answer within {self.patience_s:g} s") from None
 
 
-def _while_it_moves[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
+def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
     """Run an exchange unchanged. Raises TimeoutError if nothing has been ready for `patience_s`."""
     try:
         wanted = next(exchange)

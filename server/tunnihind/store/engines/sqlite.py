@@ -37,7 +37,7 @@ _PRIMARY_CODE: Final = 0xFF
 _MAY_PASS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 """Another program holds the file, or the disk is full."""
 _DAMAGED: Final = (
-    "the database file is damaged ({}): stop the server, and restore a backup, or save what can be read with "
+    "the database file is damaged ({}): stop the server, and restore a backup, or save the readable rows with "
     "`sqlite3 tunnihind.db .recover`"
 )
 _CHECK: Final = "PRAGMA quick_check(1)"
@@ -92,7 +92,7 @@ class Sqlite(System):
 
     @override
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a transaction that a process's end can't undo, but a power failure may.
+        """Open a transaction that survives the end of the process, but maybe not a power failure.
 
         A beat every few seconds, each flushed to the disk, would wear out a memory card.
         """
@@ -118,7 +118,7 @@ class Sqlite(System):
     @override
     def continue_only_if(self, recognise: Recognise) -> None:
         super().continue_only_if(recognise)
-        self._hold()
+        self._keep_file_open()
 
     @override
     def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
@@ -139,7 +139,7 @@ class Sqlite(System):
         if self._anchor is not None:
             self._anchor.close()
 
-    def _hold(self) -> None:
+    def _keep_file_open(self) -> None:
         """Keep the file open: see `_close_held_file`."""
         if self.path is None or self._read_only:
             return
@@ -181,7 +181,7 @@ class Sqlite(System):
             self.copies += 1
             _LOG.warning("%s: another copy has replaced the database file; this server now uses that one", path)
         self._opened = found
-        self._hold()
+        self._keep_file_open()
         self.damage = ""
         return ""
 
@@ -223,8 +223,8 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 def _make(path: Path) -> None:
     """Make an empty file unless there is one. Raises StoreError.
 
-    SQLite would let everybody read it. Its group may read it only if the folder passes its own group on to its files
-    (setgid). Files that SQLite makes beside an existing one get its owner and mode.
+    SQLite would let everybody read the file. Its group may read it only if the folder passes its own group on to its
+    files (setgid). Files that SQLite makes beside an existing one get its owner and mode.
     """
     file = path.resolve()  # a link may point to a file that does not exist yet
     try:

@@ -1,5 +1,5 @@
 // The page's address: it holds every choice of its reader, so that a view can be shared, and tells where the server is.
-// So it stands in code to copy, too.
+// So it stands in code to copy, too. What the server tells a page's scripts stands here for all pages.
 
 /** @param {string} name @param {string} fallback */
 export function chosen(name, fallback = "") {
@@ -110,4 +110,9 @@ export function letCopy(texts) {
       setTimeout(() => (button.textContent = label), 2000);
     });
   }
+}
+
+/** Reads what a page tells its scripts. @param {Document} page @returns {any} */
+export function pageData(page) {
+  return JSON.parse(page.getElementById("page-data")?.textContent ?? "{}");
 }

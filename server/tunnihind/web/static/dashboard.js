@@ -57,7 +57,6 @@ function option(event) {
   const theme = chosen("theme", "auto");
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  drawChart();
   feed.poll();
 }
 

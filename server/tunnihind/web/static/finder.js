@@ -1,8 +1,8 @@
 // The finder of the cheapest time, and of the dearest one to stay out of: what is asked, until when, and what is found.
 
 import { choose, chosen, remember } from "./address.js";
-import { DAY_S, floorTo, HOUR_S, MINUTE_S, priceOf, QUARTER_S } from "./periods.js";
-import { cheapestAndDearest, costOf, partsOf, pieces } from "./windows.js";
+import { DAY_S, floorTo, HOUR_S, MINUTE_S, pieces, priceOf, QUARTER_S } from "./periods.js";
+import { cheapestAndDearest, costOf, partsOf } from "./windows.js";
 
 const USUAL_TIME = "3";
 const USUAL_KW = "2";
@@ -111,7 +111,7 @@ export function sameTime(day, clock) {
 }
 
 /**
- * @typedef {{pieces: import("./scene.js").Span[], cost: import("./windows.js").Cost}} Finding
+ * @typedef {{pieces: import("./periods.js").Span[], cost: import("./windows.js").Cost}} Finding
  * @typedef {{cheapest: Finding | null, atOnce: Finding | null, dearest: Finding | null}} Findings
  */
 
@@ -193,8 +193,8 @@ export class Finder {
   /**
    * @param {HTMLFormElement} form
    * @param {HTMLElement} place where to say what is found
-   * @param {import("./scene.js").Scene} scene its periods begin and end a search
-   * @param {(found: import("./scene.js").Span[], dearest: import("./scene.js").Span[]) => void} onFound
+   * @param {import("./periods.js").Scene} scene its periods begin and end a search
+   * @param {(found: import("./periods.js").Span[], dearest: import("./periods.js").Span[]) => void} onFound
    */
   constructor(form, place, scene, onFound) {
     this.form = form;
@@ -290,7 +290,7 @@ export class Finder {
     const { cheapest, dearest } = cheapestAndDearest(inTime, duration / QUARTER_S, QUARTER_S, this.fields.split.value === "1");
     const [best, worst] = [pieces(cheapest ?? [], QUARTER_S), pieces(dearest ?? [], QUARTER_S)];
     this.onFound(best, worst);
-    const finding = (/** @type {import("./scene.js").Span[]} */ spans) => {
+    const finding = (/** @type {import("./periods.js").Span[]} */ spans) => {
       const parts = spans.map(({ from, to }) => partsOf(periods, from, to - from, step));
       return spans.length && !parts.includes(null)
         ? { pieces: spans, cost: costOf(parts.flatMap((some) => some ?? []), kwh, wording.eurosPerKwh) }

@@ -32,7 +32,7 @@ function isBeingEntered(part) {
 /**
  * Shows another period as the present one, from what the page already holds; for when the server can't be asked.
  * @param {number} ts start of the period
- * @param {import("./scene.js").Scene} scene
+ * @param {import("./periods.js").Scene} scene
  */
 export function showPeriod(ts, scene) {
   const { periods, step, wording } = scene;
@@ -80,7 +80,7 @@ function write(card, selector, text) {
 
 let timer = 0;
 
-/** Says it now and with each minute. @param {import("./scene.js").Scene} scene */
+/** Says it now and with each minute. @param {import("./periods.js").Scene} scene */
 export function countDown(scene) {
   clearTimeout(timer);
   const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-next-start]"));

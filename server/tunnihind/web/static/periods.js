@@ -1,9 +1,10 @@
 // The hours or quarter-hours of an answer of the API, their days, and how expensive each is within its day.
 
+import { DAY_S, HOUR_S } from "./chart.js";
+
+export { DAY_S, HOUR_S };
 export const MINUTE_S = 60;
 export const QUARTER_S = 900;
-export const HOUR_S = 3600;
-export const DAY_S = 24 * HOUR_S;
 
 /**
  * @typedef {{ts: number, eurMwh: number}} Settled
@@ -12,6 +13,13 @@ export const DAY_S = 24 * HOUR_S;
  *   EUR/MWh without VAT, for periods of `step` seconds
  * @typedef {{ts: number, settled: number | null, forecast: [number, number, number] | null}} Period
  *   prices in the reader's unit; a forecast is p10, p50 and p90
+ */
+/** @typedef {import("./chart.js").Span} Span */
+/**
+ * @typedef {{
+ *   periods: Map<number, Period>, step: number, now: () => number,
+ *   found: Span[], dearest: Span[], wording: import("./wording.js").Wording,
+ * }} Scene  what a page knows; `step` is the length of a period
  */
 
 /**
@@ -47,74 +55,31 @@ export function floorTo(ts, step) {
   return Math.floor(ts / step) * step;
 }
 
-/** The starts of the hours that some periods are in. @param {Map<number, Period>} periods */
-export function hoursOf(periods) {
-  return new Set([...periods.keys()].map((ts) => floorTo(ts, HOUR_S)));
-}
-
-/** The least distance between two days' names, in CSS pixels. */
-const GAP_PX = 8;
-
-/** @typedef {{start: number, end: number, number: number}} Day  `number` counts the calendar's days */
-
-/** @type {WeakMap<object, Day[]>} what has been worked out for a set of periods */
-const knownDays = new WeakMap();
-
-/**
- * Returns the days of the periods that the chart has; calendars are slow, and this is asked for with every move.
- * @param {import("./scene.js").Scene} scene
- */
+/** The local days of periods, from the first on. @param {Pick<Scene, "periods" | "wording">} scene */
 export function daysOf({ periods, wording }) {
-  const days = knownDays.get(periods) ?? findDays(periods, wording);
-  knownDays.set(periods, days);
-  return days;
-}
-
-/** @param {Map<number, Period>} periods @param {import("./wording.js").Wording} wording */
-function findDays(periods, wording) {
-  /** @type {Day[]} */
-  const days = [];
-  for (const ts of hoursOf(periods)) {
-    const number = Date.parse(wording.wall(ts).slice(0, 10)) / (DAY_S * 1000);
-    const last = days[days.length - 1];
-    if (last?.number === number) last.end = ts + HOUR_S;
-    else days.push({ start: ts, end: ts + HOUR_S, number });
-  }
-  return days;
+  const all = [...periods.keys()];
+  return wording.daysOf(wording.midnight(all[0]), all[all.length - 1] + 1);
 }
 
 /**
- * Returns the names of the days in view and where their middles stand. A name never leaves the part of its day that is
- * in view. Where days are too narrow even for the shortest way to write them, every so many are named, the same ones
- * wherever the view begins, so that names don't flicker while it is moved; such a name stands at the start of its day.
- * @param {Day[]} days
- * @param {{min: number, max: number}} view
- * @param {number} pxPerSecond
- * @param {(ts: number) => string[]} written the ways to write a day, the longest first
- * @param {(text: string) => number} widthOf how wide a text is drawn, in CSS pixels
- * @returns {{every: number, names: {at: number, text: string}[]}} `every` is how many days there are to a name
+ * Joins periods that follow each other.
+ * @param {{ts: number}[]} periods ascending
+ * @param {number} step how long a period is
+ * @returns {Span[]}
  */
-export function dayNames(days, view, pxPerSecond, written, widthOf) {
-  const inView = days
-    .map((day) => ({ ...day, from: Math.max(day.start, view.min), to: Math.min(day.end, view.max) }))
-    .filter(({ from, to }) => from < to)
-    .map((day) => ({ ...day, texts: written(day.start) }));
-  if (!inView.length) return { every: 1, names: [] };
-  const room = (/** @type {string} */ text) => (widthOf(text) + GAP_PX) / pxPerSecond;
-  const widest = inView[0].texts.map((_, way) => Math.max(...inView.map(({ texts }) => room(texts[way]))));
-  const way = widest.findIndex((seconds) => seconds <= DAY_S);
-  const every = way < 0 ? Math.ceil(widest[0] / DAY_S) : 1;
-  const names = inView.flatMap(({ number, start, from, to, texts }) => {
-    if (every === 1) {
-      const text = texts.slice(way).find((candidate) => room(candidate) <= to - from);
-      return text ? [{ at: (from + to) / 2, text }] : [];
-    }
-    const half = room(texts[0]) / 2;
-    const fits = number % every === 0 && start - half >= view.min && start + half <= view.max;
-    return fits ? [{ at: start, text: texts[0] }] : [];
-  });
-  return { every, names };
+export function pieces(periods, step) {
+  /** @type {Span[]} */
+  const joined = [];
+  for (const { ts } of periods) {
+    const last = joined.at(-1);
+    if (last?.to === ts) last.to += step;
+    else joined.push({ from: ts, to: ts + step });
+  }
+  return joined;
 }
+
+/** The nights and weekends of a network's night rate. @param {import("./chart.js").Day[]} days @param {import("./wording.js").Wording} wording */
+export const nightsOf = (days, wording) => pieces(days.flatMap(({ hours }) => hours.filter(({ ts }) => wording.isNightRate(ts))), HOUR_S);
 
 /** From the cheapest to the dearest fifth. */
 export const LEVELS = ["very_low", "low", "normal", "high", "very_high"];
@@ -125,7 +90,7 @@ const knownLevels = new WeakMap();
 /**
  * Tells the level of each period with a price. Equal prices share the middle of their places, so a day of one price is
  * normal throughout.
- * @param {import("./scene.js").Scene} scene
+ * @param {Scene} scene
  * @returns {Map<number, string>}
  */
 export function levelsOf(scene) {
@@ -135,7 +100,7 @@ export function levelsOf(scene) {
 }
 
 /**
- * @param {Map<number, Period>} periods @param {Day} day
+ * @param {Map<number, Period>} periods @param {import("./chart.js").Day} day
  * @returns {[number, string][]}
  */
 function levelsOfDay(periods, { start, end }) {

@@ -1,7 +1,7 @@
 // What is said of what the chart shows: of what is pointed at, in the legend, and of wind and sun in the strip under it.
 
+import { inView, isPublished } from "./chart.js";
 import { floorTo, HOUR_S, levelsOf } from "./periods.js";
-import { nightsOf } from "./scene.js";
 
 /** @typedef {{width: number, height: number}} Size */
 /** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  where a pointed period's column and the pointer are */
@@ -25,24 +25,24 @@ export function placed(tip, plot, { from, to, y, isFinger }) {
 }
 
 export class Readout {
-  /** @param {import("./chart.js").Chart} chart @param {HTMLElement} card the section of the chart */
+  /** @param {import("./moves.js").PageChart} chart @param {HTMLElement} card the section of the chart */
   constructor(chart, card) {
     this.chart = chart;
     this.card = card;
     this.tip = /** @type {HTMLElement} */ (card.querySelector("[data-readout]"));
     // The small view has no room in its plot: there the tip covers the present price, with one price to be seen.
     this.floats = !card.closest(".embed");
-    if (this.floats) chart.plot.over.append(this.tip);
+    if (this.floats) chart.drawing.over.append(this.tip);
   }
 
   /** Says the price of the period that is pointed at, or of the present one to screen readers. */
   say() {
-    const { place, scene } = this.chart;
-    const ts = scene.pointed ?? floorTo(scene.now(), scene.step);
+    const { place, data: scene, pointed } = this.chart;
+    const ts = pointed ?? floorTo(scene.now(), scene.step);
     const said = this.lines(ts);
-    this.card.classList.toggle("is-pointed", scene.pointed !== null);
+    this.card.classList.toggle("is-pointed", pointed !== null);
     this.tip.replaceChildren(...said.map(({ text, name }) => line(text, name)));
-    this.tip.hidden = scene.pointed === null;
+    this.tip.hidden = pointed === null;
     this.float();
     const all = [...scene.periods.keys()];
     place.setAttribute("aria-label", `${place.dataset.chart}, ${scene.wording.unitNamed}`);
@@ -55,7 +55,7 @@ export class Readout {
 
   /** What there is to say of a period, line by line. @param {number} ts */
   lines(ts) {
-    const { scene, showsPast } = this.chart;
+    const { data: scene, showsPast } = this.chart;
     const { wording } = scene;
     const known = scene.periods.get(ts);
     // Two prices for one hour confuse whoever didn't ask for past forecasts.
@@ -74,13 +74,14 @@ export class Readout {
 
   /** Places the tip beside what is pointed at, as far as that is in view. */
   float() {
-    const { plot, scene, spot, range } = this.chart;
-    if (!this.floats || scene.pointed === null) return;
-    this.tip.hidden = scene.pointed >= range.max || scene.pointed + scene.step <= range.min;
-    const { clientWidth: width, clientHeight: height } = plot.over;
-    const x = (/** @type {number} */ ts) => Math.min(Math.max(plot.valToPos(ts, "x"), 0), width);
+    const { data, drawing, pointed, spot, view } = this.chart;
+    if (!this.floats || pointed === null) return;
+    const end = pointed + data.step;
+    this.tip.hidden = pointed >= view.to || end <= view.from;
+    const { clientWidth: width, clientHeight: height } = drawing.over;
+    const x = (/** @type {number} */ ts) => Math.min(Math.max(((ts - view.from) / (view.to - view.from)) * width, 0), width);
     const size = { width: this.tip.offsetWidth, height: this.tip.offsetHeight };
-    const column = { from: x(scene.pointed), to: x(scene.pointed + scene.step) };
+    const column = { from: x(pointed), to: x(end) };
     const { left, top } = placed(size, { width, height }, { ...column, y: 0, isFinger: false, ...spot });
     this.tip.style.left = `${left}px`;
     this.tip.style.top = `${top}px`;
@@ -97,24 +98,22 @@ function line(text, name) {
 
 /**
  * Shows an item of the legend where what it explains is in view.
- * @param {HTMLElement} card the section of the chart @param {import("./scene.js").Scene} scene
- * @param {{min: number, max: number}} range @param {boolean} showsPast whether forecasts of published prices are drawn, too
+ * @param {HTMLElement} card the section of the chart @param {import("./drawing.js").DrawnScene} scene
  */
-export function explain(card, scene, { min, max }, showsPast) {
-  const inView = [...scene.periods.values()].filter(({ ts }) => ts + scene.step > min && ts < max);
-  const isInView = (/** @type {import("./scene.js").Span} */ { from, to }) => to > min && from < max;
-  /** @type {Record<string, () => boolean>} */
+export function explain(card, { periods, forecasts, view, nights, found, dearest }) {
+  const published = inView(periods, view).filter(isPublished);
+  const isInView = (/** @type {import("./chart.js").Span} */ { from, to }) => to > view.from && from < view.to;
+  /** @type {Record<string, boolean>} */
   const isSeen = {
-    settled: () => inView.some(({ settled }) => settled !== null),
-    forecast: () => inView.some(({ settled, forecast }) => (showsPast || settled === null) && forecast !== null),
-    negative: () => inView.some(({ settled }) => settled !== null && settled < 0),
-    found: () => scene.found.some(isInView),
-    dearest: () => scene.dearest.some(isInView),
-    night: () => nightsOf(scene).some(isInView),
+    settled: published.length > 0,
+    forecast: inView(forecasts, view).length > 0,
+    negative: published.some(({ price }) => price < 0),
+    found: found.some(isInView),
+    dearest: dearest.some(isInView),
+    night: nights.some(isInView),
   };
   for (const item of /** @type {NodeListOf<HTMLElement>} */ (card.querySelectorAll("[data-shows]"))) {
-    const shows = isSeen[item.dataset.shows ?? ""];
-    if (shows) item.hidden = !shows();
+    item.hidden = !isSeen[item.dataset.shows ?? ""];
   }
 }
 
@@ -124,10 +123,10 @@ const OF_HOUR = { wind: "windOfHour", sun: "sunOfHour" };
 /**
  * The part of a drawing that a range of time is in; a step to the right is an hour there. Both bands are 100 high, with
  * as much room above each for its words.
- * @param {number} start the drawing's first instant @param {{min: number, max: number}} range unix seconds
+ * @param {number} start the drawing's first instant @param {import("./chart.js").Span} view
  */
-export function viewBox(start, { min, max }) {
-  return `${(min - start) / HOUR_S} 0 ${(max - min) / HOUR_S} 400`;
+export function viewBox(start, { from, to }) {
+  return `${(from - start) / HOUR_S} 0 ${(to - from) / HOUR_S} 400`;
 }
 
 /** The strip, and what of it the server has drawn; null where no weather is known. */
@@ -137,10 +136,10 @@ function drawn() {
   return strip && svg ? { strip, svg, start: Number(svg.dataset.start) } : null;
 }
 
-/** Shows a range of time. @param {{min: number, max: number}} range */
-export function showWeather(range) {
+/** @param {import("./chart.js").Span} view */
+export function showWeather(view) {
   const found = drawn();
-  found?.svg.setAttribute("viewBox", viewBox(found.start, range));
+  found?.svg.setAttribute("viewBox", viewBox(found.start, view));
 }
 
 /**

@@ -1,7 +1,6 @@
 // The reference: folded entries, live answers, and code to copy.
 
-import { letCopy, nameServer } from "./address.js";
-import { pageData } from "./wording.js";
+import { letCopy, nameServer, pageData } from "./address.js";
 
 /** @param {Document} page */
 export function unfoldEntries(page) {

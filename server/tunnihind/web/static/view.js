@@ -1,32 +1,27 @@
 // The price now and the chart, kept up to date: what the dashboard and the small view have in common.
 
-import { choose, chosen, nameServer } from "./address.js";
-import { Chart, chartLibrary } from "./chart.js";
+import { choose, chosen, nameServer, pageData } from "./address.js";
 import { Feed } from "./feed.js";
 import { countDown, showPeriod, takeOver } from "./live.js";
-import { Moves } from "./moves.js";
+import { PageChart } from "./moves.js";
 import { floorTo, periodsOf } from "./periods.js";
 import { explain, Readout, sayWeather, showWeather } from "./readout.js";
-import { pageData, Wording } from "./wording.js";
+import { Wording } from "./wording.js";
 
 /** @template {HTMLElement} E @param {string} selector @returns {E} */
 const find = (selector) => /** @type {E} */ (document.querySelector(selector));
 
 export const data = pageData(document);
-/** @type {import("./scene.js").Scene} */
+/** @type {import("./periods.js").Scene} */
 export const scene = {
-  periods: new Map(), step: data.step, now: () => feed.now(), found: [], dearest: [], wording: new Wording(data), pointed: null,
+  periods: new Map(), step: data.step, now: () => feed.now(), found: [], dearest: [], wording: new Wording(data),
 };
 /** @type {import("./periods.js").Prices | null} */
 let prices = null;
 /** @type {import("./periods.js").Forecast[]} the hours past those of the API, on a server of a home that shows them */
 let beyond = data.beyond;
-/** @type {Chart | null} */
+/** @type {PageChart | null} */
 let chart = null;
-/** @type {Moves | null} */
-let moves = null;
-/** @type {Readout | null} */
-let readout = null;
 
 /** The section of the chart; a server that knows nothing yet leaves it out. */
 const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
@@ -46,7 +41,7 @@ export const feed = new Feed({
     }
     nameServer(fresh, data.address);
     takeOver(fresh);
-    // Without the chart's library the server's drawing is the chart.
+    // Until there are prices, the server's drawing is the chart.
     if (card && !chart) find("[data-chart]").replaceChildren(...(fresh.querySelector("[data-chart]")?.childNodes ?? []));
     const freshData = pageData(fresh);
     scene.wording = new Wording(freshData);
@@ -54,6 +49,8 @@ export const feed = new Feed({
     showPrices();
   },
   reachable: (since) => {
+    // It may have been moved to where prices were still to come.
+    if (since !== null) chart?.apply();
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-offline]"))) {
       place.hidden = since === null;
       const text = place instanceof HTMLSpanElement ? "offline.brief" : "offline";
@@ -67,7 +64,7 @@ export const feed = new Feed({
     if (!prices) return;
     showPeriod(floorTo(feed.now(), scene.step), scene);
     countDown(scene);
-    chart?.plot.redraw(false, false);
+    chart?.redraw();
     follow();
   },
 });
@@ -75,7 +72,6 @@ export const feed = new Feed({
 /** Shows all of it, and keeps it up to date. @param {() => void} [onPrices] called whenever prices or the period have changed */
 export function start(onPrices) {
   if (onPrices) follow = onPrices;
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawChart);
   // Paper has another width, which nothing else hears of.
   matchMedia("print").addEventListener("change", () => chart?.fit());
   nameServer(document, data.address);
@@ -83,7 +79,7 @@ export function start(onPrices) {
 }
 
 export function drawChart() {
-  chart?.draw();
+  chart?.show();
 }
 
 function showPrices() {
@@ -96,47 +92,34 @@ function showPrices() {
   }
   scene.periods = periods;
   scene.step = prices.step;
-  if (scene.pointed !== null) scene.pointed = floorTo(scene.pointed, scene.step);
   if (card && !chart) startChart(card);
-  if (chart) {
-    moves?.apply();
-    chart.draw();
-    readout?.say();
-  }
+  drawChart();
   follow();
 }
 
 /** @param {HTMLElement} card */
 function startChart(card) {
-  if (!chartLibrary()) {
-    for (const tool of document.querySelectorAll(".chart .needs-script")) tool.remove();
-    return;
-  }
   const place = find("[data-chart]");
-  place.replaceChildren();
-  chart = new Chart(place, scene, {
-    pointed: (ts) => {
-      readout?.say();
-      sayWeather(ts, scene.wording);
-    },
-    moved: (range) => {
-      explain(card, scene, range, Boolean(chart?.showsPast));
-      readout?.float();
-      showWeather(range);
-    },
-  });
-  readout = new Readout(chart, card);
+  /** @type {Readout} */
+  let readout;
+  const own = (chart = new PageChart(place, card, scene, () => feed.awaitsPast(), () => {
+    readout.say();
+    sayWeather(own.pointed, scene.wording);
+    if (!own.scene) return;
+    explain(card, own.scene);
+    showWeather(own.view);
+  }));
+  readout = new Readout(own, card);
   const past = /** @type {HTMLInputElement | null} */ (document.querySelector("[data-past]"));
   if (past) {
-    past.checked = chart.showsPast = chosen("past", "0") === "1";
+    past.checked = own.showsPast = chosen("past", "0") === "1";
     past.addEventListener("change", () => {
-      if (chart) chart.showsPast = past.checked;
+      own.showsPast = past.checked;
       choose({ past: past.checked ? "1" : null });
-      chart?.draw();
+      own.show();
     });
   }
-  moves = new Moves(chart, card, () => feed.awaitsPast());
   place.tabIndex = 0;
   place.setAttribute("role", "slider");
-  place.addEventListener("focus", () => scene.pointed ?? moves?.step(0));
+  place.addEventListener("focus", () => own.pointed ?? own.step(0));
 }

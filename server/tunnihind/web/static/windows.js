@@ -60,23 +60,6 @@ function negated(candidates) {
   return /** @type {T} */ (candidates && candidates.map(({ ts, price }) => ({ ts, price: -price })));
 }
 
-/**
- * Joins periods that follow each other.
- * @param {{ts: number}[]} periods ascending
- * @param {number} step how long a period is
- * @returns {import("./scene.js").Span[]}
- */
-export function pieces(periods, step) {
-  /** @type {import("./scene.js").Span[]} */
-  const joined = [];
-  for (const { ts } of periods) {
-    const last = joined.at(-1);
-    if (last?.to === ts) last.to += step;
-    else joined.push({ from: ts, to: ts + step });
-  }
-  return joined;
-}
-
 /** @param {Candidate[]} periods */
 function total(periods) {
   return periods.reduce((sum, { price }) => sum + price, 0);

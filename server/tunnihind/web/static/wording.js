@@ -1,6 +1,6 @@
 // Amounts, numbers, instants and sentences as the page's reader wants them.
 
-import { DAY_S, HOUR_S } from "./periods.js";
+import { Clock, DAY_S, HOUR_S, TINTS, tintOf } from "./chart.js";
 
 /** @typedef {[since: number, rate: number][]} VatRates  fractions, each from an instant on, the oldest first */
 /** @typedef {[since: number, eurMwh: number][]} Surcharge  what a household pays on top, without VAT; the first counts before, too */
@@ -35,9 +35,10 @@ function rounded(value, decimals) {
  *   `tz` is the reader's time zone and `clock` that of the market, by which nights and holidays go
  */
 
-export class Wording {
+export class Wording extends Clock {
   /** @param {PageData} data */
   constructor(data) {
+    super(data.tz);
     this.unitSymbol = data.unitSymbol;
     this.unitNamed = data.unitNamed;
     this.eurosPerKwh = EUROS_PER_KWH[data.unit];
@@ -46,16 +47,9 @@ export class Wording {
     this.texts = data.texts;
     this.plurals = new Intl.PluralRules(data.lang);
     this.dates = data.dates;
-    // The Swedish way of writing is ISO 8601's.
-    this.isoFormat = new Intl.DateTimeFormat("sv-SE", {
-      year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: data.tz,
-    });
-    this.zone = data.tz;
     this.hasNights = data.hasNights;
     this.holidays = new Set(data.holidays);
-    this.weekdayFormat = new Intl.DateTimeFormat("en", { weekday: "short", timeZone: data.clock });
-    this.marketDayFormat = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeZone: data.clock });
-    this.marketHourFormat = new Intl.DateTimeFormat("en", { hour: "2-digit", hourCycle: "h23", timeZone: data.clock });
+    this.market = new Clock(data.clock);
   }
 
   /** A text, of those in plural forms the one for the number `n`. @param {string} key @param {Record<string, string | number>} gaps */
@@ -83,7 +77,7 @@ export class Wording {
 
   /** The colour of a price, against the last 30 days; one below zero has its own. @param {number} value */
   tint(value) {
-    return value < 0 ? "negative" : `t${this.scale.filter((bound) => bound <= value).length}`;
+    return TINTS[tintOf(value, this.scale)];
   }
 
   /** A number without the zeros at its end. @param {number} value */
@@ -96,21 +90,15 @@ export class Wording {
     return `${this.price(low, 0)}${low < 0 ? " … " : "–"}${this.price(high, 0)}`;
   }
 
-  /** The local wall clock as `2026-11-20T14:00`. @param {number} ts */
-  wall(ts) {
-    return this.isoFormat.format(ts * 1000).replace(" ", "T");
-  }
-
   /** The clock's time; in the hour that autumn repeats with its zone. @param {number} ts */
   clock(ts) {
     const time = this.wall(ts).slice(11);
-    if (time === this.wall(ts + HOUR_S).slice(11)) return `${time} EEST`;
-    return time === this.wall(ts - HOUR_S).slice(11) ? `${time} EET` : time;
+    return this.isRepeated(ts) ? `${time} ${this.offset(ts) > this.offset(ts + HOUR_S) ? "EEST" : "EET"}` : time;
   }
 
   /** The day of an instant, as `Texts.short_date` in texts.py writes it. @param {number} ts */
   day(ts) {
-    return this.dayInEveryWay(ts)[0];
+    return this.dayNames(ts)[0];
   }
 
   /** The day of an instant, by name where it is the day of another one or the day after. @param {number} ts @param {number} now */
@@ -121,20 +109,25 @@ export class Wording {
     return before === this.wall(now).slice(0, 10) ? this.say("days.tomorrow") : this.day(ts);
   }
 
-  /** The ways to write a day, the longest first. @param {number} ts */
-  dayInEveryWay(ts) {
+  /** @override @param {number} ts */
+  hourText(ts) {
+    return this.wall(ts).slice(11);
+  }
+
+  /** @override @param {number} ts */
+  dayNames(ts) {
     const date = this.wall(ts).slice(0, 10);
     const weekday = this.dates.weekdays[(new Date(date).getUTCDay() + 6) % 7];
     const gaps = { weekday, day: String(Number(date.slice(8))), month: this.dates.months[Number(date.slice(5, 7)) - 1] };
     return [this.say("shortDate", gaps), this.say("shorterDate", gaps), weekday];
   }
 
-  /** @param {import("./scene.js").Span} span */
+  /** @param {import("./chart.js").Span} span */
   span({ from, to }) {
     return `${this.clock(from)}–${this.clock(to)}`;
   }
 
-  /** Return start and end, with the day of the end where it differs; midnight counts as the day that it ends. @param {import("./scene.js").Span} span @param {number} now */
+  /** Return start and end, with the day of the end where it differs; midnight counts as the day that it ends. @param {import("./chart.js").Span} span @param {number} now */
   spanOverDays(span, now) {
     const [first, last] = [span.from, span.to - 1].map((ts) => this.dayWithin(ts, now));
     return first === last ? this.span(span) : `${this.clock(span.from)} – ${last} ${this.clock(span.to)}`;
@@ -153,14 +146,13 @@ export class Wording {
    */
   isNightRate(ts) {
     if (!this.hasNights) return false;
-    if (this.holidays.has(this.marketDayFormat.format(ts * 1000))) return true;
-    const hour = Number(this.marketHourFormat.format(ts * 1000));
-    return hour >= 22 || hour < 7 || this.weekdayFormat.format(ts * 1000).startsWith("S");
+    const [day, time] = this.market.wall(ts).split("T");
+    return time >= "22" || time < "07" || new Date(day).getUTCDay() % 6 === 0 || this.holidays.has(day);
   }
 
   /**
    * What there is to say of a period; of what kind its price is comes in one line or two.
-   * @param {import("./periods.js").Period | undefined} period @param {import("./scene.js").Span} span
+   * @param {import("./periods.js").Period | undefined} period @param {import("./chart.js").Span} span
    */
   period(period, span) {
     const when = `${this.day(span.from)} ${this.span(span)}`;
@@ -175,9 +167,4 @@ export class Wording {
     const then = this.say("forecastThen", { price: this.price(period.forecast[1], 0), band: this.band(period.forecast) });
     return { when, price, what: [this.say("settled"), then] };
   }
-}
-
-/** Reads what a page tells its scripts. @param {Document} page @returns {any} */
-export function pageData(page) {
-  return JSON.parse(page.getElementById("page-data")?.textContent ?? "{}");
 }

@@ -1,0 +1,617 @@
+// The chart of prices that the card and the server's pages share: what is drawn of prices, and how one moves in them.
+//
+// Instants are unix seconds, lengths CSS pixels. Colours are the host's style sheet's; what else it draws, and its words,
+// are in its own classes, which extend those of this module.
+
+/** @typedef {{from: number, to: number}} Span */
+/**
+ * @typedef {{start: number, end: number, price: number, low: number | null, high: number | null, tint: number | null}} Period
+ *   `price` is published, or the median of a forecast whose 10th and 90th percentile are `low` and `high`; `tint` is its
+ *   place in TINTS
+ */
+/**
+ * @typedef {{start: number, end: number, number: number, names: string[], hours: {ts: number, hour: number, text: string}[]}} Day
+ *   a local day of 23, 24 or 25 hours; `number` counts the calendar's days, `names` are from the longest to the shortest
+ */
+/**
+ * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointed: number | null}} Scene
+ *   what is drawn; `forecasts` are given where they differ from those in `periods`, `pointed` is the start of a period
+ */
+/** @typedef {{text: string, x: number, y: number, anchor?: string, kind?: string}} Label */
+
+export const HOUR_S = 3600;
+export const DAY_S = 24 * HOUR_S;
+const QUARTER_S = HOUR_S / 4;
+
+/** The colours of prices: five from cheap to expensive, one below zero, and one where it is not known. */
+export const TINTS = ["t0", "t1", "t2", "t3", "t4", "negative", "unknown"];
+
+/** The place of an amount's colour in TINTS; `scale` are the amounts between the five. @param {number} amount @param {number[]} scale */
+export const tintOf = (amount, scale) => (amount < 0 ? TINTS.indexOf("negative") : scale.filter((bound) => bound <= amount).length);
+
+// --- times
+
+/** The clock of a time zone: the device's own, if none is named. */
+export class Clock {
+  /** @param {string} [timeZone] */
+  constructor(timeZone) {
+    this.offsetFormat = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" });
+    /** @type {Record<number, number>} */
+    this.offsets = {};
+  }
+
+  /** Seconds that the wall clock is ahead of UTC, kept as calendars are slow. @param {number} ts */
+  offset(ts) {
+    const place = Math.floor(ts / QUARTER_S);
+    return (this.offsets[place] ??= this.findOffset(ts));
+  }
+
+  /** @param {number} ts */
+  findOffset(ts) {
+    const [, sign, hours, minutes] = /([+-])(\d+):(\d+)/.exec(this.offsetFormat.format(ts * 1000)) ?? ["", "+", 0, 0];
+    return Number(`${sign}1`) * (Number(hours) * HOUR_S + Number(minutes) * 60);
+  }
+
+  /** The wall clock as `2026-11-20T14:00`. @param {number} ts */
+  wall(ts) {
+    return new Date((ts + this.offset(ts)) * 1000).toISOString().slice(0, 16);
+  }
+
+  /** Whether an instant is in an hour that autumn repeats, the first time or the second. @param {number} ts */
+  isRepeated(ts) {
+    const [before, at, after] = [-HOUR_S, 0, HOUR_S].map((away) => this.offset(ts + away));
+    return before - at === HOUR_S || at - after === HOUR_S;
+  }
+
+  /** The start of the local day that holds an instant, or of one some days later. @param {number} ts @param {number} days */
+  midnight(ts, days = 0) {
+    const wall = Math.floor((ts + this.offset(ts)) / DAY_S + days) * DAY_S;
+    return wall - this.offset(wall - this.offset(wall - this.offset(ts)));
+  }
+
+  /** The names of an instant's day, from the longest to the shortest. @param {number} ts @returns {string[]} */
+  dayNames(ts) {
+    return [String(ts)];
+  }
+
+  /** How a full hour is written below the chart. @param {number} ts */
+  hourText(ts) {
+    return String(ts);
+  }
+
+  /** The local days from one instant to another. @param {number} from @param {number} to */
+  daysOf(from, to) {
+    /** @type {Day[]} */
+    const days = [];
+    for (let [start, end] = [from, 0]; start < to; start = end) {
+      end = this.midnight(start, 1);
+      const hours = [];
+      for (let ts = start; ts < end; ts += HOUR_S) {
+        hours.push({ ts, hour: ((ts + this.offset(ts)) % DAY_S) / HOUR_S, text: this.hourText(ts) });
+      }
+      days.push({ start, end, number: Math.floor((start + this.offset(start)) / DAY_S), names: this.dayNames(start), hours });
+    }
+    return days;
+  }
+}
+
+// --- what is worked out of prices
+
+/** Whether a price is published, not forecast. @param {Period} period */
+export const isPublished = (period) => period.low === null;
+
+/** The place of the first period that ends after an instant. @param {{end: number}[]} periods @param {number} ts */
+export function placeAt(periods, ts) {
+  let [low, high] = [0, periods.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (periods[middle].end > ts) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
+ * The period that holds an instant.
+ * @template {{start: number, end: number}} P @param {P[]} periods @param {number} ts
+ */
+export function periodAt(periods, ts) {
+  const found = periods[placeAt(periods, ts)];
+  return found && found.start <= ts ? found : undefined;
+}
+
+/** @template {{start: number, end: number}} P @param {P[]} periods @param {Span} view */
+export const inView = (periods, { from, to }) => periods.slice(placeAt(periods, from), placeAt(periods, to) + 1).filter(({ start }) => start < to);
+
+/** The least step of 1, 2 or 5 times a power of ten by which so many steps go as far as `reach`. @param {number} reach @param {number} steps */
+export function roundStep(reach, steps) {
+  const power = 10 ** Math.floor(Math.log10(reach / steps));
+  return power * ([1, 2, 5].find((factor) => factor * power * steps >= reach * (1 - 1e-9)) ?? 10);
+}
+
+/** The round amounts that are written at the price axis, and how many decimals they need. @param {number} least @param {number} most the ends of the axis @param {number} step */
+export function priceTicks(least, most, step) {
+  const first = Math.ceil(least / step - 1e-9);
+  const ticks = Array.from({ length: Math.floor(most / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
+  return { ticks, decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
+}
+
+/** How many hours there are from one time below the chart to the next; none where only midnights had room. @param {number} px how wide a time is, with the room around it @param {number} perSecond */
+export const hoursBetween = (px, perSecond) => [1, 2, 3, 4, 6, 12].find((hours) => hours * HOUR_S * perSecond >= px);
+
+const DAY_GAP_PX = 8;
+
+/**
+ * The names of the days in view and where their middles stand. A name never leaves the part of its day that is in view.
+ * Where days are too narrow even for the shortest way to write them, every so many are named, the same ones wherever the
+ * view begins, so that names don't flicker while it is moved; such a name stands at the start of its day.
+ * @param {Pick<Day, "start" | "end" | "number" | "names">[]} days @param {Span} view @param {number} perSecond pixels
+ * @param {(text: string) => number} widthOf how wide a text is drawn
+ * @returns {{every: number, names: {at: number, text: string}[]}} `every` is how many days there are to a name
+ */
+export function dayNames(days, view, perSecond, widthOf) {
+  const seen = days
+    .map((day) => ({ ...day, from: Math.max(day.start, view.from), to: Math.min(day.end, view.to) }))
+    .filter(({ from, to }) => from < to);
+  const room = (/** @type {string} */ text) => (widthOf(text) + DAY_GAP_PX) / perSecond;
+  const widest = (seen[0]?.names ?? []).map((_, way) => Math.max(...seen.map(({ names }) => room(names[way]))));
+  const way = widest.findIndex((seconds) => seconds <= DAY_S);
+  const every = way < 0 ? Math.ceil(widest[0] / DAY_S) : 1;
+  const found = seen.flatMap(({ number, start, from, to, names }) => {
+    if (every === 1) {
+      const text = names.slice(way).find((candidate) => room(candidate) <= to - from);
+      return text ? [{ at: (from + to) / 2, text }] : [];
+    }
+    const half = room(names[0]) / 2;
+    return number % every === 0 && start - half >= view.from && start + half <= view.to ? [{ at: start, text: names[0] }] : [];
+  });
+  return { every, names: found };
+}
+
+/**
+ * Leaves out labels that would touch an earlier one.
+ * @template {{at: number, width: number}} L  `at` is the middle
+ * @param {L[]} labels @param {number} gap
+ */
+export function apart(labels, gap) {
+  /** @type {L[]} */
+  const kept = [];
+  for (const label of labels) {
+    if (kept.every((other) => Math.abs(other.at - label.at) >= (other.width + label.width) / 2 + gap)) kept.push(label);
+  }
+  return kept;
+}
+
+/** The middle of a label that is moved between two edges. @param {number} at @param {number} width @param {number} left @param {number} right */
+export const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 2), right - width / 2);
+
+// --- how they are drawn
+
+/** The height of times and of days' names below the plot, and of what is named above it. */
+export const [HOURS_PX, DAYS_PX, BAND_PX] = [17, 18, 18];
+const [FONT_PX, GAP_PX] = [12, 6];
+
+const paths = (/** @type {string[]} */ names) => names.map((name) => `<path class="${name}"/>`).join("");
+const bars = (/** @type {string} */ when) => TINTS.map((tint) => `${when} bar ${tint}`);
+/** @param {string[]} behind @param {string[]} before @param {string} more */
+const picture = (behind, before, more) => `<svg aria-hidden="true"><defs><clipPath id="plot-area"><rect class="clip"/></clipPath>${more}</defs>
+<g clip-path="url(#plot-area)">${paths([...behind, "midnights", "grid", ...bars("past"), ...bars("coming"), "pointed"])}
+${paths(["likely", "median", "zero", ...before, "present"])}</g>${["prices", "hours", "days", "zones", "marks", "names"].map((name) => `<g class="${name}"></g>`).join("")}</svg>`;
+
+/** Draws prices into a picture of fixed parts: with more periods only paths get longer. */
+export class Drawing {
+  /**
+   * @param {HTMLElement} place
+   * @param {{behind?: string[], before?: string[], more?: string}} own the classes of its host's paths, behind the prices and before them, and what they refer to
+   */
+  constructor(place, { behind = [], before = [], more = "" }) {
+    this.place = place;
+    place.innerHTML = picture(behind, before, more);
+    /** @type {Record<string, Element>} */
+    this.parts = Object.fromEntries([...place.querySelectorAll("[class]")].map((part) => [part.getAttribute("class"), part]));
+    this.pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+    /** @type {Record<string, number>} */
+    this.widths = {};
+    this.size = { width: 0, height: 0 };
+    /** What lengths are multiplied with: a host's text may be larger. */
+    this.scale = 1;
+    this.zero = 0;
+    /** Where the plot is, and what its axes show. */
+    this.plot = { left: 0, right: 0, top: 0, bottom: 0, from: 0, perSecond: 1, least: 0, perAmount: 0 };
+  }
+
+  /** Takes over the room and the font that there are. */
+  measure() {
+    this.size = { width: this.place.clientWidth, height: this.place.clientHeight };
+    this.pen.font = `600 ${FONT_PX * this.scale}px ${getComputedStyle(this.place).fontFamily}`;
+    this.widths = {};
+  }
+
+  /** How wide a label is. @param {string} text */
+  widthOf(text) {
+    return (this.widths[text] ??= Math.ceil(this.pen.measureText(text).width));
+  }
+
+  /** A price in the unit that people read. @param {number} price */
+  amount(price) {
+    return price;
+  }
+
+  /** How an amount is written at the axis. @param {number} amount @param {number} decimals */
+  number(amount, decimals) {
+    return amount.toFixed(decimals);
+  }
+
+  /** The ends of the price axis, and what lies between two of its ticks. @param {number} least @param {number} most what it has to hold @param {number} _height of the plot */
+  axis(least, most, _height) {
+    return { least, most, step: roundStep(most - least, 5) };
+  }
+
+  /** In whole pixels, of which paths are made faster. @param {number} ts */
+  x(ts) {
+    return Math.round(this.plot.left + (ts - this.plot.from) * this.plot.perSecond);
+  }
+
+  /** @param {number} price */
+  y(price) {
+    return Math.round(this.plot.bottom - (this.amount(price) - this.plot.least) * this.plot.perAmount);
+  }
+
+  /**
+   * Draws the prices and their axes. Returns the periods in view.
+   * @template {Scene} S @param {S} scene @param {{left?: number, right: number, top: number, bottom: number, below: number, hasAxis: boolean, hasHours: boolean}} room
+   *   `below` is where times are written, with the days' names under them; without `left` there is as much room as the labels of the axis need
+   * @param {Period[]} [others] what the axis has to hold, too
+   */
+  drawPrices(scene, room, others = []) {
+    const { now, view, pointed } = scene;
+    /** @type {S["periods"]} */
+    const seen = inView(scene.periods, view);
+    const forecast = scene.forecasts ? inView(scene.forecasts, view) : seen.filter((period) => !isPublished(period));
+    this.frame(view, [...seen, ...forecast, ...others], room);
+    this.drawPublished(seen.filter(isPublished), now);
+    this.drawForecast(forecast);
+    this.drawTimes(scene, room);
+    const isNow = now >= view.from && now < view.to;
+    this.path("present", isNow ? `M${this.x(now) + 0.5} ${room.top - 2}V${room.bottom}` : "");
+    const shown = pointed === null ? undefined : periodAt(seen, pointed);
+    this.path("pointed", shown ? this.block(shown.start, shown.end) : "");
+    return seen;
+  }
+
+  /** Lays out the axes for all prices in view. @param {Span} view @param {Period[]} seen @param {{left?: number, right: number, top: number, bottom: number, hasAxis: boolean}} room */
+  frame({ from, to }, seen, { left: given, right, top, bottom, hasAxis }) {
+    let [low, high] = [0, 0];
+    for (const period of seen) {
+      low = Math.min(low, period.low ?? period.price);
+      high = Math.max(high, period.high ?? period.price);
+    }
+    const { least, most, step } = this.axis(this.amount(low), this.amount(high), bottom - top);
+    const perAmount = (bottom - top) / (most - least);
+    const { ticks, decimals } = priceTicks(least, most, step);
+    const labels = hasAxis ? ticks.map((tick) => this.number(tick, decimals)) : [];
+    const left = given ?? (hasAxis ? Math.max(20, ...labels.map((label) => this.widthOf(label))) + 8 : 0);
+    this.plot = { left, right, top, bottom, from, perSecond: (right - left) / (to - from), least, perAmount };
+    const lines = ticks.map((tick) => Math.round(bottom - (tick - least) * perAmount) + 0.5);
+    change(this.parts.clip, { x: left, width: Math.max(0, right - left), height: this.size.height });
+    this.path("grid", hasAxis ? lines.map((y) => `M${left} ${y}H${right}`).join("") : "");
+    this.zero = this.y(0) + 0.5;
+    this.path("zero", `M${left} ${this.zero}H${right}`);
+    this.show("prices", labels.map((text, i) => ({ text, x: left - (given ? 4 : 8) * this.scale, y: lines[i] + 3.5 * this.scale, anchor: "end" })));
+  }
+
+  /** One path for each colour, past and coming. @param {Period[]} published @param {number} now */
+  drawPublished(published, now) {
+    const drawn = Object.fromEntries([...bars("past"), ...bars("coming")].map((name) => [name, ""]));
+    for (const { start, end, price, tint } of published) {
+      const tip = this.y(price) + 0.5;
+      // A price of nothing is a line on the axis, not a gap.
+      drawn[`${end <= now ? "past" : "coming"} bar ${TINTS[tint ?? TINTS.length - 1]}`] += this.bar(this.x(start), this.x(end), tip === this.zero ? tip - 1 : tip);
+    }
+    for (const name in drawn) this.path(name, drawn[name]);
+  }
+
+  /** From the axis to a price. @param {number} left @param {number} right @param {number} tip */
+  bar(left, right, tip) {
+    return `M${left} ${this.zero}V${tip}H${right}V${this.zero}Z`;
+  }
+
+  /** @param {Period[]} forecast */
+  drawForecast(forecast) {
+    this.path("likely", forecast.map(({ start, end, low, high }) => this.box(start, this.y(high ?? 0), end, this.y(low ?? 0))).join(""));
+    this.path("median", this.steps(forecast));
+  }
+
+  /** What is named above the plot, as far as it has room. @param {{text: string, kind: string, at: number, width: number}[]} labels */
+  drawZones(labels) {
+    const { right, top } = this.plot;
+    const fitting = apart(labels, GAP_PX).filter(({ at, width }) => top >= BAND_PX && at + width / 2 <= right + 1);
+    this.show("zones", fitting.map((label) => ({ ...label, x: label.at, y: top - GAP_PX })));
+  }
+
+  /** @param {Scene} scene @param {{below: number, hasAxis: boolean, hasHours: boolean}} room */
+  drawTimes({ days, view }, { below, hasAxis, hasHours }) {
+    const { left, right, top, perSecond } = this.plot;
+    const shown = days.filter(({ start, end }) => end > view.from && start < view.to);
+    const end = below + (hasAxis ? DAYS_PX + (hasHours ? HOURS_PX : 0) : 0) * this.scale;
+    const { every, names } = dayNames(hasAxis ? shown : [], view, perSecond, (text) => this.widthOf(text));
+    // A name in the middle of its day stands between two lines, one at its start below its own.
+    const lines = shown.filter(({ start, number }) => start > view.from && number % every === 0);
+    this.path("midnights", lines.map(({ start }) => `M${this.x(start) + 0.5} ${top}V${every > 1 ? below : end}`).join(""));
+    const room = Math.max(0, ...shown.flatMap(({ hours }) => hours.map(({ text }) => this.widthOf(text))));
+    const step = hasHours && hoursBetween(room + 10, perSecond);
+    const hours = step ? shown.flatMap((day) => day.hours.filter(({ hour }) => hour % step === 0)) : [];
+    const times = hours.map(({ ts, text }) => ({ text, at: this.x(ts), width: this.widthOf(text), x: this.x(ts), y: below + 13 * this.scale }));
+    const inside = times.filter(({ at, width }) => at >= left && at - width / 2 >= 0 && at + width / 2 <= right + 4);
+    this.show("hours", apart(inside, 4));
+    this.show("days", names.map(({ at, text }) => ({ text, x: left + (at - view.from) * perSecond, y: end - 5 * this.scale })));
+  }
+
+  /** A line of steps, with gaps where nothing is known. @param {Period[]} periods */
+  steps(periods) {
+    let [path, until] = ["", NaN];
+    for (const { start, end, price } of periods) {
+      const joint = start === until ? "V" : `M${this.x(start)} `;
+      path += `${joint}${this.y(price)}H${this.x(end)}`;
+      until = end;
+    }
+    return path;
+  }
+
+  /** The whole height of the plot, between two instants. @param {number} from @param {number} to */
+  block(from, to) {
+    return this.box(from, this.plot.top, to, this.plot.bottom);
+  }
+
+  /** @param {number} from @param {number} top @param {number} to @param {number} bottom */
+  box(from, top, to, bottom) {
+    const [left, right] = [this.x(from), this.x(to)];
+    return `M${left} ${top}H${right}V${bottom}H${left}Z`;
+  }
+
+  /** @param {string} name @param {string} d */
+  path(name, d) {
+    change(this.parts[name], { d });
+  }
+
+  /** Shows texts with as many nodes as they take. @param {string} name @param {Label[]} labels */
+  show(name, labels) {
+    const group = this.parts[name];
+    labels.forEach(({ text, x, y, anchor = "middle", kind = "" }, i) => {
+      const node = group.children[i] ?? group.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "text"));
+      change(node, { x: Math.round(x * 2) / 2, y: Math.round(y * 2) / 2, "text-anchor": anchor, class: kind });
+      write(node, text);
+    });
+    while (group.children.length > labels.length) group.lastElementChild?.remove();
+  }
+}
+
+/** @param {Element} element @param {Record<string, string | number>} attributes */
+export function change(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
+  }
+}
+
+/** @param {Node} node @param {string} text */
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+// --- how one moves in them
+
+const NEAREST_S = 6 * HOUR_S;
+export const ZOOM = 1.5;
+const SCRUB_AFTER_MS = 350;
+const STILL_PX = 6;
+const HEARD = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "focusout"];
+
+/**
+ * What of the prices is in view, and which period is pointed at. Its host puts a scene into it, and `bounds`.
+ * @template {Scene} S @template {Drawing & {draw(scene: S): void}} D
+ */
+export class Chart {
+  /** @param {HTMLElement} place what hears the reader @param {D} drawing @param {() => number} clock @param {() => void} listener hears of what is pointed at and in view */
+  constructor(place, drawing, clock, listener) {
+    this.place = place;
+    this.clock = clock;
+    this.listener = listener;
+    this.drawing = drawing;
+    /** @type {S | null} */
+    this.scene = null;
+    /** @type {Span} all that can be seen */
+    this.bounds = { from: 0, to: 0 };
+    /** @type {Map<number, number>} where each finger or the mouse is held down */
+    this.held = new Map();
+    this.downAt = NaN;
+    this.isScrubbing = false;
+    this.scrubTimer = 0;
+    this.frame = 0;
+    for (const name of HEARD) place.addEventListener(name, this, { passive: false });
+  }
+
+  get view() {
+    return this.scene?.view ?? { from: 0, to: 1 };
+  }
+
+  /** Shows what is seen at first. */
+  home() {}
+
+  /** Hears that one wants to go to before the first period. */
+  lookBefore() {}
+
+  /** Hears that the reader has chosen a view. */
+  chosen() {}
+
+  /** @param {Span} view */
+  see({ from, to }) {
+    const { scene, bounds } = this;
+    if (!scene) return;
+    const length = Math.min(Math.max(to - from, NEAREST_S), bounds.to - bounds.from);
+    const start = Math.min(Math.max(from, bounds.from), bounds.to - length);
+    scene.view = { from: start, to: start + length };
+    this.redraw();
+    this.listener();
+  }
+
+  /** @param {number} seconds */
+  pan(seconds) {
+    const { from, to } = this.view;
+    this.chosen();
+    this.see({ from: from + seconds, to: to + seconds });
+  }
+
+  /** Moves by a part of what is in view. @param {number} part */
+  turn(part) {
+    this.pan((this.view.to - this.view.from) * part);
+  }
+
+  /** Shows less, for factors above 1, or more; an instant stays where it is. @param {number} [factor] @param {number} [around] */
+  zoom(factor = ZOOM, around) {
+    const { from, to } = this.view;
+    const now = this.clock();
+    const kept = around ?? this.scene?.pointed ?? (now > from && now < to ? now : (from + to) / 2);
+    const length = Math.max((to - from) / factor, NEAREST_S);
+    const start = kept - ((kept - from) / (to - from)) * length;
+    this.chosen();
+    this.see({ from: start, to: start + length });
+  }
+
+  /** Points at the period of an instant, or at none. @param {number | null} ts @param {PointerEvent} [event] what it was pointed with */
+  point(ts, event) {
+    const { scene } = this;
+    const pointed = ts === null ? null : (periodAt(scene?.periods ?? [], ts)?.start ?? null);
+    if (!scene || pointed === scene.pointed) return;
+    scene.pointed = pointed;
+    this.redraw();
+    this.listener();
+  }
+
+  /** Points some periods further, and moves along so that it stays in view. @param {number} places */
+  step(places) {
+    const { periods = [], pointed = null, now = 0 } = this.scene ?? {};
+    const place = placeAt(periods, pointed ?? now) + (pointed === null ? 0 : places);
+    if (place < 0) this.lookBefore();
+    const period = periods[Math.min(Math.max(place, 0), periods.length - 1)];
+    if (!period) return;
+    const { from, to } = this.view;
+    if (period.start < from || period.end > to) this.pan(period.start < from ? period.start - from : period.end - to);
+    this.point(period.start);
+  }
+
+  redraw() {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      if (this.scene) this.drawing.draw(this.scene);
+    });
+  }
+
+  /** How many seconds a pixel stands for: by what is in view, which may be drawn a moment later. */
+  get perPixel() {
+    const { left, right } = this.drawing.plot;
+    return (this.view.to - this.view.from) / (right - left);
+  }
+
+  /** The instant at a place on the screen. @param {number} clientX */
+  instantAt(clientX) {
+    return this.view.from + (clientX - this.place.getBoundingClientRect().left - this.drawing.plot.left) * this.perPixel;
+  }
+
+  /** Points at what is under a pointer; beside the plot at the first period in view, or the last. @param {PointerEvent} event */
+  pointAt(event) {
+    const { from, to } = this.view;
+    this.point(Math.min(Math.max(this.instantAt(event.clientX), from), to - 1), event);
+  }
+
+  /** What the chart's place hears. @param {any} event */
+  handleEvent(event) {
+    if (event.type === "pointerdown") this.hold(event);
+    else if (event.type === "pointermove") this.move(event);
+    else if (event.type === "wheel") this.wheel(event);
+    else if (event.type === "keydown") this.key(event);
+    else if (event.type === "focusout") this.leave();
+    else if (event.type === "pointerleave") event.pointerType === "mouse" && !this.held.size && this.point(null);
+    else this.release(event);
+  }
+
+  /** Hears that the focus has gone. */
+  leave() {
+    this.point(null);
+  }
+
+  /** @param {PointerEvent} event */
+  hold(event) {
+    const { button, pointerId, pointerType, clientX, target } = event;
+    if (button !== 0 || /** @type {Element} */ (target).localName === "button") return;
+    this.place.setPointerCapture(pointerId);
+    this.held.set(pointerId, clientX);
+    this.downAt = clientX;
+    this.pointAt(event);
+    clearTimeout(this.scrubTimer);
+    // A finger that rests, and then moves, reads prices; one that moves at once moves the chart.
+    if (pointerType !== "mouse") this.scrubTimer = setTimeout(() => (this.isScrubbing = this.held.size === 1), SCRUB_AFTER_MS);
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const { pointerId, pointerType, clientX, buttons } = event;
+    // A menu may have taken the release.
+    if (!buttons) this.held.clear();
+    const before = this.held.get(pointerId);
+    if (before !== undefined) {
+      const other = [...this.held].find(([id]) => id !== pointerId)?.[1];
+      if (other === undefined && !this.isScrubbing) {
+        if (Math.abs(clientX - this.downAt) < STILL_PX) return;
+        this.downAt = NaN;
+        this.pan(this.instantAt(before) - this.instantAt(clientX));
+      } else if (other !== undefined && Math.min(Math.abs(clientX - other), Math.abs(before - other)) > STILL_PX) {
+        this.zoom(Math.abs(clientX - other) / Math.abs(before - other), this.instantAt(other));
+      }
+      if (!this.isScrubbing) clearTimeout(this.scrubTimer);
+      this.held.set(pointerId, clientX);
+    } else if (pointerType !== "mouse") return;
+    this.pointAt(event);
+  }
+
+  /** @param {PointerEvent} event */
+  release({ type, pointerId }) {
+    clearTimeout(this.scrubTimer);
+    this.held.delete(pointerId);
+    this.isScrubbing &&= this.held.size > 0;
+    // The page scrolls with this finger: it didn't mean a price.
+    if (type === "pointercancel") this.point(null);
+  }
+
+  /** @param {WheelEvent} event */
+  wheel(event) {
+    const { ctrlKey, shiftKey, deltaX, deltaY } = event;
+    if (!ctrlKey && !shiftKey && Math.abs(deltaX) <= Math.abs(deltaY)) return;
+    event.preventDefault();
+    if (ctrlKey) this.zoom(deltaY < 0 ? ZOOM : 1 / ZOOM, this.instantAt(event.clientX));
+    else this.pan((deltaX || deltaY) * this.perPixel);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { key, shiftKey } = event;
+    const [first] = this.scene?.periods ?? [];
+    const day = first ? DAY_S / (first.end - first.start) : 0;
+    const arrow = (/** @type {number} */ way) => (shiftKey ? this.turn(way / 4) : this.step(way));
+    /** @type {Record<string, () => void>} */
+    const actions = {
+      ArrowLeft: () => arrow(-1),
+      ArrowRight: () => arrow(1),
+      PageUp: () => this.step(-day),
+      PageDown: () => this.step(day),
+      "+": () => this.zoom(),
+      "-": () => this.zoom(1 / ZOOM),
+      Home: () => (this.home(), this.point(this.clock())),
+      Escape: () => this.point(null),
+    };
+    const action = actions[key === "=" ? "+" : key];
+    if (!action || event.altKey || event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  }
+}

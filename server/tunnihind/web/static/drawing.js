@@ -1,0 +1,107 @@
+// What a page draws of prices beyond what it shares with Home Assistant's card: as the server draws them without scripts.
+
+import { DAYS_PX, Drawing, HOURS_PX, roundStep, TINTS, within } from "./chart.js";
+
+/** What the price axis has beyond the least and the most that it shows, as a part of what lies between them. */
+const MARGIN = 0.05;
+const TICKS = 6;
+const GAP_PX = 8;
+const USUAL_FONT_PX = 16;
+/** What is to be avoided is told from what is found by more than a colour. */
+const HATCHING = `<pattern id="hatching" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatching" d="M3 0V6"/></pattern>`;
+
+/** @typedef {import("./chart.js").Period} Period @typedef {import("./chart.js").Span} Span */
+/**
+ * @typedef {import("./chart.js").Scene & {forecasts: Period[], nights: Span[], found: Span[], dearest: Span[], wording: import("./wording.js").Wording}} DrawnScene
+ *   `found` and `dearest` are what the finder has found
+ */
+
+/**
+ * The price axis: holds zero and all that is in view, and a little more. The same as that of the server's drawing.
+ * @param {number} least @param {number} most
+ */
+export function priceScale(least, most) {
+  const reach = most - least || 1;
+  const margin = reach * MARGIN;
+  return { least: least < 0 ? least - margin : 0, most: (most || (least < 0 ? 0 : 1)) + margin, step: roundStep(reach, TICKS) };
+}
+
+/** Draws published prices as steps, the forecast as a line in its band, and what is behind them. */
+export class PageDrawing extends Drawing {
+  /** @param {HTMLElement} place @param {HTMLElement} over lies over the plot: the style sheet says where that is */
+  constructor(place, over) {
+    super(place, { behind: ["nights", "window", "avoid"], before: TINTS.map((tint) => `edge ${tint}`), more: HATCHING });
+    this.over = place.appendChild(over);
+    this.wording = /** @type {import("./wording.js").Wording} */ (/** @type {unknown} */ (null));
+    this.measure();
+  }
+
+  /** @override */
+  measure() {
+    this.scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_FONT_PX;
+    super.measure();
+  }
+
+  /** @override @param {number} amount @param {number} decimals */
+  number(amount, decimals) {
+    return this.wording.price(amount, decimals);
+  }
+
+  /** @override @param {number} least @param {number} most */
+  axis(least, most) {
+    return priceScale(least, most);
+  }
+
+  /** @param {DrawnScene} scene */
+  draw(scene) {
+    const { offsetLeft: left, offsetTop: top, offsetWidth, offsetHeight } = this.over;
+    if (!offsetWidth || !offsetHeight) return;
+    this.wording = scene.wording;
+    const bottom = top + offsetHeight;
+    const hasHours = this.size.height - bottom >= (HOURS_PX + DAYS_PX) * this.scale;
+    this.drawPrices(scene, { left, right: left + offsetWidth, top, bottom, below: bottom, hasAxis: true, hasHours });
+    for (const [name, spans] of /** @type {[string, Span[]][]} */ (Object.entries({ nights: scene.nights, window: scene.found, avoid: scene.dearest }))) {
+      this.path(name, spans.map(({ from, to }) => this.block(from, to)).join(""));
+    }
+    this.nameMarks(scene);
+  }
+
+  /** The line of the prices, each step joined to the one before. @override @param {Period[]} published @param {number} now */
+  drawPublished(published, now) {
+    super.drawPublished(published, now);
+    const edges = TINTS.map(() => "");
+    published.forEach(({ start, end, price, tint }, i) => {
+      const before = published[i - 1];
+      const joint = before?.end === start ? `${this.y(before.price)}V` : "";
+      edges[tint ?? TINTS.length - 1] += `M${this.x(start)} ${joint}${this.y(price)}H${this.x(end)}`;
+    });
+    edges.forEach((d, tint) => this.path(`edge ${TINTS[tint]}`, d));
+  }
+
+  /** From the middle of each period to that of the next. @override @param {Period[]} forecast */
+  drawForecast(forecast) {
+    /** @type {Period[][]} */
+    const runs = [];
+    for (const period of forecast) {
+      const run = runs.at(-1);
+      if (run?.at(-1)?.end === period.start) run.push(period);
+      else runs.push([period]);
+    }
+    const line = (/** @type {Period[]} */ run, /** @type {"low" | "price" | "high"} */ of) =>
+      run.map((period) => `${this.x((period.start + period.end) / 2)} ${this.y(period[of] ?? 0)}`).join("L");
+    this.path("median", runs.map((run) => `M${line(run, "price")}`).join(""));
+    this.path("likely", runs.map((run) => `M${line(run, "high")}L${line([...run].reverse(), "low")}Z`).join(""));
+  }
+
+  /** Names the unit above the price axis, and the present where its name has room. @param {DrawnScene} scene */
+  nameMarks({ now, view, wording }) {
+    const { left, right } = this.plot;
+    const label = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {number} */ middle, /** @type {number} */ least) => {
+      const width = this.widthOf(text);
+      return { text, kind, width, at: within(middle, width, least, right) };
+    };
+    const unit = label(wording.unitSymbol, "unit", 0, 2);
+    const isNow = now >= view.from && now < view.to;
+    this.drawZones([unit, ...(isNow ? [label(wording.say("chart.legend.now"), "now-name", this.x(now), Math.max(left, unit.width + GAP_PX))] : [])]);
+  }
+}
