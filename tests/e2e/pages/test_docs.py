@@ -39,7 +39,7 @@ async def test_trying_a_wrong_parameter_shows_the_problem(watched_page: WatchedP
     await section.get_by_role("button", name="Try it").click()
     await expect(section.locator("[data-status]")).to_contain_text("400")
     await expect(section.locator("[data-body]")).to_contain_text("give one or two digits")
-    # The browser's console tells of every 400.
+    # The browser's console logs every 400.
     assert ["400" in complaint for complaint in watched_page.console_errors] == [True]
     watched_page.console_errors.clear()
 
