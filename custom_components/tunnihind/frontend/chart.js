@@ -17,6 +17,11 @@
  * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointed: number | null}} Scene
  *   what is drawn; `forecasts` are given where they differ from those in `periods`, `pointed` is the start of a period
  */
+/**
+ * @typedef {{left?: number, right: number, top: number, bottom: number, below: number, hasAxis: boolean, hasHours: boolean}} Room
+ *   where the plot is; without `left` it leaves the labels of the price axis as much room as they need. Times are written
+ *   from `below` on, and days under them
+ */
 /** @typedef {{text: string, x: number, y: number, anchor?: string, kind?: string}} Label */
 
 export const HOUR_S = 3600;
@@ -259,9 +264,7 @@ export class Drawing {
 
   /**
    * Draws the prices and their axes. Returns the periods in view.
-   * @template {Scene} S @param {S} scene @param {{left?: number, right: number, top: number, bottom: number, below: number, hasAxis: boolean, hasHours: boolean}} room
-   *   `below` is where times are written, with the days' names under them; without `left` there is as much room as the labels of the axis need
-   * @param {Period[]} [others] what the axis has to hold, too
+   * @template {Scene} S @param {S} scene @param {Room} room @param {Period[]} [others] what the axis has to hold, too
    */
   drawPrices(scene, room, others = []) {
     const { now, view, pointed } = scene;
@@ -279,7 +282,7 @@ export class Drawing {
     return seen;
   }
 
-  /** Lays out the axes for all prices in view. @param {Span} view @param {Period[]} seen @param {{left?: number, right: number, top: number, bottom: number, hasAxis: boolean}} room */
+  /** Lays out the axes for all prices in view. @param {Span} view @param {Period[]} seen @param {Room} room */
   frame({ from, to }, seen, { left: given, right, top, bottom, hasAxis }) {
     let [low, high] = [0, 0];
     for (const period of seen) {
@@ -325,11 +328,11 @@ export class Drawing {
   /** What is named above the plot, as far as it has room. @param {{text: string, kind: string, at: number, width: number}[]} labels */
   drawZones(labels) {
     const { right, top } = this.plot;
-    const fitting = apart(labels, GAP_PX).filter(({ at, width }) => top >= BAND_PX && at + width / 2 <= right + 1);
-    this.show("zones", fitting.map((label) => ({ ...label, x: label.at, y: top - GAP_PX })));
+    const fitting = apart(labels, GAP_PX).filter(({ at, width }) => top >= BAND_PX * this.scale && at + width / 2 <= right + 1);
+    this.show("zones", fitting.map((label) => ({ ...label, x: label.at, y: top - GAP_PX * this.scale })));
   }
 
-  /** @param {Scene} scene @param {{below: number, hasAxis: boolean, hasHours: boolean}} room */
+  /** @param {Scene} scene @param {Room} room */
   drawTimes({ days, view }, { below, hasAxis, hasHours }) {
     const { left, right, top, perSecond } = this.plot;
     const shown = days.filter(({ start, end }) => end > view.from && start < view.to);

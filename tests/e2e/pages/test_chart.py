@@ -6,7 +6,7 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.pages.test_pages_accessible import findings
 from tests.support.api.api_server import HOUR, RunningServer
-from tests.support.pages.browser import PHONE, address_of, open_page, series_of
+from tests.support.pages.browser import PHONE, address_of, location_of, open_page, series_of
 from tunnihind.market import HOUR_S
 
 FINGER_PX = 20
@@ -46,6 +46,30 @@ async def test_the_tip_stays_in_the_plot_of_a_phone_and_clear_of_the_finger(
         # Another touch lets go of what was pointed at.
         await page.locator(".now .when").tap()
         await expect(page.locator("[data-readout]")).to_be_hidden()
+
+
+async def test_a_finger_that_rests_reads_prices_and_leaves_the_view(browser: Browser, server: RunningServer) -> None:
+    async with open_page(browser, address_of(server), **PHONE) as seen:
+        await seen.page.clock.install()
+        page = await seen.show("/")
+        over = page.locator(".plot .over")
+        await over.scroll_into_view_if_needed()
+        box = await over.bounding_box()
+        assert box is not None
+        touch = await page.context.new_cdp_session(page)
+
+        async def finger(kind: str, *lefts: float) -> str:
+            points = [{"x": box["x"] + left, "y": box["y"] + 40} for left in lefts]
+            await touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+            return await page.get_by_role("slider").get_attribute("aria-valuetext") or ""
+
+        first = await finger("touchStart", 50)
+        await page.clock.run_for(400)
+        second = await finger("touchMove", 200)
+        await finger("touchEnd")
+        assert first != second
+        await page.clock.run_for(1000)
+        assert "from=" not in await location_of(page)
 
 
 async def test_on_a_phone_the_legend_names_every_mark_in_view_in_two_lines(

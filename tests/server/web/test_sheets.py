@@ -9,6 +9,7 @@ import pytest
 import tunnihind.web
 from tests.support.api.api_server import Serve, html_of
 from tests.support.pages import sample_views
+from tunnihind.web.assets import page_files
 
 PACKAGE = Path(tunnihind.web.__file__).parent
 SHEETS = sorted((PACKAGE / "static").glob("*.css"))
@@ -21,7 +22,8 @@ def test_every_class_that_a_sheet_styles_is_written_somewhere(sheet: Path) -> No
     rules = re.sub(r'/\*.*?\*/|"[^"]*"', "", sheet.read_text(), flags=re.DOTALL)
     selectors = re.findall(r"([^{}]+)\{", rules)
     styled = {name for selector in selectors for name in re.findall(r"\.([a-z][\w-]*)", selector)}
-    sources = chain(PACKAGE.glob("*.py"), PACKAGE.rglob("*.html"), (PACKAGE / "static").glob("*.js"))
+    scripts = (path for path in page_files() if path.suffix == ".js")
+    sources = chain(PACKAGE.glob("*.py"), PACKAGE.rglob("*.html"), scripts)
     written = {word for source in sources for word in re.findall(r"[a-z][\w-]*", source.read_text())}
     assert styled
     assert {name for name in styled - written if not BY_NUMBER.fullmatch(name)} == set()
