@@ -559,6 +559,7 @@ ha-card > * { flex: none; }
 .when, .unit, .parts, .legend, .message, button { color: var(--soft); }
 .price, .parts, .legend, .foot { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 12px; }
 .readout > .price, .readout > .parts { order: 2; flex-basis: 100%; column-gap: 8px; }
+.amount, .unit { white-space: nowrap; } .price .level { align-self: last baseline; line-height: 15px; }
 .amount { font-size: 32px; line-height: 38px; }
 .level, .legend span { display: inline-flex; align-items: center; gap: 6px; }
 .level::before { content: ""; width: 10px; height: 10px; border-radius: 50%; background: var(--tint, var(--soft)); forced-color-adjust: none; }
@@ -586,6 +587,7 @@ text.forecast { fill: color-mix(in oklab, var(--accent) 65%, var(--ink)); }
 .marks text, .names text { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round; }
 .foot { align-items: center; min-height: 32px; }
 @container (max-width: 240px) { .earlier, .later { display: none; } }
+@container (min-width: 241px) { .readout > .price { flex-wrap: nowrap; } }
 .legend i { width: 18px; height: 10px; background: linear-gradient(var(--median) 0 0) center / 100% 2px no-repeat var(--likely); }
 .legend .sold { background: repeating-linear-gradient(90deg, var(--sold) 0 5px, transparent 5px 8px) center / 100% 2px no-repeat; }
 .moves { display: flex; margin-inline-start: auto; }

@@ -695,8 +695,8 @@ async def test_the_size_that_is_asked_for_counts_title_selling_price_and_banner(
 
 async def test_the_badge_of_a_demo_stays_in_its_place_whatever_is_read(browser: Browser) -> None:
     at, contents = example("demo")
-    for width in (268, 330, 480):
-        async with opened_card(browser, contents, at, Look(width=width, height=0)) as page:
+    for width, language in product((268, 330, 480), ("en", "ru")):
+        async with opened_card(browser, contents, at, Look(width=width, height=0, language=language)) as page:
             places = []
             for instant in (None, at + 3600, at + 40 * 3600):
                 await card(page).evaluate("(card, instant) => card.chart.point(instant)", instant)
