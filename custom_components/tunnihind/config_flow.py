@@ -61,7 +61,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     def __init__(self) -> None:
         self._errors: dict[str, str] = {}
-        self._tried = {"example": EXAMPLE_URL, "url": "", "reason": "", "zone": ""}
+        self._text_values = {"example": EXAMPLE_URL, "url": "", "reason": "", "zone": ""}
         self._answers: dict[str, Any] = {}
         self._package: Package | None = None
 
@@ -107,7 +107,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
                 found = await ask(self.hass, server.addresses[zone])
             except TunnihindError as error:
                 self._errors[CONF_ZONE] = error.key
-                self._tried |= error.translation_placeholders or {}
+                self._text_values |= error.translation_placeholders or {}
             else:
                 if found.zone is zone:
                     self._found = found
@@ -120,13 +120,13 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             step_id="zone",
             data_schema=vol.Schema({vol.Required(CONF_ZONE, default=likely): zones}),
             errors=self._errors,
-            description_placeholders={**self._tried, "server": without_password(server.url)},
+            description_placeholders={**self._text_values, "server": without_password(server.url)},
         )
 
     def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
         """Note the error that the server has the prices of another zone than the wanted one."""
         self._errors[field] = OtherZone.key
-        self._tried |= {
+        self._text_values |= {
             "url": without_password(server.url),
             "zone": wanted.country(language),
             "reason": server.zone.country(language),
@@ -181,7 +181,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         """
         if user_input is not None:
             return self._store_address()
-        return self.async_show_form(step_id="replace", description_placeholders={"url": self._tried["url"]})
+        return self.async_show_form(step_id="replace", description_placeholders={"url": self._text_values["url"]})
 
     @override
     async def async_step_zeroconf(self, discovery_info: ZeroconfServiceInfo) -> ConfigFlowResult:
@@ -222,7 +222,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         known = [entry for entry in self._async_current_entries(include_ignore=True) if entry.unique_id in zones]
         for entry in known:
             if entry.source != SOURCE_IGNORE:
-                await self._follow(entry, server.addresses[zones[entry.unique_id or ""]])
+                await self._update_address(entry, server.addresses[zones[entry.unique_id or ""]])
         if not to_add or any(entry.source == SOURCE_IGNORE for entry in known):
             return self.async_abort(reason="already_configured")
         self._found = server
@@ -230,7 +230,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         self.context["title_placeholders"] = {"name": name, "host": server.place}
         return await self._continue_with_server() if server.is_rehearsal else None
 
-    async def _follow(self, entry: TunnihindConfigEntry, url: str) -> None:
+    async def _update_address(self, entry: TunnihindConfigEntry, url: str) -> None:
         """Give an entry the address at which its server was found, unless its present address still works."""
         if await self._still_answers(entry):
             await self._poll_now(entry)
@@ -286,16 +286,16 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         self._errors = {}
         if user_input is None:
             return None
-        self._tried["url"] = user_input[CONF_URL]
+        self._text_values["url"] = user_input[CONF_URL]
         try:
             url = server_url(user_input[CONF_URL])
-            self._tried["url"] = without_password(url)
+            self._text_values["url"] = without_password(url)
             return await ask(self.hass, url)
         except ValueError:
             self._errors[CONF_URL] = "invalid_url"
         except TunnihindError as error:
             self._errors[CONF_URL] = error.key
-            self._tried["reason"] = (error.translation_placeholders or {})["reason"]
+            self._text_values["reason"] = (error.translation_placeholders or {})["reason"]
         return None
 
     async def _still_answers(self, entry: ConfigEntry) -> bool:
@@ -318,7 +318,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             step_id=step_id,
             data_schema=self.add_suggested_values_to_schema(schema, suggested),
             errors=self._errors,
-            description_placeholders=self._tried,
+            description_placeholders=self._text_values,
         )
 
     def _abort_if_address_is_taken(self, server: Server, *, but: ConfigEntry) -> None:

@@ -11,7 +11,7 @@ from tests.support.machine.shifted_clock import ShiftedClock, library
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    """Return where a test's processes keep their data."""
+    """Return the data folder of a test's processes."""
     return tmp_path / "data" / "tunnihind.db"
 
 
@@ -23,7 +23,7 @@ def environment(tmp_path: Path, database: Path) -> dict[str, str]:
 
 @pytest.fixture
 def tunnihind(environment: dict[str, str]) -> Tunnihind:
-    """Return what runs a command to its end."""
+    """Return a function that runs a command to its end."""
 
     async def command(*arguments: str, clock: ShiftedClock | None = None) -> Done:
         return await run(arguments, environment | (clock.environment if clock else {}))
@@ -33,7 +33,10 @@ def tunnihind(environment: dict[str, str]) -> Tunnihind:
 
 @pytest.fixture
 async def launch(environment: dict[str, str], tmp_path: Path) -> AsyncIterator[Launch]:
-    """Return what starts a server. It has to stop when asked, leave no process behind, and log no bug."""
+    """Return a function that starts a server.
+
+    The server has to stop on request, leave no process behind, and log no bug.
+    """
     servers: list[Server] = []
 
     def start(
@@ -58,7 +61,7 @@ async def launch(environment: dict[str, str], tmp_path: Path) -> AsyncIterator[L
 
 @pytest.fixture
 def clock(tmp_path: Path) -> ShiftedClock:
-    """Return a clock for servers to live on another day."""
+    """Return a clock with which servers run on another day."""
     found = library()
     if found is None:
         pytest.skip("needs a clock that can be shifted: Debian's package libfaketime")

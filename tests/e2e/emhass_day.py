@@ -1,7 +1,7 @@
 """EMHASS itself plans a day with the prices of a running server. By hand and weekly: `./run test-emhass`.
 
-EMHASS lives in an environment of its own, whose `emhass` the variable TUNNIHIND_EMHASS names: its pins need an older
-Python than ours.
+EMHASS has its own environment, because its pins need an older Python than ours. The variable TUNNIHIND_EMHASS names its
+`emhass`.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ SECRETS: Final = {
 
 
 def configuration(step_s: int) -> dict[str, Any]:
-    """Return a house with one heater that can run at any time, which asks nobody for its load and its sun."""
+    """Return a house with one heater that can run at any time, without requests for its load and its sun."""
     one_heater = {
         "nominal_power_of_deferrable_loads": HEATER_W,
         "operating_hours_of_each_deferrable_load": HEATER_HOURS,
@@ -67,7 +67,7 @@ def configuration(step_s: int) -> dict[str, Any]:
 
 
 async def parameters_of_the_recipe(server: Server, folder: Path, resolution: str) -> dict[str, Any]:
-    """Return what the recipe for Home Assistant sends to EMHASS, with the prices of the server."""
+    """Return the data that the recipe for Home Assistant sends to EMHASS, with the server's prices."""
     commands = yaml.safe_load(recipe("emhass.yaml", server.url))["rest_command"]
     prices = (
         await server.get(f"{commands['tunnihind_for_emhass']['url'].removeprefix(server.url)}&resolution={resolution}")
@@ -82,7 +82,7 @@ async def parameters_of_the_recipe(server: Server, folder: Path, resolution: str
 
 
 async def planned(folder: Path, parameters: dict[str, Any], step_s: int) -> list[dict[str, str]]:
-    """Have EMHASS plan a day, and return the rows of its plan."""
+    """Let EMHASS plan a day, and return the rows of its plan."""
     (folder / "data").mkdir()
     (folder / "config.json").write_text(json.dumps(configuration(step_s)))
     (folder / "secrets.yaml").write_text(yaml.safe_dump(SECRETS))

@@ -1,4 +1,4 @@
-"""A server found on the network, by somebody who looks for one as Home Assistant does."""
+"""A server found on the network, by a client that searches like Home Assistant."""
 
 import re
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ async def network() -> AsyncIterator[DiscoveryClient]:
 
 
 async def announced_name(server: Server) -> str:
-    """Return the name by which the server says it is announced."""
+    """Return the announced name from the server's log."""
     await server.until_logged("INFO announced on the local network as ")
     [name] = re.findall(r"announced on the local network as '(.*?)'", server.log)
     return f"{name}.{SERVICE_TYPE}"
@@ -62,6 +62,6 @@ async def test_a_past_day_and_a_server_told_to_be_quiet_are_not_announced(
         await launch(*quiet).until("/healthz", lambda reply: reply.status == 200)
     server = launch("--no-pipeline", "--host", EVERYWHERE)
     name = await announced_name(server)
-    # All have one identity: had another been announced before it, it would have had to take another name.
+    # All have one identity, so a second announced server would need another name.
     assert name == f"Tunnihind {(await server.get('/api/about')).json()['instanceId'][:8]}.{SERVICE_TYPE}"
     assert (await network.service_info(name)).port == int(server.url.rpartition(":")[2])

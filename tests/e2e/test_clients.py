@@ -1,4 +1,4 @@
-"""Clients that are not ours, against a server on a real socket: curl, and a browser on another origin."""
+"""Other programs as clients of a server on a real socket: curl, and a browser on another origin."""
 
 import asyncio
 import json
@@ -85,7 +85,7 @@ async def test_a_browser_on_another_origin_reads_prices_and_errors(server: Runni
 
 
 async def test_a_browser_on_another_origin_may_ask_conditionally(server: RunningServer, foreign_page: Page) -> None:
-    # A header of its own makes the browser ask for leave first (preflight), and the answer's ETag must be readable.
+    # An extra header makes the browser send a preflight request first, and the answer's ETag must be readable.
     url = f"http://127.0.0.1:{server.port}/api/v1/forecast"
     etag = (await fetch(foreign_page, url))["etag"]
     assert etag is not None

@@ -1,4 +1,4 @@
-"""A server's data taken over into PostgreSQL: the command killed at its work, and the server that goes on from it."""
+"""A server's data copied into PostgreSQL: the command is killed at its work, and a server continues from the copy."""
 
 import time
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""`serve --demo`: all of it at once, with no network, and never among real data."""
+"""`serve --demo`: complete at once, without a network, and never mixed with real data."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -41,7 +41,7 @@ def code_of(file: str, server: RunningServer) -> str:
 
 
 def prices_of(body: Document) -> dict[int, float]:
-    """Return what a consumer is to reckon with: settled prices, and the median for the hours after them."""
+    """Return the prices for consumers: settled prices, and the median for the hours after them."""
     return {hour["ts"]: hour["p50Kwh"] for hour in body["forecast"]} | {h["ts"]: h["eurKwh"] for h in body["dayAhead"]}
 
 
@@ -130,7 +130,7 @@ async def market_by_quarter(server: RunningServer) -> dict[int, float]:
 
 
 async def feed(server: RunningServer, uri: str) -> str:
-    """Return what a program gets that asks for an address in a recipe."""
+    """Return the answer to a program that requests an address of a recipe."""
     answer = await server.ask(uri.removeprefix(f"http://127.0.0.1:{server.port}"))
     assert answer.status == 200, answer.body
     return answer.body.decode()
@@ -185,7 +185,7 @@ async def test_predbat_pays_with_vat_and_gets_without(server_of_quarters: Runnin
 
 
 async def shelly(script: str, answers: list[Document], hours: int) -> list[tuple[float, bool]]:
-    """Run the script for some hours and return what it switches when; our stand-in for the Shelly asks and waits."""
+    """Run the script for some hours and return its switchings. Our stand-in for the Shelly makes requests and waits."""
     stand_in = f"""
         const answers = {json.dumps(answers)};
         let now = answers[0].now * 1000;

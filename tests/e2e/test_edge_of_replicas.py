@@ -1,4 +1,4 @@
-"""What the edge of packaging/scale adds to that of one server: replicas, limits per client, a CDN."""
+"""The additions of packaging/scale's edge to a single server's edge: replicas, limits per client, a CDN."""
 
 import asyncio
 import ipaddress
@@ -21,7 +21,7 @@ BEHIND_A_CDN: Final = "set_real_ip_from 127.0.0.9;"
 
 @dataclass
 class Replica:
-    """A replica that answers as it is told, and notes what it was asked."""
+    """A replica that gives set answers, and notes its requests."""
 
     asked: list[web.BaseRequest] = field(default_factory=list)
     status: int = 200
@@ -81,7 +81,7 @@ async def opened(folder: Path, *, more: str = "") -> AsyncIterator[Edge]:
         async def answers() -> bool:
             assert nginx.is_running(), nginx.log
             try:
-                # From an address of its own, so that it counts for nobody's limit.
+                # The request has its own address, so it doesn't count for any client's limit.
                 return (await edge.get("/healthz", client="127.0.0.99")).status == 404
             except ClientConnectionError:
                 return False
@@ -92,7 +92,7 @@ async def opened(folder: Path, *, more: str = "") -> AsyncIterator[Edge]:
 
 @pytest.fixture
 async def open_edge(tmp_path: Path) -> AsyncIterator[Open]:
-    """Return what opens an edge."""
+    """Return a function that opens an edge."""
     if program() is None:
         pytest.skip("needs nginx: Debian's package nginx-light")
     async with AsyncExitStack() as stack:
@@ -120,7 +120,7 @@ async def test_a_frozen_replica_costs_a_wait_and_no_request(edge: Edge) -> None:
     edge.replicas[2].slow_s = 60
     replies = await asyncio.gather(*(edge.get(f"/api/series?n={n}") for n in range(9)))
     assert {reply.status for reply in replies} == {200}
-    # It was asked, and is left alone from then on.
+    # The replica was asked once, and not again.
     asked = len(edge.replicas[2].asked)
     assert asked > 0
     assert {(await edge.get(f"/api/series?n={n}")).status for n in range(10, 16)} == {200}
@@ -153,7 +153,7 @@ async def test_a_client_is_limited_whether_its_answers_are_cached_or_not(edge: E
         replies = await asyncio.gather(*(edge.get(path.format(n), client=client) for n in range(60)))
         statuses = [reply.status for reply in replies]
         assert set(statuses) == {200, 429}
-        # Twenty at once, and ten for each second that all of it took.
+        # Twenty requests pass at once, and then ten each second.
         assert statuses.count(200) >= 20
         assert (await edge.get(client="127.0.0.4")).status == 200, "others are not"
 

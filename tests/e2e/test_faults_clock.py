@@ -22,7 +22,7 @@ async def test_hours_and_forecasts_are_right_again_after_every_jump_of_the_clock
 
 
 async def assert_right(server: Server, clock: ShiftedClock) -> None:
-    """What is served comes to be of the clock's hour, with that day's prices and a forecast of the last hour."""
+    """In the end the answers are for the clock's hour, with that day's prices and a forecast of the last hour."""
 
     def is_right(reply: Reply) -> bool:
         body, now = reply.json(), clock.now()

@@ -1,4 +1,4 @@
-"""More silent connections than a server may have open: requests are served all the same."""
+"""More silent connections than a server may have open: it still serves requests."""
 
 import asyncio
 import resource
@@ -18,7 +18,7 @@ LIMITED = ("sh", "-c", 'ulimit -n 1024 && exec "$@"', "sh")
 
 @pytest.fixture
 def _many_descriptors() -> Iterator[None]:
-    """Let this process have its side of all those connections."""
+    """Allow this process its side of all those connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * SILENT + 500
     if hard != resource.RLIM_INFINITY and hard < wanted:

@@ -1,4 +1,4 @@
-"""A database with damaged cells: the server starts and goes on, says which they are, and fetches what can be."""
+"""A database with damaged cells: the server starts and goes on, names the cells, and fetches their data again."""
 
 import sqlite3
 from collections.abc import Sequence

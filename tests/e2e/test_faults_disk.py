@@ -1,4 +1,4 @@
-"""Disks that can't be written to: serving goes on, and the log says what is wrong."""
+"""Disks that can't be written to: serving goes on, and the log names the fault."""
 
 import os
 import resource
@@ -59,7 +59,7 @@ class SmallDisk:
 
 
 class LimitedFiles:
-    """What comes nearest where nobody may mount: files that can't grow beyond a size."""
+    """The best replacement if mounting is not allowed: files that can't grow past a size."""
 
     complaint = "disk I/O error"
 
@@ -102,7 +102,7 @@ async def test_serving_goes_on_while_the_disk_is_full_and_work_once_there_is_roo
 
 @pytest.fixture
 def read_only(database: Path) -> Iterator[Sequence[str]]:
-    """Return what to start a server with for which the data is read-only once `chmod` has made it so."""
+    """Return the start command of a server for which `chmod` makes the data read-only."""
     # Root may write anything, unless the capability to is taken from it.
     yield ("setpriv", "--bounding-set=-dac_override", "--") if os.geteuid() == 0 else ()
     database.parent.chmod(0o755)
@@ -153,7 +153,7 @@ async def test_a_first_start_on_a_full_disk_waits_for_room(launch: Launch, disk:
 
 @pytest.fixture
 async def filled(tmp_path: Path, clock: ShiftedClock, tunnihind: Tunnihind) -> int:
-    """Fill the database with prices of a month and a forecast, well within an hour; return when that was made."""
+    """Fill the database with prices of a month and a forecast, well within an hour; return the forecast's time."""
     clock.set("2025-12-15T07:20:00Z")
     quotes = made_up_quotes(date(2025, 11, 15), date(2025, 12, 16))
     await tunnihind("import", "prices", str(write_prices(tmp_path / "prices.csv", quotes)), clock=clock)
@@ -223,7 +223,7 @@ async def test_an_older_backup_over_the_file_leaves_no_client_without_prices(
 
 
 def hours_from(first: str, count: int) -> Callable[[Reply], bool]:
-    """Return what tells whether an answer has so many published hours from an hour on."""
+    """Return a function that checks whether an answer has this many published hours from an hour on."""
     start = round(datetime.fromisoformat(first).timestamp())
     expected = [*range(start, start + count * HOUR_S, HOUR_S)]
     return lambda reply: [hour["ts"] for hour in reply.json()["dayAhead"]] == expected

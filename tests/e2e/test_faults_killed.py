@@ -1,4 +1,4 @@
-"""Ends without warning and with: nothing is lost, nothing is doubled, nobody is left behind."""
+"""Ends with and without warning: no data is lost or doubled, and no process is left behind."""
 
 import asyncio
 import socket

@@ -1,4 +1,7 @@
-"""What users get wrong: options, files, databases. A message names what and where; the exit status is for scripts."""
+"""Mistakes of users: options, files, databases.
+
+A message names the mistake and its place; the exit status is for scripts.
+"""
 
 import os
 from collections.abc import Iterator
@@ -11,14 +14,14 @@ from tests.support.machine.processes import Launch, Tunnihind
 
 @pytest.fixture
 def untouched(database: Path) -> Iterator[None]:
-    """Make sure that no database has come into being."""
+    """Check that no database was created."""
     yield
     assert not database.exists()
 
 
 @pytest.fixture
 def no_database(database: Path) -> Iterator[Path]:
-    """Return a file that is no database, and make sure that it is left as it is."""
+    """Return a file that is not a database, and check that it stays unchanged."""
     garbage = os.urandom(10_000)
     database.parent.mkdir()
     database.write_bytes(garbage)

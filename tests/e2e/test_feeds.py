@@ -30,7 +30,7 @@ async def served_as_of(launch: Launch, tunnihind: Tunnihind, files: list[Path], 
 
 
 async def best_known(server: Server) -> dict[int, float]:
-    """Return each quarter's price from two days ago on as the quarters' own resource tells it, EUR/MWh."""
+    """Return each quarter's price from two days ago on, from the quarters' own resource, EUR/MWh."""
     body = (await server.get("/api/v1/quarters?days=2")).json()
     prices = {one["ts"]: one["p50"] for one in body["forecast"]}
     return prices | {one["ts"]: one["eurMwh"] for one in body["dayAhead"]}

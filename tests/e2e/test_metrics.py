@@ -1,4 +1,4 @@
-"""What operators watch: every metric of the shipped rules and dashboard is one that a running server shows."""
+"""A running server shows every metric of the shipped rules and dashboard."""
 
 import re
 import time
@@ -20,7 +20,7 @@ FOLDER = PROJECT / "packaging/observability"
 
 
 def names(exposition: str) -> Iterator[str]:
-    """Yield what is shown now, and what is declared and has no value before something happens."""
+    """Yield the metrics with a value, and those that are declared but have no value before an event."""
     for family in text_string_to_metric_families(exposition):
         yield from (sample.name for sample in family.samples)
         if not family.samples:

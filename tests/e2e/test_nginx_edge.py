@@ -54,7 +54,7 @@ class Edge:
     access_log: Path
 
     async def get(self, path: str = FORECAST, **headers: str) -> Reply:
-        """Ask the edge, as a client that accepts no coding unless it says so."""
+        """Ask the edge, like a client that accepts no coding unless one is given."""
         named = {"Accept-Encoding": "identity"} | {key.replace("_", "-"): value for key, value in headers.items()}
         async with (
             ClientSession(timeout=ClientTimeout(total=PATIENCE_S), auto_decompress=False) as session,
@@ -63,7 +63,7 @@ class Edge:
             return Reply(response.status, response.headers, await response.read())
 
     def at(self, ts: float, *, origin: float | None = None) -> None:
-        """Set the time on both, or let the server have another; the edge's is right to half a second."""
+        """Set the time of both, or another time for the server. The edge's time is right to half a second."""
         self.clock.set(datetime.fromtimestamp(ts).astimezone().isoformat())
         self.origin.clock.instant = ts if origin is None else origin
 
@@ -106,7 +106,7 @@ def hit(reply: Reply) -> bool:
 
 
 def current(reply: Reply) -> int:
-    """Return the start of the period that an answer has as the current one."""
+    """Return the start of an answer's current period."""
     first: int = reply.json()["dayAhead"][0]["ts"]
     return first
 

@@ -1,4 +1,4 @@
-"""Quarters of an hour from real processes: at each edge, on days of any length, and whatever is or isn't there."""
+"""Quarters of an hour from real processes: at each boundary, on days of any length, with and without data."""
 
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -40,7 +40,7 @@ def hourly_means(quarters: dict[int, float]) -> dict[int, float]:
 
 
 def check_agreement(hours: dict[str, Any], quarters: dict[str, Any]) -> None:
-    """Check that both resources say the same of each whole hour that lies ahead."""
+    """Check that both resources agree on each whole hour ahead."""
     for name in ("zone", "currency", "madeAt", "gated", "docs"):
         assert quarters[name] == hours[name]
     # Both may move with their instants of answering.

@@ -22,7 +22,7 @@ NEWEST = NOW + 12 * HOUR_S
 
 @dataclass(frozen=True)
 class History:
-    """Files to import, and the hourly prices that come of them."""
+    """Files to import, and their hourly prices."""
 
     prices: tuple[Path, ...]
     covariates: Path
@@ -54,7 +54,7 @@ async def imported(history: History, tunnihind: Tunnihind) -> History:
 
 
 def digest(database: Path) -> str:
-    """Return what stands for all that is in the database, its write-ahead log included."""
+    """Return a digest of the whole database, including its write-ahead log."""
     log = Path(f"{database}-wal")
     return hashlib.sha256(database.read_bytes() + (log.read_bytes() if log.exists() else b"")).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Several servers on one PostgreSQL: one runs the pipeline, whatever becomes of it, and all show the same."""
+"""Several servers on one PostgreSQL: one runs the pipeline, also after failures, and all give the same answers."""
 
 import asyncio
 import time
@@ -59,7 +59,7 @@ async def test_another_takes_over_from_a_frozen_holder_which_stands_by_when_it_i
 
 
 async def until_all_say_the_same(*servers: Server, refreshed_after: int) -> None:
-    """Wait until all servers have data of after an instant, and answer with the same."""
+    """Wait until all servers have data from after an instant, and give the same answers."""
 
     async def look() -> bool:
         answers = [at_any_moment((await server.get("/api/v1/forecast")).json()) for server in servers]
@@ -97,7 +97,7 @@ async def test_a_server_behind_a_balancer_ends_without_a_failed_request(launch: 
         clients = [asyncio.create_task(keep_asking(session, turned_away)) for _ in range(4)]
         await asyncio.sleep(0)
         server.ask_to_end()
-        # What a balancer does: it looks whether the server is ready, and asks it no more once it isn't.
+        # The work of a balancer: it checks whether the server is ready, and stops asking it if not.
         await server.until("/readyz", lambda reply: "the server is stopping" in reply.json()["reasons"])
         asked_while_stopping = await last_answer(session)
         turned_away.set()
@@ -109,7 +109,7 @@ async def test_a_server_behind_a_balancer_ends_without_a_failed_request(launch: 
 
 
 async def keep_asking(session: ClientSession, turned_away: asyncio.Event) -> int:
-    """Ask until there is another server to ask; return how often. Each has to be answered."""
+    """Send requests until another server is there, and return their number. Each has to be answered."""
     asked = 0
     while not turned_away.is_set() or not asked:
         async with session.get("/api/v1/forecast") as response:

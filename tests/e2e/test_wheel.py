@@ -1,4 +1,4 @@
-"""The wheel as users install it: what is in it, and that it serves its pages without the project around it."""
+"""The wheel as users install it: its contents, and its pages without the project around it."""
 
 import os
 import shutil
@@ -35,14 +35,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(built: Path) -> Path:
-    """Return a folder with what the wheel installs."""
+    """Return a folder with the wheel's installed files."""
     shutil.unpack_archive(built / f"tunnihind-{__version__}-py3-none-any.whl", built / "installed", "zip")
     return built / "installed"
 
 
 @pytest.fixture
 def environment(environment: dict[str, str], installed: Path) -> dict[str, str]:
-    """Let processes run what the wheel installs, not the project's own files."""
+    """Let processes run the wheel's files, not the project's own."""
     return environment | {"PYTHONPATH": str(installed)}
 
 

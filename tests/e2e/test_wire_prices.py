@@ -1,4 +1,4 @@
-"""Prices over the wire: a server that lives on a past day, and an upstream that does what Elering has done."""
+"""Prices over the wire: a server on a past day, and an upstream that repeats Elering's real faults."""
 
 import json
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ BEFORE_PUBLICATION = "2025-12-15T11:50:00Z"
 
 
 def market() -> Quotes:
-    """Return the quarters of late 2025 as they were, where the real history is at hand, or ones like them."""
+    """Return the real quarters of late 2025 if the history is at hand, or similar ones."""
     real = SHARED / "data" / "prices_15min.csv"
     return csv_quotes(real) if real.exists() else made_up_quotes(date(2025, 10, 1), date(2025, 12, 31))
 
@@ -37,7 +37,7 @@ async def elering(clock: ShiftedClock) -> AsyncIterator[FakeElering]:
 
 
 def settled_through(last: int) -> Any:  # noqa: ANN401
-    """Return what tells whether an answer's settled prices end with an hour."""
+    """Return a function that checks whether an answer's settled prices end with an hour."""
 
     def holds(reply: Reply) -> bool:
         hours = reply.json()["dayAhead"]

@@ -1,4 +1,4 @@
-"""Weather over the wire, beside the prices: what is forecast now, and what had been forecast."""
+"""Weather over the wire, beside the prices: the present forecast and earlier ones."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""`serve --zones`: each further zone has the whole server under its name, and Estonia's stays the specification's."""
+"""`serve --zones`: each further zone has the whole server under its name, and Estonia's follows the specification."""
 
 import re
 from collections.abc import Mapping

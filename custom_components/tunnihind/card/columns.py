@@ -65,13 +65,13 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
     market: list[float | None] = []
     answer = prices.answer if prices.answer.step_s == paid["step"] else prices.answer.in_hours()
     level_of = _levels(prices.levels, start, end)
-    for instant, price in _places(paid):
+    for instant, price in _starts_and_prices(paid):
         eur_mwh = None if price is None else answer.market_price(instant)
         market.append(None if eur_mwh is None else round(eur_mwh / _KWH_PER_MWH, _MARKET_DECIMALS))
-        charged.append(None if price is None else _place_in(charges, _parts(tariff.charges(instant))))
+        charged.append(None if price is None else _index_in(charges, _parts(tariff.charges(instant))))
     return PriceColumns(
         **paid,
-        level=[None if price is None else level_of(instant) for instant, price in _places(paid)],
+        level=[None if price is None else level_of(instant) for instant, price in _starts_and_prices(paid)],
         tint=_tints(paid, prices.scale, tariff),
         market=market,
         charged=charged,
@@ -116,7 +116,7 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
 
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
     """Return each price's colour. The scale's market prices become their average household prices in these periods."""
-    known = {instant: price for instant, price in _places(paid) if price is not None}
+    known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:
         bounds = [fmean(tariff.price(bound, instant) for instant in known) for bound in scale]
     else:
@@ -128,7 +128,7 @@ def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | 
     return [None if price is None else tint(price) for price in paid["price"]]
 
 
-def _places(columns: Columns) -> Iterator[tuple[int, float | None]]:
+def _starts_and_prices(columns: Columns) -> Iterator[tuple[int, float | None]]:
     for place, price in enumerate(columns["price"]):
         yield columns["start"] + place * columns["step"], price
 
@@ -137,7 +137,7 @@ def _parts(charges: Charges) -> dict[str, float]:
     return {charge.part.value: round(charge.eur_kwh, _PART_DECIMALS) for charge in charges.charges if charge.eur_kwh}
 
 
-def _place_in(charges: list[dict[str, float]], parts: dict[str, float]) -> int:
+def _index_in(charges: list[dict[str, float]], parts: dict[str, float]) -> int:
     if parts not in charges:
         charges.append(parts)
     return charges.index(parts)

@@ -37,7 +37,7 @@ _PRICES: Final = "prices"
 _DAYS: Final = 14
 _ENTRY: Final = "entry_id"
 _ENTITY: Final = "entity_id"
-_WHICH: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, vol.Optional(_ENTITY): str}
+_ENTRY_FIELDS: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, vol.Optional(_ENTITY): str}
 
 
 @callback
@@ -196,7 +196,7 @@ def async_register(hass: HomeAssistant) -> None:
     async_register_command(hass, _past)
 
 
-@websocket_command({vol.Required("type"): f"{DOMAIN}/card/subscribe", **_WHICH})
+@websocket_command({vol.Required("type"): f"{DOMAIN}/card/subscribe", **_ENTRY_FIELDS})
 @callback
 def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Subscribe to the contents of an entry, named by its id or by any of its entities: see `contents.CardContents`.
@@ -212,7 +212,7 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
         connection.subscriptions[msg["id"]] = async_subscribe(hass, entry, connection, msg["id"])
 
 
-@websocket_command({vol.Required("type"): f"{DOMAIN}/card/past", **_WHICH})
+@websocket_command({vol.Required("type"): f"{DOMAIN}/card/past", **_ENTRY_FIELDS})
 @async_response
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send an entry's days before today, see `CardPast`. The entry is named as for `_subscribe`.

@@ -301,7 +301,9 @@ export class Drawing {
     this.path("grid", hasAxis ? lines.map((y) => `M${left} ${y}H${right}`).join("") : "");
     this.zero = this.y(0) + 0.5;
     this.path("zero", `M${left} ${this.zero}H${right}`);
-    this.show("prices", labels.map((text, i) => ({ text, x: left - (given ? 4 : 8) * this.scale, y: lines[i] + 3.5 * this.scale, anchor: "end" })));
+    // The lowest one stands on the axis: the first time is written below it.
+    const baseline = (/** @type {number} */ line) => Math.min(line + 3.5 * this.scale, bottom);
+    this.show("prices", labels.map((text, i) => ({ text, x: left - (given ? 4 : 8) * this.scale, y: baseline(lines[i]), anchor: "end" })));
   }
 
   /** One path for each colour, past and coming. @param {Period[]} published @param {number} now */

@@ -182,7 +182,7 @@ class Account:
         if window is not None and self._runs and self._runs[-1].start == window.start:
             needed = settings.energy_kwh if window is outcome else None
             self._runs[-1] = self._runs[-1].following(window.pieces, needed, now)
-            self._set_ready_again(min(now, window.end))
+            self._note_ran_until(min(now, window.end))
             if window is outcome:
                 return
         if is_set_back or self._ready_since is None or not isinstance(outcome, Decision) or now < outcome.span.opens:
@@ -204,7 +204,7 @@ class Account:
                 )
             )
 
-    def _set_ready_again(self, instant: int) -> None:
+    def _note_ran_until(self, instant: int) -> None:
         """Note the time until which a window has run: a new one in the same span can't start before."""
         if self._ready_since is not None:
             self._ready_since = max(self._ready_since, instant)

@@ -87,7 +87,7 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     for place, span in enumerate(open_spans):
         outcome = window_in(settings, timeline, span, now, goes_on=ran_until == span.opens)
         if isinstance(outcome, Decision):
-            if outcome.shortened and _is_left_out(settings, timeline, outcome, open_spans[place + 1 :]):
+            if outcome.shortened and _should_wait_for_later_day(settings, timeline, outcome, open_spans[place + 1 :]):
                 continue
             return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=run)
         reasons.append(outcome.reason)
@@ -111,7 +111,9 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, 
     return tuple(found)
 
 
-def _is_left_out(settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]) -> bool:
+def _should_wait_for_later_day(
+    settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]
+) -> bool:
     """Return whether the window is short because time has passed, and a later span of the plan's days may have room."""
     span = window.span
     days_end = last_close(settings, span)

@@ -132,7 +132,7 @@ CLOCKS_DIFFER_S: Final = 300
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     """Read the data of a market known now. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
-    # The version is read first, so that data stored meanwhile have a later version, and their answers other tags.
+    # Read the version first: data stored meanwhile then have a later version, so answers with them get other tags.
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S
     newest = store.prices.newest(zone) or since

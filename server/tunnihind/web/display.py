@@ -166,8 +166,8 @@ class Display:
 
     @property
     def unit_named(self) -> str:
-        """The unit and what its prices include, for screen readers that read it once."""
-        return self._including("unit.named.{}")
+        """The unit and what its prices include."""
+        return f"{self.unit}, {self.basis}"
 
     @property
     def unit_named_briefly(self) -> str:

@@ -62,7 +62,6 @@ def _amount(cents: float, display: Display) -> str:
 def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: Display) -> Iterator[str]:
     texts = display.texts
     if isinstance(tariff, OwnTariff):
-        yield texts("household.own.rates")
         return
     yield texts("household.rates", since=texts.full_date(PRICE_LIST), read=texts.full_date(READ_ON))
     unknown = defaultdict[str, list[str]](list)

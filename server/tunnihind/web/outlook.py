@@ -277,9 +277,9 @@ class _Sentences:
     def _names(self, days: Sequence[date]) -> str:
         today = self._show.day(self._now)
         if days == [today]:
-            return self._text("outlook.today")
+            return self._text("days.today")
         if days == [today + timedelta(days=1)]:
-            return self._text("outlook.tomorrow")
+            return self._text("days.tomorrow")
         named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
         # The name begins the sentence. Within a sentence, Estonian weekdays have a small letter.
         return named[0].upper() + named[1:]

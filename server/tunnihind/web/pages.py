@@ -203,6 +203,7 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
             inline=inline,
             unit_named_in=unit_named_in,
             pretty=pretty,
+            recipe_names=RECIPES,
             recipes={file: recipe(file, settings.base_url, options.lang) for file in RECIPES},
             vat=texts_in(options.lang).vat(rate),
             vat_is_by_date=newest_since > 0,

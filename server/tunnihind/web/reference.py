@@ -74,17 +74,18 @@ def pretty(example: object) -> str:
 ADDRESS: Final = "http://tunnihind.local:8080"
 """The files have this in place of the server's address."""
 
-RECIPES: Final = (
-    "curl.sh",
-    "python.py",
-    "javascript.js",
-    "home-assistant.yaml",
-    "apexcharts.yaml",
-    "evcc.yaml",
-    "emhass.yaml",
-    "predbat.yaml",
-    "shelly.js",
-)
+RECIPES: Final = {
+    "curl.sh": "curl",
+    "python.py": "Python",
+    "javascript.js": "JavaScript",
+    "home-assistant.yaml": "Home Assistant, REST",
+    "apexcharts.yaml": "Home Assistant, ApexCharts",
+    "evcc.yaml": "evcc",
+    "emhass.yaml": "EMHASS",
+    "predbat.yaml": "Predbat",
+    "shelly.js": "Shelly",
+}
+"""What each recipe is for, in any language."""
 
 
 def recipe(file: str, address: str, language: Language = "en") -> str:

@@ -16,7 +16,7 @@ _LOG_LINES = 60
 async def real_home(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[RealHome]:
-    """Return a home that shows prices, in the afternoon unless the module says in BEGINS when."""
+    """Return a home that shows prices, in the afternoon or at the module's BEGINS."""
     found = library()
     if found is None:
         pytest.skip("needs a clock that can be shifted: Debian's package libfaketime")

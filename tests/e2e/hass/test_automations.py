@@ -1,4 +1,4 @@
-"""What a home does by itself: automations on a plan's window."""
+"""Automations on a plan's window in a home."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ WINDOW = "binary_sensor.heating_window"
 async def test_automations_follow_a_window_over_a_restart_without_a_server(
     real_home: RealHome,
 ) -> None:
-    # With other hours around it, so that no window of the day before or after can touch it.
+    # Other hours are around it, so that no window of the day before or after can touch it.
     await real_home.add_plan("Heating", 2, earliest="16:00:00", deadline="20:00:00")
     target = {"target": {"entity_id": WINDOW}}
     boiler = await switched(
@@ -50,7 +50,7 @@ async def test_automations_follow_a_window_over_a_restart_without_a_server(
 
 
 async def switched(real_home: RealHome, name: str, *, on: Json, off: Json) -> str:
-    """Return something that automations with these triggers switch on and off."""
+    """Return a helper that automations with these triggers switch on and off."""
     entity_id = await real_home.hass.add_helper("input_boolean", name)
     for state, trigger in (("on", on), ("off", off)):
         await real_home.hass.add_automation(
@@ -62,7 +62,7 @@ async def switched(real_home: RealHome, name: str, *, on: Json, off: Json) -> st
 
 
 async def assert_switched(real_home: RealHome, *entities: str, to: str, at: float) -> None:
-    """They all are switched at an instant, not when the server is asked next."""
+    """All of them switch at the instant, and not at the next poll."""
     for entity_id in entities:
         state = await real_home.hass.until_state(entity_id, lambda state: state.state == to, say=to)
         assert 0 <= datetime.fromisoformat(state.last_changed).timestamp() - at < AT_ONCE_S

@@ -1,4 +1,4 @@
-"""The card on the dashboards of a real Home Assistant: it shows what the sensors show, as they change."""
+"""The card on the dashboards of a real Home Assistant: it shows the sensors' states, as they change."""
 
 import pytest
 from playwright.async_api import Page
@@ -56,7 +56,7 @@ async def test_a_household_billed_by_the_quarter_sees_quarters_at_once(real_home
 
 
 async def until_step(page: Page, step: int) -> None:
-    """Wait until the card's periods are so long."""
+    """Wait until the card's periods have this length."""
     await card_in(page).evaluate(
         """(card, step) => new Promise((resolve) => {
           const look = () => {

@@ -1,4 +1,4 @@
-"""The card in a real Home Assistant: it is there with nothing to install, wherever and however one looks."""
+"""The card in a real Home Assistant: it needs no installation, on every kind of dashboard and connection."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -63,7 +63,7 @@ async def test_a_dashboard_of_either_mode_shows_the_card(real_home: RealHome) ->
 
 
 async def test_the_card_is_there_though_its_file_comes_before_home_assistant_s_own(real_home: RealHome) -> None:
-    """Home Assistant replaces the browser's registry of elements as it starts, and forgets who came before."""
+    """Home Assistant replaces the browser's registry of elements at its start, and forgets earlier elements."""
 
     async def come_late(route: Route) -> None:
         await asyncio.sleep(_LATE_S)
@@ -121,7 +121,7 @@ async def test_the_card_is_suggested_for_the_integration_s_entities_and_no_other
 
 @asynccontextmanager
 async def language_of_the_owner(real_home: RealHome, language: str) -> AsyncIterator[None]:
-    """Let the owner have chosen a language, and English afterwards."""
+    """Set the owner's language, and English afterwards."""
     for_owner = partial(real_home.hass.command, "frontend/set_user_data", key="language")
     await for_owner(value={"language": language})
     try:
@@ -152,7 +152,7 @@ async def test_the_card_is_there_after_a_restart(real_home: RealHome) -> None:
 
 
 async def test_the_card_goes_with_the_last_server(real_home: RealHome) -> None:
-    """The last of these tests: nothing is left to look at."""
+    """This is the last of these tests, because it removes the card."""
     entry_id = (await real_home.entry())["entry_id"]
     async with owner_s_browser(real_home) as context:
         async with opened(context, real_home, FROM_A_FILE) as page:

@@ -15,7 +15,7 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104  the default; there is nothing of anybody's
 
 @pytest.fixture
 async def hass(tmp_path: Path) -> AsyncIterator[HassApi]:
-    """Return a Home Assistant that looks for what there is on the network."""
+    """Return a Home Assistant that looks for servers on the network."""
     if not reachable_addresses([EVERYWHERE]):
         pytest.skip("needs a network, if only one of this machine alone")
     (folder := tmp_path / "hass").mkdir()

@@ -1,4 +1,4 @@
-"""What people see of the integration in a browser."""
+"""The integration's pages in a browser."""
 
 import pytest
 

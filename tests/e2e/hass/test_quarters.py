@@ -1,4 +1,4 @@
-"""A home that turns to billing by the quarter on the eve of a day of 100, in a real Home Assistant by a real server."""
+"""A home that changes to billing by the quarter before a day of 100 quarters, with a real Home Assistant and server."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.timeout(300)
 BEGINS = "2026-10-24T20:00:00Z"
 """23:00 in Tallinn, an hour before the day on which the clocks go back."""
 REPEATED_TS = round(datetime.fromisoformat("2026-10-25T03:00:00+03:00").timestamp())
-"""When the hour begins that comes twice."""
+"""The start of the hour that comes twice."""
 
 
 async def test_prices_go_by_the_quarter_once_the_household_says_so(real_home: RealHome) -> None:

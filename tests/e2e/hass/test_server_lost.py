@@ -1,4 +1,4 @@
-"""A home whose server dies: prices go on changing at the hour, over a restart too, for as long as they were told."""
+"""A home whose server dies: prices go on changing at the hour, also over a restart, until the known prices end."""
 
 from datetime import datetime
 
@@ -29,7 +29,7 @@ async def test_prices_go_on_without_the_server_and_end_with_what_is_known(real_h
 
 
 async def assert_price_changes_at_the_hour(real_home: RealHome, told: ExpectedStates) -> None:
-    """The new hour's price is there when it begins, not when the server is asked next."""
+    """The new hour's price comes at its start, and not at the next poll."""
     hour = next_hour(real_home.clock.now())
     await real_home.come_to(hour)
     assert (await real_home.shows("current_price")).number == told.settled[hour - HOUR_S]
@@ -41,7 +41,7 @@ async def assert_price_changes_at_the_hour(real_home: RealHome, told: ExpectedSt
 
 
 async def assert_price(real_home: RealHome, told: ExpectedStates) -> None:
-    """What is shown is what was told of the hour that the clock is in."""
+    """The states are the known prices of the present hour."""
     await real_home.until_shows(
         "current_price", lambda state: state.number == told.price_at(real_home.clock.now()), say="what was told"
     )

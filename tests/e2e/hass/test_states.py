@@ -1,4 +1,4 @@
-"""The integration added to a real Home Assistant by its flow: it shows what the API tells, to people and to tools."""
+"""The integration added to a real Home Assistant by its flow: its states and attributes have the API's values."""
 
 import sqlite3
 from contextlib import closing
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(300)
 
 @pytest.fixture
 async def expected(real_home: RealHome) -> ExpectedStates:
-    """Return what the API tells, once Home Assistant has heard it too: the demo's forecast gets better as it runs."""
+    """Return the API's data when Home Assistant has it too, because the demo's forecast gets better as it runs."""
     price = await real_home.entity("current_price")
 
     async def look() -> ExpectedStates | None:
@@ -77,7 +77,7 @@ async def test_the_first_plan_is_there_with_the_cheapest_three_hours_of_the_day(
 ) -> None:
     left = sorted(price for ts, price in expected.day(0).items() if ts > expected.now)
     average = float(await real_home.hass.shows("sensor.cheapest_3_hours_average_price"))
-    # Its pieces are an hour or longer and may begin at a quarter: no dearer than the three cheapest whole hours left.
+    # Its pieces are an hour or longer and may begin at a quarter, so they cost at most the three cheapest whole hours.
     assert min(expected.day(0).values()) <= average <= round(sum(left[:3]) / 3, 4)
     assert await real_home.hass.shows("binary_sensor.cheapest_3_hours_window") == "off"
 
@@ -121,7 +121,7 @@ async def test_a_plan_added_on_its_page_has_its_window_at_once(real_home: RealHo
 
 
 def starts(expected: ExpectedStates, deadline: datetime) -> list[datetime]:
-    """Return every quarter at which two hours can begin and be done by the deadline."""
+    """Return every quarter at which two hours can begin and end by the deadline."""
     first = -(-expected.now // 900) * 900
     return [local(ts) for ts in range(first, int(deadline.timestamp()) - 2 * HOUR_S + 1, 900)]
 
@@ -135,7 +135,7 @@ def price_between(expected: ExpectedStates, start: datetime, end: datetime) -> f
 async def change_prices(
     real_home: RealHome, *, vat_percent: float, margin: float, network: float, levies: float
 ) -> None:
-    """Fill the form of what the household pays, fees in c/kWh."""
+    """Fill in the household's fees, in c/kWh."""
     figures: dict[str, Any] = {
         "supply": {"vat_percent": vat_percent, "margin": margin, "fees_include_vat": False},
         "network": {

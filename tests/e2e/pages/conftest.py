@@ -1,4 +1,4 @@
-"""One browser for all pages that a process tests: so they share its event loop, fixtures and tests alike."""
+"""One browser for all pages that a process tests. Fixtures and tests share its event loop."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -23,21 +23,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """Return a running browser. Each test opens pages of its own, which know nothing of each other."""
+    """Return a running browser. Each test opens its own pages, which share no data."""
     async with chromium() as browser:
         yield browser
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def serve() -> AsyncIterator[Serve]:
-    """Return what starts a server with the given view and settings; without a view it has read nothing yet."""
+    """Return a function that starts a server with the given view and settings.
+
+    Without a view, the server has no data yet.
+    """
     async with serving() as start:
         yield start
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def server(serve: Serve) -> RunningServer:
-    """Return a server of an ordinary day; its API has the law's VAT, so its prices are those of a first visit."""
+    """Return a server of an ordinary day. Its API has the legal VAT, so its prices are the same as on a first visit."""
     return await serve(sample_views.ordinary(), settings=Settings(vat_rate=sample_views.LAWFUL_VAT_RATE))
 
 

@@ -39,7 +39,7 @@ async def test_trying_a_wrong_parameter_shows_the_problem(watched_page: WatchedP
     await section.get_by_role("button", name="Try it").click()
     await expect(section.locator("[data-status]")).to_contain_text("400")
     await expect(section.locator("[data-body]")).to_contain_text("give one or two digits")
-    # The browser's console tells of every 400.
+    # The browser's console logs every 400.
     assert ["400" in complaint for complaint in watched_page.console_errors] == [True]
     watched_page.console_errors.clear()
 
@@ -85,7 +85,7 @@ async def test_resources_stand_in_groups_and_the_first_is_open_with_its_answer(w
 async def test_a_problem_leads_to_its_description(watched_page: WatchedPage, server: RunningServer) -> None:
     problem = json.loads((await server.ask("/api/series?days=abc")).body)
     page = await watched_page.show(f"/docs#{problem['type'].partition('#')[2]}")
-    await expect(page.locator("#errors ~ .terms :target")).to_contain_text("makes no sense")
+    await expect(page.locator("#errors ~ .terms :target")).to_contain_text("The request is invalid")
 
 
 async def test_the_reference_is_there_in_estonian(watched_page: WatchedPage) -> None:

@@ -1,4 +1,4 @@
-"""The small view for other pages in a real browser: whole at any size it is documented for, with any font."""
+"""The small view for other pages in a real browser: complete at any documented size, with any font."""
 
 import re
 from collections.abc import AsyncIterator, Callable
@@ -72,7 +72,7 @@ async def browser_with_font(request: pytest.FixtureRequest, tmp_path: Path) -> A
 
 
 async def fonts_of(page: Page) -> set[str]:
-    """Return the fonts that text in the pages' own families is really drawn with."""
+    """Return the fonts that really draw the pages' own font families."""
     await page.set_content("<p style='font-family: Inter, system-ui, sans-serif'>Elekter 12,34</p>")
     devtools = await page.context.new_cdp_session(page)
     await devtools.send("DOM.enable")
@@ -141,7 +141,7 @@ async def test_it_fits_at_every_size_and_with_large_text(
                 await resize(page, width, height)
                 await assert_it_fits(page, height)
                 assert await page.evaluate(CUT) == []
-        # Where there is room, text is as large as its reader wants it.
+        # If there is room, text has the reader's size.
         assert await page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") == text_px
         assert seen.console_errors == []
 

@@ -1,4 +1,4 @@
-"""What a household pays, in a real browser: kept for the next visit and in the address, with and without a script."""
+"""A household's fees in a real browser: kept for the next visit and in the address, with and without a script."""
 
 import re
 
@@ -56,7 +56,7 @@ async def test_everything_follows_the_package_and_the_margin_and_so_does_the_nex
     await shows(page, MARKET)
     await page.get_by_role("link", name="Show all fees").click()
     await shows(page, written(0.5))
-    # Another household's view is that of its address alone.
+    # Another household's view depends only on its address.
     await page.goto(f"{watched_page.address}/?package=vork_4")
     await shows(page, written(0))
 

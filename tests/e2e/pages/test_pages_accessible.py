@@ -18,7 +18,7 @@ DESKTOP = {"width": 1280, "height": 900}
 
 
 async def findings(page: Page, part: str = "html") -> list[str]:
-    """Return what axe-core finds in a part of a page; run over its own policy, as a browser's extension would."""
+    """Return axe-core's findings in a part of a page. It runs past the page's policy, like a browser's extension."""
     source = (modules() / "axe-core" / "axe.min.js").read_text()
     await page.evaluate(source)
     result = await page.evaluate("part => axe.run(part, {resultTypes: ['violations']})", part)
@@ -30,7 +30,7 @@ async def findings(page: Page, part: str = "html") -> list[str]:
 
 
 async def unfold(page: Page) -> None:
-    """Open everything that is folded, the menu of options among it."""
+    """Open everything that is folded, including the menu of options."""
     await page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
 
 

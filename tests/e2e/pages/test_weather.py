@@ -1,4 +1,4 @@
-"""The strip of wind and sun in a real browser: it goes with the chart."""
+"""The strip of wind and sun in a real browser: it moves with the chart."""
 
 import re
 
@@ -18,7 +18,7 @@ SAME_WIDTH = """(parts) => {
 
 
 async def shown_hours(page: Page) -> list[float]:
-    """Return the first hour that the strip shows, and how many, as of its start."""
+    """Return the first hour that the strip shows, and the number of hours."""
     view = await page.locator("#weather svg").get_attribute("viewBox") or ""
     return [float(number) for number in view.split()[::2]]
 

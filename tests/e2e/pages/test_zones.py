@@ -1,4 +1,4 @@
-"""Several zones on one server, in a real browser: the picker, and what a household pays in each country."""
+"""Several zones on one server, in a real browser: the picker, and a household's fees in each country."""
 
 import pytest
 import pytest_asyncio
@@ -88,13 +88,13 @@ async def test_each_country_remembers_what_a_household_pays_there(browser: Brows
         await shows(page, whole)
         await expect(page.locator(".parts")).to_contain_text("Network fee, day")
         assert "?network=5.2&price=all&night=3.1&other=1.25&margin=0.5" in await location_of(page)
-        # The chart goes by the same price, and shades the nights of the rate that was entered.
+        # The chart uses the same price, and shades the hours of the entered night rate.
         chart = page.get_by_role("slider")
         await expect(chart).to_have_attribute(
             "aria-valuetext", f"Mon 15 Dec 12:00–13:00: {whole} c/kWh, published price, High for the day"
         )
         await expect(page.locator("[data-shows=night]")).to_be_visible()
-        # Elsewhere nothing of it counts.
+        # In other zones these rates don't count.
         page = await seen.show("/")
         await shows(page, written(0, ESTONIAN_VAT))
         await page.locator("#household summary").click()
@@ -109,7 +109,7 @@ async def test_each_country_remembers_what_a_household_pays_there(browser: Brows
         await shows(page, written(0, 0))
         await page.get_by_role("link", name="Show with your fees").click()
         await shows(page, written(5.2 + 1.25 + 0.5, 0))
-        # Another household's view is that of its address alone.
+        # Another household's view depends only on its address.
         await shows(await seen.show("/fi/?margin=1"), written(1, 0))
         assert seen.console_errors == []
 
@@ -122,7 +122,13 @@ async def test_header_and_form_fit_a_phone_also_with_large_text(
         devtools = await seen.page.context.new_cdp_session(seen.page)
         for font_px in (16, LARGE_PX):
             await devtools.send("Page.setFontSizes", {"fontSizes": {"standard": font_px}})
-            for path in (f"/lt/?lang=en&{RATES}", f"/fi/?lang=et&{RATES}", "/lt/docs", "/lt/accuracy?lang=et"):
+            for path in (
+                f"/lt/?lang=en&{RATES}",
+                f"/fi/?lang=et&{RATES}",
+                "/lt/docs",
+                "/lt/accuracy?lang=et",
+                f"/fi/?lang=ru&{RATES}",
+            ):
                 page = await seen.show(path)
                 await page.evaluate(
                     "for (const one of document.querySelectorAll('#zones, #household')) one.open = true"

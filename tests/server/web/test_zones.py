@@ -167,11 +167,11 @@ def test_own_rates_are_added_with_the_countrys_vat_and_told_part_by_part(now: in
         ("Other fees", "1.250"),
         ("VAT 25.5%", f"{(5 + 0.5 + network + 1.25) * FINNISH_VAT:.3f}"),
     )
-    assert summary.display.unit_named == "c/kWh with your fees and 25.5% VAT"
+    assert summary.display.unit_named == "c/kWh, your fees, 25.5% VAT"
 
 
 def test_a_rate_of_vat_with_a_fraction_has_the_languages_decimal_point() -> None:
-    assert summary_in(FINLAND, 50.0, DAY, lang="et").display.unit_named == "s/kWh koos 25,5% käibemaksuga"
+    assert summary_in(FINLAND, 50.0, DAY, lang="et").display.unit_named == "s/kWh, koos 25,5% käibemaksuga"
     household = summary_in(FINLAND, 50.0, DAY, lang="et", network="5").household
     assert household is not None
     assert household.parts[-1][0] == "Käibemaks 25,5%"

@@ -21,7 +21,7 @@ _FEWEST_HOURS: Final = 6
 def anomalies(values: Floats) -> Floats:
     """Return vintages (issue days, ages, 24) minus the mean of all issues so far at each age.
 
-    The centre moves with the archive. At the archive's start, a fixed centre would act as a dummy for "there is a
+    The mean moves with the archive. At the archive's start, a fixed mean would act as a dummy for "there is a
     forecast". Hours past a forecast's reach keep its last day mean, which fades.
     """
     known = np.isfinite(values)

@@ -71,7 +71,7 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the hourly columns of a group that the kernel reads besides all daily ones.
 
-    For neighbours they are the prices of the first, which resembles the own price, and of the last, behind the cables.
+    Of the neighbours it reads two prices: the first one resembles the own price, the last one is behind cables.
     """
     if group == OWN:
         return _OWN_HOURLY

@@ -117,7 +117,7 @@ class RidgesAndKernel:
     _leads: dict[int, _LeadState] = field(default_factory=dict)
 
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
-        """Learn consecutive days. Days with large errors of the ridges weigh less."""
+        """Learn consecutive days. A day weighs less if the ridges' error on it was large."""
         if lead not in self._leads:
             self._leads[lead] = _LeadState.of(lead, rows)
         state = self._leads[lead]

@@ -1,7 +1,7 @@
 """The slope of the price within an hour: from neighbouring hours, the clock hour's recent slope, and the sun.
 
-The shares of the three are learnt from past days, by ridge regression on the forecasts as issued. They are drawn to
-shares that worked well at the end of 2025. Slopes are in units of the hour's scale per hour.
+The shares of the three are learnt from past days, by ridge regression on the forecasts as issued. The regression
+pulls them towards shares that worked well at the end of 2025. Slopes are in units of the hour's scale per hour.
 """
 
 from dataclasses import dataclass
