@@ -142,13 +142,13 @@ export function priceTicks(least, most, step) {
 }
 
 /** How many hours there are from one time below the chart to the next; none where only midnights had room. @param {number} px how wide a time is, with the room around it @param {number} perSecond */
-export const hoursBetween = (px, perSecond) => [1, 2, 3, 4, 6, 12].find((hours) => hours * HOUR_S * perSecond >= px);
+export const hoursBetween = (px, perSecond) => [1, 2, 3, 4, 6, 8, 12].find((hours) => hours * HOUR_S * perSecond >= px);
 
 const DAY_GAP_PX = 8;
 
 /**
  * The names of the days in view and where their middles stand. A name never leaves the part of its day that is in view.
- * Where days are too narrow even for the shortest way to write them, every so many are named, the same ones wherever the
+ * Where days are too narrow for any of their shortest names, every so many are named, the same ones wherever the
  * view begins, so that names don't flicker while it is moved; such a name stands at the start of its day.
  * @param {Pick<Day, "start" | "end" | "number" | "names">[]} days @param {Span} view @param {number} perSecond pixels
  * @param {(text: string) => number} widthOf how wide a text is drawn
@@ -160,7 +160,8 @@ export function dayNames(days, view, perSecond, widthOf) {
     .filter(({ from, to }) => from < to);
   const room = (/** @type {string} */ text) => (widthOf(text) + DAY_GAP_PX) / perSecond;
   const widest = (seen[0]?.names ?? []).map((_, way) => Math.max(...seen.map(({ names }) => room(names[way]))));
-  const way = widest.findIndex((seconds) => seconds <= DAY_S);
+  const doesAnyFit = seen.some(({ names }) => room(names[names.length - 1]) <= DAY_S);
+  const way = doesAnyFit ? widest.findIndex((seconds, i) => seconds <= DAY_S || i === widest.length - 1) : -1;
   const every = way < 0 ? Math.ceil(widest[0] / DAY_S) : 1;
   const found = seen.flatMap(({ number, start, from, to, names }) => {
     if (every === 1) {

@@ -604,6 +604,12 @@ async def test_no_label_is_cut_or_meets_another_of_its_kind(browser: Browser, wi
             assert meeting(labels) == []
 
 
+async def test_a_narrow_card_names_the_days_of_a_week(browser: Browser) -> None:
+    at, contents = example("week_of_quarters")
+    async with opened_card(browser, contents, at, Look(width=288, config={"range": "week"})) as page:
+        assert len(await part(page, "days").locator("text").all()) >= 5
+
+
 def meeting(labels: list[tuple[str, str, float, float, float, float]]) -> list[tuple[str, str]]:
     """Return the labels of one kind that are drawn over each other."""
     return [
