@@ -218,7 +218,7 @@ async def test_an_older_backup_over_the_file_leaves_no_client_without_prices(
         await server.until("/api/v1/forecast", is_known, say="a run from what the new file holds")
         assert len(elering.requests) > asked
     assert f"{database}: another copy has replaced the database file" in server.log
-    assert "an older copy is in the database's place" in server.log
+    assert "an older copy has replaced the database" in server.log
     await server.until("/readyz", lambda reply: not reply.json()["warnings"], say="all well")
 
 

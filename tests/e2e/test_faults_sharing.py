@@ -90,7 +90,7 @@ async def test_one_pass_of_the_pipeline_is_refused_while_a_server_does_that_work
     await server.until("/readyz", lambda _: len(elering.requests) > asked, say="a pipeline at work")
     refused = await tunnihind("ingest", *arguments)
     assert refused.status == 1
-    assert "a running server keeps this database up to date" in refused.errors
+    assert "a running server already keeps this database up to date" in refused.errors
 
 
 async def test_a_port_that_is_taken_is_named_with_the_option_to_choose_another(launch: Launch) -> None:

@@ -73,7 +73,7 @@ async def test_everything_follows_the_vat_that_is_chosen(visitor: WatchedPage, l
         await expect(page.locator(".now")).to_contain_text(said)
         await expect(page.locator("#days tbody td:nth-of-type(2)").first).to_contain_text(written(cheapest, rate))
         await expect(page.locator("[data-readout] b")).to_have_text(f"{now} c/kWh")
-        chart = page.get_by_role("slider", name=f"Prices and forecast, c/kWh {said}")
+        chart = page.get_by_role("slider", name=f"Prices and forecast, c/kWh, {said}")
         await expect(chart).to_have_attribute("aria-valuetext", re.compile(re.escape(now)))
         await expect(page.locator("#hours-table [aria-current=time] td").first).to_have_text(now)
         await expect(page.locator(".calendar h2")).to_contain_text(said)
