@@ -141,7 +141,7 @@ export class Wording extends Clock {
 
   /**
    * Whether network tariffs count an hour as night: from 22 to 7 by the market's clock, on weekends and public
-   * holidays. Zones without a night rate have no nights.
+   * holidays. No hour is night unless the shown prices include a night rate.
    * @param {number} ts
    */
   isNightRate(ts) {
