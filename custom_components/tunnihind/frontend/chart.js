@@ -152,7 +152,7 @@ const DAY_GAP_PX = 8;
  * don't depend on where the view begins, so names don't flicker while it moves.
  * @param {Pick<Day, "start" | "end" | "number" | "names">[]} days @param {Span} view @param {number} perSecond pixels
  * @param {(text: string) => number} widthOf the width of a text
- * @returns {{every: number, names: {at: number, text: string}[]}} one name for `every` days
+ * @returns {{every: number, names: {at: number, text: string}[]}} `every` is the number of days per name
  */
 export function dayNames(days, view, perSecond, widthOf) {
   const seen = days
@@ -188,7 +188,7 @@ export function apart(labels, gap) {
   return kept;
 }
 
-/** The middle of a label after moving it between two edges. @param {number} at @param {number} width @param {number} left @param {number} right */
+/** The middle of a label, moved to fit between two edges. @param {number} at @param {number} width @param {number} left @param {number} right */
 export const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 2), right - width / 2);
 
 // --- drawing
@@ -253,7 +253,7 @@ export class Drawing {
     return { least, most, step: roundStep(most - least, 5) };
   }
 
-  /** In whole pixels, which make paths faster. @param {number} ts */
+  /** An instant's place, in whole pixels to make paths faster. @param {number} ts */
   x(ts) {
     return Math.round(this.plot.left + (ts - this.plot.from) * this.plot.perSecond);
   }
@@ -443,7 +443,7 @@ export class Chart {
   /** Shows the first view again. */
   home() {}
 
-  /** Called on a step to before the first period. */
+  /** Called when the reader steps before the first period. */
   lookBefore() {}
 
   /** Called when the reader chooses a view. */

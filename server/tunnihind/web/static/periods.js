@@ -84,7 +84,7 @@ export const nightsOf = (days, wording) => pieces(days.flatMap(({ hours }) => ho
 /** From the cheapest to the most expensive fifth. */
 export const LEVELS = ["very_low", "low", "normal", "high", "very_high"];
 
-/** @type {WeakMap<object, Map<number, string>>} what has been worked out for a set of periods */
+/** @type {WeakMap<object, Map<number, string>>} the levels already found for a set of periods */
 const knownLevels = new WeakMap();
 
 /**
