@@ -8,7 +8,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY server server
 COPY custom_components/tunnihind/frontend/chart.js custom_components/tunnihind/frontend/
 COPY custom_components/tunnihind/prices/rates.json custom_components/tunnihind/prices/
-# The versions the project is tested with are constraints in pyproject.toml, which uv minds.
+# uv installs the tested versions: pyproject.toml has them as constraints.
 RUN uv venv --python /usr/local/bin/python3.14 /opt/tunnihind \
  && uv pip install --python /opt/tunnihind --no-cache --compile-bytecode ".[postgresql]"
 
@@ -20,7 +20,7 @@ LABEL org.opencontainers.image.title="Tunnihind" \
 RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin tunnihind \
  && install --directory --owner=tunnihind --group=tunnihind /data
 COPY --from=build /opt/tunnihind /opt/tunnihind
-# A container's own address means nothing on the local network, so it isn't announced there.
+# The local network can't reach a container's own address, so the server doesn't announce it.
 ENV PATH=/opt/tunnihind/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     TUNNIHIND_ANNOUNCE=no \

@@ -1,26 +1,26 @@
-// The chart of prices that the card and the server's pages share: what is drawn of prices, and how one moves in them.
+// The price chart that the card and the server's pages share: drawing, and moving by pointer, touch and keys.
 //
-// Instants are unix seconds, lengths CSS pixels. Colours are the host's style sheet's; what else it draws, and its words,
-// are in its own classes, which extend those of this module.
+// Instants are unix seconds, lengths CSS pixels. The host's style sheet sets the colours. The host extends the classes
+// of this module with its own words and drawings.
 
 /** @typedef {{from: number, to: number}} Span */
 /**
  * @typedef {{start: number, end: number, price: number, low: number | null, high: number | null, tint: number | null}} Period
- *   `price` is published, or the median of a forecast whose 10th and 90th percentile are `low` and `high`; `tint` is its
- *   place in TINTS
+ *   `price` is published, or the median of a forecast whose 10th and 90th percentile are `low` and `high`; `tint` is an
+ *   index of TINTS
  */
 /**
  * @typedef {{start: number, end: number, number: number, names: string[], hours: {ts: number, hour: number, text: string}[]}} Day
- *   a local day of 23, 24 or 25 hours; `number` counts the calendar's days, `names` are from the longest to the shortest
+ *   a local day of 23, 24 or 25 hours; `number` counts calendar days, `names` go from the longest to the shortest
  */
 /**
  * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointed: number | null}} Scene
- *   what is drawn; `forecasts` are given where they differ from those in `periods`, `pointed` is the start of a period
+ *   what to draw; `forecasts` is given if it differs from the forecasts in `periods`, `pointed` is the start of a period
  */
 /**
  * @typedef {{left?: number, right: number, top: number, bottom: number, below: number, hasAxis: boolean, hasHours: boolean}} Room
- *   where the plot is; without `left` it leaves the labels of the price axis as much room as they need. Times are written
- *   from `below` on, and days under them
+ *   where the plot is; without `left` the labels of the price axis get the room they need. Times start at `below`, and
+ *   days are under them
  */
 /** @typedef {{text: string, x: number, y: number, anchor?: string, kind?: string}} Label */
 
@@ -28,15 +28,15 @@ export const HOUR_S = 3600;
 export const DAY_S = 24 * HOUR_S;
 const QUARTER_S = HOUR_S / 4;
 
-/** The colours of prices: five from cheap to expensive, one below zero, and one where it is not known. */
+/** The colours of prices: five from cheap to expensive, one below zero, and one for an unknown colour. */
 export const TINTS = ["t0", "t1", "t2", "t3", "t4", "negative", "unknown"];
 
-/** The place of an amount's colour in TINTS; `scale` are the amounts between the five. @param {number} amount @param {number[]} scale */
+/** The index of an amount's colour in TINTS; `scale` has the bounds between the five. @param {number} amount @param {number[]} scale */
 export const tintOf = (amount, scale) => (amount < 0 ? TINTS.indexOf("negative") : scale.filter((bound) => bound <= amount).length);
 
 // --- times
 
-/** The clock of a time zone: the device's own, if none is named. */
+/** The clock of a time zone; by default, of the device's. */
 export class Clock {
   /** @param {string} [timeZone] */
   constructor(timeZone) {
@@ -45,7 +45,7 @@ export class Clock {
     this.offsets = {};
   }
 
-  /** Seconds that the wall clock is ahead of UTC, kept as calendars are slow. @param {number} ts */
+  /** Seconds from UTC to the wall clock. Cached: calendars are slow. @param {number} ts */
   offset(ts) {
     const place = Math.floor(ts / QUARTER_S);
     return (this.offsets[place] ??= this.findOffset(ts));
@@ -62,13 +62,13 @@ export class Clock {
     return new Date((ts + this.offset(ts)) * 1000).toISOString().slice(0, 16);
   }
 
-  /** Whether an instant is in an hour that autumn repeats, the first time or the second. @param {number} ts */
+  /** Whether an instant is in either run of the hour that autumn repeats. @param {number} ts */
   isRepeated(ts) {
     const [before, at, after] = [-HOUR_S, 0, HOUR_S].map((away) => this.offset(ts + away));
     return before - at === HOUR_S || at - after === HOUR_S;
   }
 
-  /** The start of the local day that holds an instant, or of one some days later. @param {number} ts @param {number} days */
+  /** The start of an instant's local day, or of the day `days` later. @param {number} ts @param {number} days */
   midnight(ts, days = 0) {
     const wall = Math.floor((ts + this.offset(ts)) / DAY_S + days) * DAY_S;
     return wall - this.offset(wall - this.offset(wall - this.offset(ts)));
@@ -79,7 +79,7 @@ export class Clock {
     return [String(ts)];
   }
 
-  /** How a full hour is written below the chart. @param {number} ts */
+  /** The text of a full hour below the chart. @param {number} ts */
   hourText(ts) {
     return String(ts);
   }
@@ -100,12 +100,12 @@ export class Clock {
   }
 }
 
-// --- what is worked out of prices
+// --- calculations
 
 /** Whether a price is published, not forecast. @param {Period} period */
 export const isPublished = (period) => period.low === null;
 
-/** The place of the first period that ends after an instant. @param {{end: number}[]} periods @param {number} ts */
+/** The index of the first period that ends after an instant. @param {{end: number}[]} periods @param {number} ts */
 export function placeAt(periods, ts) {
   let [low, high] = [0, periods.length];
   while (low < high) {
@@ -128,31 +128,31 @@ export function periodAt(periods, ts) {
 /** @template {{start: number, end: number}} P @param {P[]} periods @param {Span} view */
 export const inView = (periods, { from, to }) => periods.slice(placeAt(periods, from), placeAt(periods, to) + 1).filter(({ start }) => start < to);
 
-/** The least step of 1, 2 or 5 times a power of ten by which so many steps go as far as `reach`. @param {number} reach @param {number} steps */
+/** The smallest step of 1, 2 or 5 times a power of ten that covers `reach` in `steps` steps. @param {number} reach @param {number} steps */
 export function roundStep(reach, steps) {
   const power = 10 ** Math.floor(Math.log10(reach / steps));
   return power * ([1, 2, 5].find((factor) => factor * power * steps >= reach * (1 - 1e-9)) ?? 10);
 }
 
-/** The round amounts that are written at the price axis, and how many decimals they need. @param {number} least @param {number} most the ends of the axis @param {number} step */
+/** The round amounts at the price axis, and how many decimals they need. @param {number} least @param {number} most the ends of the axis @param {number} step */
 export function priceTicks(least, most, step) {
   const first = Math.ceil(least / step - 1e-9);
   const ticks = Array.from({ length: Math.floor(most / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
   return { ticks, decimals: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
 }
 
-/** How many hours there are from one time below the chart to the next; none where only midnights had room. @param {number} px how wide a time is, with the room around it @param {number} perSecond */
+/** The hours between two times below the chart; undefined if only midnights would fit. @param {number} px the width of a time, with the room around it @param {number} perSecond */
 export const hoursBetween = (px, perSecond) => [1, 2, 3, 4, 6, 8, 12].find((hours) => hours * HOUR_S * perSecond >= px);
 
 const DAY_GAP_PX = 8;
 
 /**
- * The names of the days in view and where their middles stand. A name never leaves the part of its day that is in view.
- * Where days are too narrow for any of their shortest names, every so many are named, the same ones wherever the
- * view begins, so that names don't flicker while it is moved; such a name stands at the start of its day.
+ * The names of the days in view, and the middle of each. A name stays inside the visible part of its day.
+ * If no day has room for its shortest name, only every nth day has a name, at the start of the day. The named days
+ * don't depend on where the view begins, so names don't flicker while it moves.
  * @param {Pick<Day, "start" | "end" | "number" | "names">[]} days @param {Span} view @param {number} perSecond pixels
- * @param {(text: string) => number} widthOf how wide a text is drawn
- * @returns {{every: number, names: {at: number, text: string}[]}} `every` is how many days there are to a name
+ * @param {(text: string) => number} widthOf the width of a text
+ * @returns {{every: number, names: {at: number, text: string}[]}} `every` is the number of days per name
  */
 export function dayNames(days, view, perSecond, widthOf) {
   const seen = days
@@ -188,12 +188,12 @@ export function apart(labels, gap) {
   return kept;
 }
 
-/** The middle of a label that is moved between two edges. @param {number} at @param {number} width @param {number} left @param {number} right */
+/** The middle of a label, moved to fit between two edges. @param {number} at @param {number} width @param {number} left @param {number} right */
 export const within = (at, width, left, right) => Math.min(Math.max(at, left + width / 2), right - width / 2);
 
-// --- how they are drawn
+// --- drawing
 
-/** The height of times and of days' names below the plot, and of what is named above it. */
+/** The heights of the times and the day names below the plot, and of the labels above it. */
 export const [HOURS_PX, DAYS_PX, BAND_PX] = [17, 18, 18];
 const [FONT_PX, GAP_PX] = [12, 6];
 
@@ -204,11 +204,11 @@ const picture = (behind, before, more) => `<svg aria-hidden="true"><defs><clipPa
 <g clip-path="url(#plot-area)">${paths([...behind, "midnights", "grid", ...bars("past"), ...bars("coming"), "pointed"])}
 ${paths(["likely", "median", "zero", ...before, "present"])}</g>${["prices", "hours", "days", "zones", "marks", "names"].map((name) => `<g class="${name}"></g>`).join("")}</svg>`;
 
-/** Draws prices into a picture of fixed parts: with more periods only paths get longer. */
+/** Draws prices into a picture of fixed parts: more periods only make paths longer. */
 export class Drawing {
   /**
    * @param {HTMLElement} place
-   * @param {{behind?: string[], before?: string[], more?: string}} own the classes of its host's paths, behind the prices and before them, and what they refer to
+   * @param {{behind?: string[], before?: string[], more?: string}} own classes of the host's paths behind the prices and in front of them, and the definitions they use
    */
   constructor(place, { behind = [], before = [], more = "" }) {
     this.place = place;
@@ -219,41 +219,41 @@ export class Drawing {
     /** @type {Record<string, number>} */
     this.widths = {};
     this.size = { width: 0, height: 0 };
-    /** What lengths are multiplied with: a host's text may be larger. */
+    /** Multiplies lengths: a host may have larger text. */
     this.scale = 1;
     this.zero = 0;
-    /** Where the plot is, and what its axes show. */
+    /** The place of the plot, and the range of its axes. */
     this.plot = { left: 0, right: 0, top: 0, bottom: 0, from: 0, perSecond: 1, least: 0, perAmount: 0 };
   }
 
-  /** Takes over the room and the font that there are. */
+  /** Reads the size and the font of the place. */
   measure() {
     this.size = { width: this.place.clientWidth, height: this.place.clientHeight };
     this.pen.font = `600 ${FONT_PX * this.scale}px ${getComputedStyle(this.place).fontFamily}`;
     this.widths = {};
   }
 
-  /** How wide a label is. @param {string} text */
+  /** The width of a label. @param {string} text */
   widthOf(text) {
     return (this.widths[text] ??= Math.ceil(this.pen.measureText(text).width));
   }
 
-  /** A price in the unit that people read. @param {number} price */
+  /** A price in the reader's unit. @param {number} price */
   amount(price) {
     return price;
   }
 
-  /** How an amount is written at the axis. @param {number} amount @param {number} decimals */
+  /** The text of an amount at the axis. @param {number} amount @param {number} decimals */
   number(amount, decimals) {
     return amount.toFixed(decimals);
   }
 
-  /** The ends of the price axis, and what lies between two of its ticks. @param {number} least @param {number} most what it has to hold @param {number} _height of the plot */
+  /** The ends of the price axis, and the step between its ticks. @param {number} least @param {number} most the range to show @param {number} _height of the plot */
   axis(least, most, _height) {
     return { least, most, step: roundStep(most - least, 5) };
   }
 
-  /** In whole pixels, of which paths are made faster. @param {number} ts */
+  /** An instant's place, in whole pixels to make paths faster. @param {number} ts */
   x(ts) {
     return Math.round(this.plot.left + (ts - this.plot.from) * this.plot.perSecond);
   }
@@ -265,7 +265,7 @@ export class Drawing {
 
   /**
    * Draws the prices and their axes. Returns the periods in view.
-   * @template {Scene} S @param {S} scene @param {Room} room @param {Period[]} [others] what the axis has to hold, too
+   * @template {Scene} S @param {S} scene @param {Room} room @param {Period[]} [others] more periods that the axis has to fit
    */
   drawPrices(scene, room, others = []) {
     const { now, view, pointed } = scene;
@@ -301,23 +301,23 @@ export class Drawing {
     this.path("grid", hasAxis ? lines.map((y) => `M${left} ${y}H${right}`).join("") : "");
     this.zero = this.y(0) + 0.5;
     this.path("zero", `M${left} ${this.zero}H${right}`);
-    // The lowest one stands on the axis: the first time is written below it.
+    // The lowest label stands on the axis, because the first time is below it.
     const baseline = (/** @type {number} */ line) => Math.min(line + 3.5 * this.scale, bottom);
     this.show("prices", labels.map((text, i) => ({ text, x: left - (given ? 4 : 8) * this.scale, y: baseline(lines[i]), anchor: "end" })));
   }
 
-  /** One path for each colour, past and coming. @param {Period[]} published @param {number} now */
+  /** Draws one path for each colour, past and coming. @param {Period[]} published @param {number} now */
   drawPublished(published, now) {
     const drawn = Object.fromEntries([...bars("past"), ...bars("coming")].map((name) => [name, ""]));
     for (const { start, end, price, tint } of published) {
       const tip = this.y(price) + 0.5;
-      // A price of nothing is a line on the axis, not a gap.
+      // A price of zero is a line on the axis, not a gap.
       drawn[`${end <= now ? "past" : "coming"} bar ${TINTS[tint ?? TINTS.length - 1]}`] += this.bar(this.x(start), this.x(end), tip === this.zero ? tip - 1 : tip);
     }
     for (const name in drawn) this.path(name, drawn[name]);
   }
 
-  /** From the axis to a price. @param {number} left @param {number} right @param {number} tip */
+  /** A bar from the axis to a price. @param {number} left @param {number} right @param {number} tip */
   bar(left, right, tip) {
     return `M${left} ${this.zero}V${tip}H${right}V${this.zero}Z`;
   }
@@ -328,7 +328,7 @@ export class Drawing {
     this.path("median", this.steps(forecast));
   }
 
-  /** What is named above the plot, as far as it has room. @param {{text: string, kind: string, at: number, width: number}[]} labels */
+  /** Shows the labels above the plot that fit. @param {{text: string, kind: string, at: number, width: number}[]} labels */
   drawZones(labels) {
     const { right, top } = this.plot;
     const fitting = apart(labels, GAP_PX).filter(({ at, width }) => top >= BAND_PX * this.scale && at + width / 2 <= right + 1);
@@ -341,7 +341,7 @@ export class Drawing {
     const shown = days.filter(({ start, end }) => end > view.from && start < view.to);
     const end = below + (hasAxis ? DAYS_PX + (hasHours ? HOURS_PX : 0) : 0) * this.scale;
     const { every, names } = dayNames(hasAxis ? shown : [], view, perSecond, (text) => this.widthOf(text));
-    // A name in the middle of its day stands between two lines, one at its start below its own.
+    // A name in the middle of its day stands between two lines; a name at the start stands below its line.
     const lines = shown.filter(({ start, number }) => start > view.from && number % every === 0);
     this.path("midnights", lines.map(({ start }) => `M${this.x(start) + 0.5} ${top}V${every > 1 ? below : end}`).join(""));
     const room = Math.max(0, ...shown.flatMap(({ hours }) => hours.map(({ text }) => this.widthOf(text))));
@@ -353,7 +353,7 @@ export class Drawing {
     this.show("days", names.map(({ at, text }) => ({ text, x: left + (at - view.from) * perSecond, y: end - 5 * this.scale })));
   }
 
-  /** A line of steps, with gaps where nothing is known. @param {Period[]} periods */
+  /** A line of steps, with gaps where prices are unknown. @param {Period[]} periods */
   steps(periods) {
     let [path, until] = ["", NaN];
     for (const { start, end, price } of periods) {
@@ -364,7 +364,7 @@ export class Drawing {
     return path;
   }
 
-  /** The whole height of the plot, between two instants. @param {number} from @param {number} to */
+  /** A box from one instant to another, as high as the plot. @param {number} from @param {number} to */
   block(from, to) {
     return this.box(from, this.plot.top, to, this.plot.bottom);
   }
@@ -380,7 +380,7 @@ export class Drawing {
     change(this.parts[name], { d });
   }
 
-  /** Shows texts with as many nodes as they take. @param {string} name @param {Label[]} labels */
+  /** Shows texts; reuses nodes and removes spare ones. @param {string} name @param {Label[]} labels */
   show(name, labels) {
     const group = this.parts[name];
     labels.forEach(({ text, x, y, anchor = "middle", kind = "" }, i) => {
@@ -404,7 +404,7 @@ export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// --- how one moves in them
+// --- moving
 
 const NEAREST_S = 6 * HOUR_S;
 export const ZOOM = 1.5;
@@ -413,11 +413,11 @@ const STILL_PX = 6;
 const HEARD = ["pointerdown", "pointermove", "pointerup", "pointercancel", "pointerleave", "wheel", "keydown", "focusout"];
 
 /**
- * What of the prices is in view, and which period is pointed at. Its host puts a scene into it, and `bounds`.
+ * Keeps the view and the period pointed at. The host sets `scene` and `bounds`.
  * @template {Scene} S @template {Drawing & {draw(scene: S): void}} D
  */
 export class Chart {
-  /** @param {HTMLElement} place what hears the reader @param {D} drawing @param {() => number} clock @param {() => void} listener hears of what is pointed at and in view */
+  /** @param {HTMLElement} place receives the events @param {D} drawing @param {() => number} clock @param {() => void} listener called when the view or the period pointed at changes */
   constructor(place, drawing, clock, listener) {
     this.place = place;
     this.clock = clock;
@@ -425,9 +425,9 @@ export class Chart {
     this.drawing = drawing;
     /** @type {S | null} */
     this.scene = null;
-    /** @type {Span} all that can be seen */
+    /** @type {Span} the limits of the view */
     this.bounds = { from: 0, to: 0 };
-    /** @type {Map<number, number>} where each finger or the mouse is held down */
+    /** @type {Map<number, number>} where each finger or the mouse is down */
     this.held = new Map();
     this.downAt = NaN;
     this.isScrubbing = false;
@@ -440,13 +440,13 @@ export class Chart {
     return this.scene?.view ?? { from: 0, to: 1 };
   }
 
-  /** Shows what is seen at first. */
+  /** Shows the first view again. */
   home() {}
 
-  /** Hears that one wants to go to before the first period. */
+  /** Called when the reader steps before the first period. */
   lookBefore() {}
 
-  /** Hears that the reader has chosen a view. */
+  /** Called when the reader chooses a view. */
   chosen() {}
 
   /** @param {Span} view */
@@ -467,12 +467,12 @@ export class Chart {
     this.see({ from: from + seconds, to: to + seconds });
   }
 
-  /** Moves by a part of what is in view. @param {number} part */
+  /** Moves by a part of the view. @param {number} part */
   turn(part) {
     this.pan((this.view.to - this.view.from) * part);
   }
 
-  /** Shows less, for factors above 1, or more; an instant stays where it is. @param {number} [factor] @param {number} [around] */
+  /** Shows less for factors above 1, else more; the instant `around` stays in place. @param {number} [factor] @param {number} [around] */
   zoom(factor = ZOOM, around) {
     const { from, to } = this.view;
     const now = this.clock();
@@ -483,7 +483,7 @@ export class Chart {
     this.see({ from: start, to: start + length });
   }
 
-  /** Points at the period of an instant, or at none. @param {number | null} ts @param {PointerEvent} [event] what it was pointed with */
+  /** Points at the period of an instant, or at none. @param {number | null} ts @param {PointerEvent} [event] of the pointer, if one was used */
   point(ts, event) {
     const { scene } = this;
     const pointed = ts === null ? null : (periodAt(scene?.periods ?? [], ts)?.start ?? null);
@@ -493,7 +493,7 @@ export class Chart {
     this.listener();
   }
 
-  /** Points some periods further, and moves along so that it stays in view. @param {number} places */
+  /** Points some periods further, and moves the view to show that period. @param {number} places */
   step(places) {
     const { periods = [], pointed = null, now = 0 } = this.scene ?? {};
     const place = placeAt(periods, pointed ?? now) + (pointed === null ? 0 : places);
@@ -512,7 +512,7 @@ export class Chart {
     });
   }
 
-  /** How many seconds a pixel stands for: by what is in view, which may be drawn a moment later. */
+  /** Seconds per pixel of the current view, which may be drawn a moment later. */
   get perPixel() {
     const { left, right } = this.drawing.plot;
     return (this.view.to - this.view.from) / (right - left);
@@ -523,13 +523,13 @@ export class Chart {
     return this.view.from + (clientX - this.place.getBoundingClientRect().left - this.drawing.plot.left) * this.perPixel;
   }
 
-  /** Points at what is under a pointer; beside the plot at the first period in view, or the last. @param {PointerEvent} event */
+  /** Points at the period under a pointer; beside the plot, at the first or last period in view. @param {PointerEvent} event */
   pointAt(event) {
     const { from, to } = this.view;
     this.point(Math.min(Math.max(this.instantAt(event.clientX), from), to - 1), event);
   }
 
-  /** What the chart's place hears. @param {any} event */
+  /** Handles the events of `place`. @param {any} event */
   handleEvent(event) {
     if (event.type === "pointerdown") this.hold(event);
     else if (event.type === "pointermove") this.move(event);
@@ -540,7 +540,7 @@ export class Chart {
     else this.release(event);
   }
 
-  /** Hears that the focus has gone. */
+  /** Called when the focus leaves. */
   leave() {
     this.point(null);
   }
@@ -554,14 +554,14 @@ export class Chart {
     this.downAt = clientX;
     this.pointAt(event);
     clearTimeout(this.scrubTimer);
-    // A finger that rests, and then moves, reads prices; one that moves at once moves the chart.
+    // A finger that rests and then moves reads prices; a finger that moves at once moves the chart.
     if (pointerType !== "mouse") this.scrubTimer = setTimeout(() => (this.isScrubbing = this.held.size === 1), SCRUB_AFTER_MS);
   }
 
   /** @param {PointerEvent} event */
   move(event) {
     const { pointerId, pointerType, clientX, buttons } = event;
-    // A menu may have taken the release.
+    // A menu may have caught the release.
     if (!buttons) this.held.clear();
     const before = this.held.get(pointerId);
     if (before !== undefined) {
@@ -584,7 +584,7 @@ export class Chart {
     clearTimeout(this.scrubTimer);
     this.held.delete(pointerId);
     this.isScrubbing &&= this.held.size > 0;
-    // The page scrolls with this finger: it didn't mean a price.
+    // The finger scrolls the page, so it doesn't point at a price.
     if (type === "pointercancel") this.point(null);
   }
 

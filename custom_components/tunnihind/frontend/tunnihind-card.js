@@ -1,7 +1,7 @@
 // The price card of Tunnihind for Home Assistant's dashboards.
 //
-// Without libraries, as delivered. The prices come from custom_components/tunnihind/card; chart.js draws them.
-// Instants are unix seconds by the entry's clock, prices EUR/kWh, lengths CSS pixels.
+// It has no libraries and no build step. custom_components/tunnihind/card sends the prices; chart.js draws them.
+// Instants are unix seconds of the entry's clock, prices EUR/kWh, lengths CSS pixels.
 
 import { BAND_PX, change, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, inView, isPublished, periodAt, roundStep, TINTS, within, write } from "./chart.js";
 
@@ -11,7 +11,7 @@ import { BAND_PX, change, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, inVi
 // --- texts
 
 const LANGUAGES = ["en", "et", "ru"];
-/** Each in these languages. Where what is said depends on the number `n`, it has all plural forms of its language. */
+/** Every text in these languages; one that depends on the number `n` has all plural forms of its language. */
 const TEXTS = {
   name: ["Tunnihind electricity price", "Tunnihinna elektrihind", "Tunnihind: цена на электричество"],
   description: [
@@ -145,17 +145,17 @@ const textsIn = (language) => {
   };
 };
 
-/** The language of the page, where no card knows it better. */
+/** The language of the page, until a card knows the user's. */
 const pageLanguage = () => globalThis.document?.documentElement.lang;
 
 // --- numbers and times
 
-/** @type {Record<string, string | undefined>} who writes numbers as a profile says */
+/** @type {Record<string, string | undefined>} a locale for each number format of a profile */
 const NUMBER_LANGUAGES = {
   comma_decimal: "en", decimal_comma: "de", space_comma: "fr", quote_decimal: "de-CH", none: "en", system: undefined,
 };
 
-/** Writes numbers and instants as the user's profile in Home Assistant says. */
+/** Writes numbers and instants in the format of the user's Home Assistant profile. */
 export class Wording extends Clock {
   /** @param {Locale} locale @param {string} serverZone @param {"cents" | "euros"} unit @param {string} currency */
   constructor(locale, serverZone, unit, currency) {
@@ -180,12 +180,12 @@ export class Wording extends Clock {
     this.numbers = {};
   }
 
-  /** A price of EUR/kWh in the unit that people read. @param {number} eurKwh */
+  /** A price of EUR/kWh in the reader's unit. @param {number} eurKwh */
   amount(eurKwh) {
     return this.isCents ? eurKwh * 100 : eurKwh;
   }
 
-  /** @param {number} amount in the unit that people read @param {number} decimals */
+  /** @param {number} amount in the reader's unit @param {number} decimals */
   number(amount, decimals) {
     const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
     const options = /** @type {const} */ ({ ...digits, useGrouping: false, signDisplay: "negative" });
@@ -193,18 +193,18 @@ export class Wording extends Clock {
     return format.format(amount).replace("-", "\u2212");
   }
 
-  /** @param {number} eurKwh @param {number} less how many decimals fewer than usual */
+  /** @param {number} eurKwh @param {number} less decimals to leave out */
   price(eurKwh, less = 0) {
     return this.number(this.amount(eurKwh), (this.isCents ? 2 : 4) - less);
   }
 
-  /** A forecast's band, "" of a published price. @param {Period} period */
+  /** A forecast's band, "" for a published price. @param {Period} period */
   forecast({ low, high }) {
     if (low === null || high === null) return "";
     return this.say("likely", { band: this.price(low) + (low < 0 || high < 0 ? " … " : "–") + this.price(high) });
   }
 
-  /** The clock's time; in the hour that autumn repeats with its zone. @param {number} ts */
+  /** The clock's time, with its zone in the hour that autumn repeats. @param {number} ts */
   clock(ts) {
     return (this.isRepeated(ts) ? this.zonedFormat : this.clockFormat).format(ts * 1000);
   }
@@ -248,9 +248,9 @@ function usesAmPm({ time_format: chosen, language }) {
   return chosen === "12" || (chosen !== "24" && own.resolvedOptions().hour12);
 }
 
-// --- what is worked out of prices
+// --- calculations
 
-/** The periods of which a price is known, in the order of time. What a price consists of adds up to it. @param {Columns | null | undefined} columns @returns {Period[]} */
+/** The periods with a known price, in the order of time. The parts of a price add up to it. @param {Columns | null | undefined} columns @returns {Period[]} */
 export function periodsOf(columns) {
   if (!columns) return [];
   const { start, step, price, low, high, level, tint, market, charged, charges } = columns;
@@ -267,12 +267,12 @@ export function periodsOf(columns) {
   });
 }
 
-/** How long periods are, seconds. @param {Period[]} periods */
+/** The length of periods, seconds. @param {Period[]} periods */
 const stepOf = ([first]) => (first ? first.end - first.start : HOUR_S);
 
 /**
- * The first of the cheapest and of the dearest published periods; of the forecast's where none is published.
- * @param {Period[]} periods @returns {[Period, Period] | null} null where all cost the same
+ * The first cheapest and the first most expensive published period, or forecast period if none is published.
+ * @param {Period[]} periods @returns {[Period, Period] | null} null if all cost the same
  */
 export function extremes(periods) {
   const published = periods.filter(isPublished);
@@ -283,11 +283,11 @@ export function extremes(periods) {
   return least.price === most.price ? null : [least, most];
 }
 
-/** A plan's pieces that reach into a span. @param {Plan} plan @param {Span} span */
+/** A plan's pieces that overlap a span. @param {Plan} plan @param {Span} span */
 const piecesIn = ({ windows }, { from, to }) => windows.flat().filter((piece) => piece.to > from && piece.from < to);
 
 /**
- * The plans that have a piece in view: those that run, then the next ones, then those that ran, the newest first.
+ * The plans with a piece in view: running plans, then the next ones, then past plans, the newest first.
  * @param {Plan[]} plans @param {Span} view @param {number} now
  */
 export function plansInView(plans, view, now) {
@@ -299,20 +299,20 @@ export function plansInView(plans, view, now) {
   return plans.filter((plan) => piecesIn(plan, view).length).sort((one, other) => rank(one) - rank(other));
 }
 
-// --- how they are drawn
+// --- drawing
 
 const [LANE_PX, STRIP_PX, MARK_PX] = [19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
-/** The share of the picture for plans, and what those that run leave to prices. */
+/** The share of the picture for plans, and the share that running plans leave to prices. */
 const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
-/** Bars as wide as this have a gap between them, and round tops. */
+/** Bars of this width have gaps and round tops. */
 const WIDE_BAR_PX = 5;
-/** Below the first height there are only bars, below the second one no hours. */
+/** A picture below the first height has only bars; below the second, no hours. */
 const [LOW_PX, MIDDLE_PX] = [76, 130];
 
-/** Draws plans, the selling price and the extremes with the prices. */
+/** Draws the prices, plans, the selling price and the extremes. */
 class CardDrawing extends Drawing {
-  /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick hears which is pressed */
+  /** @param {HTMLElement} place @param {HTMLElement} lanes @param {(plan?: Plan) => void} pick gets the pressed plan */
   constructor(place, lanes, pick) {
     super(place, { behind: ["ahead"], before: ["selling", "links", "strips", "dots"] });
     this.lanes = lanes;
@@ -377,7 +377,7 @@ class CardDrawing extends Drawing {
       : super.bar(left, right, tip);
   }
 
-  /** Names the present and what is forecast. @param {Scene} scene @param {Period[]} seen */
+  /** Labels the present and the forecast. @param {Scene} scene @param {Period[]} seen */
   drawNames({ now, view }, seen) {
     const { left, right } = this.plot;
     const forecast = seen.filter((period) => !isPublished(period));
@@ -394,7 +394,7 @@ class CardDrawing extends Drawing {
     this.drawZones(labels);
   }
 
-  /** Each plan has a line of its own below the prices. @param {Plan[]} plans */
+  /** Draws each plan on its own line below the prices. @param {Plan[]} plans */
   drawPlans(plans) {
     const { left, right, bottom } = this.plot;
     let [strips, links] = ["", ""];
@@ -416,12 +416,12 @@ class CardDrawing extends Drawing {
     this.show("names", names);
   }
 
-  /** Each line of a plan is a button, and so is what counts the others. @param {Plan[]} plans @param {number} more @param {boolean} hasMore @param {Scene} scene */
+  /** Makes a button of each plan's line, and of the count of other plans. @param {Plan[]} plans @param {number} more @param {boolean} hasMore @param {Scene} scene */
   layButtons(plans, more, hasMore, { view, now }) {
     const { lanes, plot, wording } = this;
     const rows = hasMore ? [...plans, undefined] : plans;
     const others = wording.say("more", { n: String(more) });
-    // A single lane opens the list where others have no room.
+    // If only one lane has room, it opens the list.
     const opensList = more && !hasMore;
     rows.forEach((plan, i) => {
       const button = /** @type {HTMLElement} */ (lanes.children[i] ?? lanes.appendChild(document.createElement("button")));
@@ -433,7 +433,7 @@ class CardDrawing extends Drawing {
     while (lanes.children.length > rows.length) lanes.lastElementChild?.remove();
   }
 
-  /** A plan's name stands in one of its strips or beside one; it is shortened where it has no room. @param {string} name @param {Span[]} strips in pixels */
+  /** Puts a plan's name in or beside one of its strips, and shortens it to fit. @param {string} name @param {Span[]} strips in pixels */
   nameAt(name, strips) {
     const { left, right } = this.plot;
     const after = strips.map(({ to }, i) => ({ from: to, to: strips[i + 1]?.from ?? right }));
@@ -446,7 +446,7 @@ class CardDrawing extends Drawing {
     return null;
   }
 
-  /** The lowest and the highest price in view. @param {[Period, Period] | null} found */
+  /** Marks the lowest and the highest price in view. @param {[Period, Period] | null} found */
   drawMarks(found) {
     const { left, right, top } = this.plot;
     const marks = (found ?? []).map((period, i) => {
@@ -463,14 +463,14 @@ class CardDrawing extends Drawing {
   }
 }
 
-// --- how one moves in them
+// --- moving
 
-/** How many past days a server has. */
+/** Past days that a server has. */
 const PAST_DAYS = 13;
 const RANGE_DAYS = { day: 1, two_days: 2, week: 7 };
 const RANGES = /** @type {Range[]} */ (Object.keys(RANGE_DAYS));
 
-/** What so many days from today on are called. @param {number} days @param {Wording["say"]} say */
+/** The name of a number of days from today. @param {number} days @param {Wording["say"]} say */
 const rangeName = (days, say) => (days === 1 ? say("day") : days === RANGE_DAYS.week ? say("week") : say("days", { n: String(days) }));
 
 /**
@@ -478,16 +478,16 @@ const rangeName = (days, say) => (days === 1 ? say("day") : days === RANGE_DAYS.
  * @extends {Chart<Scene, CardDrawing>}
  */
 class CardChart extends Chart {
-  /** @type {Range | null} null where the view is one of the reader's own */
+  /** @type {Range | null} null if the reader moved the view */
   range = RANGES[1];
 
-  /** Shows prices, and keeps what is in view. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording" | "isAllPast">} data */
+  /** Shows prices, and keeps the view. @param {Pick<Scene, "periods" | "selling" | "plans" | "wording" | "isAllPast">} data */
   show(data) {
     this.scene = { ...data, now: 0, view: this.view, pointed: periodAt(data.periods, this.scene?.pointed ?? 0)?.start ?? null, days: [] };
     this.follow();
   }
 
-  /** Takes over the present instant: ranges with a name move along with the days. */
+  /** Updates the present instant; a named range moves on at midnight. */
   follow() {
     const { scene } = this;
     if (!scene) return;
@@ -501,7 +501,7 @@ class CardChart extends Chart {
     this.see(this.range ? { from: wording.midnight(now), to: wording.midnight(now, this.daysOf(this.range)) } : scene.view);
   }
 
-  /** How many days a range shows: of a week those of which something is known. @param {Range} range */
+  /** The number of days in a range; a week has only its known days. @param {Range} range */
   daysOf(range) {
     return Math.min(RANGE_DAYS[range], this.scene?.days.filter(({ end }) => end > this.clock()).length ?? 0);
   }
@@ -536,7 +536,7 @@ const STYLE = `
   --ink: var(--primary-text-color); --soft: var(--secondary-text-color);
   --paper: var(--ha-card-background, var(--card-background-color)); --accent: var(--primary-color);
   --sold: var(--energy-grid-return-color, #8353d1);
-  /* Mixed with the text's colour they stand out from a light card and from a dark one. */
+  /* The text's colour in the mix sets them off from light and dark cards. */
   --t0: color-mix(in oklab, var(--success-color) 82%, var(--ink));
   --t1: color-mix(in oklab, var(--success-color) 50%, var(--soft));
   --t2: color-mix(in srgb, var(--soft) 86%, transparent);
@@ -631,20 +631,20 @@ const PARTS = `<style>${STYLE}</style><ha-card>
 <div class="message" role="status">${icon("M11 15H6l7-14v8h5l-7 14z")}<span class="said"></span></div>
 <p class="summary" id="summary"></p><dialog class="list"></dialog></ha-card>`;
 
-/** A card leaves these out step by step, until a chart has room. */
+/** A card drops these one by one until the chart has room. */
 const SIZES = [{ name: "", least: 100 }, { name: "brief", least: 100 }, { name: "brief compact", least: 60 }, { name: "brief compact tiny", least: 0 }];
 const [RETRY_MS, TICK_S] = [15_000, 30];
-/** If what the integration calls the present is this far away, this device's clock is wrong. */
+/** If the integration's present is this far away, this device's clock is wrong. */
 const CLOCK_OFF_S = 60;
-/** @type {Record<string, TextKey>} what there is to say of refusals and states that have no text of that name */
+/** @type {Record<string, TextKey>} the texts of refusals and states that have no text of their own name */
 const SAID = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
 const [TEXT, YES_NO, LIST] = [["\"…\""], [true, false], ["[…]"]];
-/** @type {Record<string, unknown[]>} the options, and what each may be */
+/** @type {Record<string, unknown[]>} the options and their valid values */
 const OPTIONS = { entry_id: TEXT, entity: TEXT, title: TEXT, range: RANGES, show_plans: YES_NO, plans: LIST, show_selling: YES_NO };
-/** What Home Assistant itself and card-mod keep in a card's configuration. */
+/** The keys that Home Assistant and card-mod add to a card's configuration. */
 const FOREIGN_OPTIONS = ["type", "view_layout", "layout_options", "grid_options", "visibility", "disabled", "card_mod"];
 
-/** Throws what is wrong with a configuration, in words. @param {Record<string, unknown>} config @param {ReturnType<typeof textsIn>} say */
+/** Throws an error that says what is wrong with a configuration. @param {Record<string, unknown>} config @param {ReturnType<typeof textsIn>} say */
 export function checkConfig(config, say) {
   for (const [field, value] of Object.entries(config)) {
     if (FOREIGN_OPTIONS.includes(field)) continue;
@@ -669,7 +669,7 @@ const cardOn = (Base) => class extends Base {
     this.contents = {};
     /** @type {Partial<Contents>} */
     this.past = {};
-    /** Whether they were asked for, and have come, since the prices last changed. */
+    /** Whether it was requested, and received, since the prices last changed. */
     this.isPastAsked = this.isPastHere = false;
     /** @type {Failure | null} */
     this.failure = null;
@@ -678,11 +678,11 @@ const cardOn = (Base) => class extends Base {
     /** @type {Promise<() => Promise<void>> | null} */
     this.subscription = null;
     this.retry = 0;
-    /** How far the entry's clock is ahead of this device's, seconds. */
+    /** Seconds that the entry's clock is ahead of this device's. */
     this.aheadS = 0;
     this.rows = 0;
     this.timer = 0;
-    /** @type {unknown[]} what the readout shows */
+    /** @type {unknown[]} the content of the readout */
     this.shown = [];
     const root = this.attachShadow({ mode: "open" });
     root.innerHTML = PARTS;
@@ -696,7 +696,7 @@ const cardOn = (Base) => class extends Base {
     this.parts.later.onclick = () => this.chart.turn(1 / 2);
     this.resized = new ResizeObserver(() => this.fit());
     this.onReady = () => {
-      // Its number is another subscription's now: ending it would end that one.
+      // Another subscription has its number now: ending this one would end that one.
       this.subscription = null;
       this.join();
     };
@@ -716,7 +716,7 @@ const cardOn = (Base) => class extends Base {
     this.showAll();
   }
 
-  /** Comes with each change of any state of the home: most of them cost nothing here. */
+  /** Home Assistant sets it at each change of any state; most cost nothing here. */
   set hass(/** @type {Hass} */ hass) {
     const before = this.home;
     this.home = hass;
@@ -769,7 +769,7 @@ const cardOn = (Base) => class extends Base {
     this.leave();
   }
 
-  /** Asks for the prices, anew after a loss or a refusal. */
+  /** Subscribes to the prices, also after a loss or a refusal. */
   join() {
     this.leave();
     const { home } = this;
@@ -779,7 +779,7 @@ const cardOn = (Base) => class extends Base {
     const asked = this.connection.subscribeMessage(
       (event) => asked === this.subscription && this.hear({ ...this.contents, ...event }, null),
       this.command("subscribe"),
-      // Home Assistant's own way gives up if the integration starts later than the connection.
+      // Home Assistant's own resubscription gives up if the integration starts after the connection.
       { resubscribe: false },
     );
     this.subscription = asked;
@@ -792,7 +792,7 @@ const cardOn = (Base) => class extends Base {
     return { type: `tunnihind/card/${name}`, ...(entry_id ? { entry_id } : entity ? { entity_id: entity } : {}) };
   }
 
-  /** Asks for the days before today, once they are looked at. */
+  /** Requests the days before today when they come into view. */
   askPast() {
     this.isPastAsked = true;
     const { prices } = this.contents;
@@ -808,7 +808,7 @@ const cardOn = (Base) => class extends Base {
   leave() {
     clearTimeout(this.retry);
     this.connection?.removeEventListener("ready", this.onReady);
-    // Where it was refused, nothing is left to end.
+    // A refused subscription needs no end.
     this.subscription?.then((unsubscribe) => unsubscribe()).catch(() => {});
     this.subscription = null;
   }
@@ -825,7 +825,7 @@ const cardOn = (Base) => class extends Base {
     const here = Date.now() / 1000;
     const { clock_ahead_s: ahead = 0, now } = contents;
     const isRight = !now || (here + ahead > now.start - CLOCK_OFF_S && here + ahead < now.end + CLOCK_OFF_S);
-    // Other events leave an old one behind, which says nothing of the clock.
+    // Other events keep the old `now`, which says nothing about the clock.
     if (isRight || now !== before.now) this.aheadS = isRight ? ahead : now.start - here;
     this.showAll();
     this.tick();
@@ -840,7 +840,7 @@ const cardOn = (Base) => class extends Base {
     this.timer = setTimeout(() => this.tick(), Math.min(step - (scene.now % step) + 0.05, TICK_S) * 1000);
   }
 
-  /** Shows what has come anew: prices, language, formats or configuration. */
+  /** Shows new prices, language, formats or configuration. */
   showAll() {
     const { home, config, parts, contents } = this;
     if (!home || !config) return;
@@ -882,14 +882,14 @@ const cardOn = (Base) => class extends Base {
     this.fit();
   }
 
-  /** Lets the view ask for the size again where that has changed. */
+  /** Makes the view ask for the size again if it has changed. */
   tellSize() {
     const { rows } = this.getGridOptions();
     if (this.rows && rows !== this.rows) this.dispatchEvent(new Event("card-updated", { bubbles: true, composed: true }));
     this.rows = rows;
   }
 
-  /** What there is to say in place of prices, "" where there are some. */
+  /** The text to show without prices, "" if there are prices. */
   message() {
     const { failure, contents: { state, prices } } = this;
     const isGone = failure || state === "removed" || state === "stopped";
@@ -899,7 +899,7 @@ const cardOn = (Base) => class extends Base {
     return textsIn(this.home?.locale.language)(key, { reason: failure?.message ?? String(failure) });
   }
 
-  /** What the prices are, and what is wrong with them. @param {Partial<Contents>} contents */
+  /** Shows what the prices are, and their problems. @param {Partial<Contents>} contents */
   showNote({ mode = "live", lost_since: lost, stale_since: stale, state, problems }) {
     const { parts, chart } = this;
     const wording = /** @type {Wording} */ (this.wording);
@@ -915,7 +915,7 @@ const cardOn = (Base) => class extends Base {
     if (mode !== "live") write(parts.mode, wording.say(mode, { day: wording.dayFormats[0].format(now * 1000) }));
   }
 
-  /** All of the chart in a few sentences, for those who can't see it. */
+  /** Sums up the chart in a few sentences for screen readers. */
   summary() {
     const { periods, plans, wording, now } = /** @type {Scene} */ (this.chart.scene);
     const said = [];
@@ -951,7 +951,7 @@ const cardOn = (Base) => class extends Base {
     list.showModal();
   }
 
-  /** Shows the period that is pointed at, or the present one, and what is in view. */
+  /** Shows the period pointed at, or the present one, and the range in view. */
   showReadout() {
     const { parts, chart } = this;
     if (!chart.scene) return;
@@ -998,7 +998,7 @@ const cardOn = (Base) => class extends Base {
     return lines;
   }
 
-  /** Leaves out what has no room. The plot shrinks first. */
+  /** Leaves out parts that don't fit. The plot shrinks first. */
   fit() {
     const { card, chart, field } = this.parts;
     if (!this.clientHeight) return;
@@ -1025,7 +1025,7 @@ const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (wi
     return platform === "tunnihind" ? { config: { type: "custom:tunnihind-card", ...(entry_id && { entry_id }) } } : null;
   },
 });
-// While Home Assistant starts, it replaces the registry of elements: one from before would be forgotten.
+// Home Assistant replaces the registry of elements while it starts: an earlier element would be lost.
 customElements.whenDefined("home-assistant").then(() => {
   if (!customElements.get("tunnihind-card")) customElements.define("tunnihind-card", cardOn(HTMLElement));
 });

@@ -1,8 +1,8 @@
-// The types of tunnihind-card.js: only the type checker reads them.
+// The types of tunnihind-card.js; only the type checker reads them.
 
 import type { Period as Priced, Scene as Drawn, Span } from "./chart";
 
-/** What a price consists of, EUR/kWh. */
+/** The parts of a price, EUR/kWh. */
 export interface Parts {
   market: number;
   network: number;
@@ -11,19 +11,19 @@ export interface Parts {
 }
 
 export interface Period extends Priced {
-  /** From 0, very low, to 4, very high. */
+  /** From 0 (very low) to 4 (very high). */
   level: number | null;
   parts: Parts | null;
 }
 
-/** A plan's windows, each of one or more pieces. `entity` is what is opened for it. */
+/** A plan's windows, each with one or more pieces. A press on the plan opens `entity`. */
 export interface Plan {
   name: string;
   entity: string | null;
   windows: Span[][];
 }
 
-/** With `isAllPast` nothing is known of before the first period. */
+/** `isAllPast`: no prices are known before the first period. */
 export interface Scene extends Drawn {
   isAllPast: boolean;
   periods: Period[];
@@ -60,7 +60,7 @@ export interface Columns {
   charges?: Record<string, number>[];
 }
 
-/** `CardContents` of custom_components/tunnihind/card/contents.py. An event has the fields that changed. */
+/** `CardContents` of custom_components/tunnihind/card/contents.py. An event has only the changed fields. */
 export interface Contents {
   state: string;
   mode: "live" | "demo" | "rehearsal";
@@ -76,13 +76,13 @@ export interface Contents {
   plans: { name: string; entity_id: string | null; windows: [number, number][][] }[];
 }
 
-/** How Home Assistant refuses a command. */
+/** Home Assistant's refusal of a command. */
 export interface Failure {
   code?: string;
   message?: string;
 }
 
-/** What is used of Home Assistant's connection. */
+/** The parts of Home Assistant's connection that the card uses. */
 export interface Connection {
   subscribeMessage(
     listener: (event: Partial<Contents>) => void,
@@ -94,7 +94,7 @@ export interface Connection {
   removeEventListener(name: "ready", listener: () => void): void;
 }
 
-/** What a user chose in the profile. */
+/** The user's choices in the profile. */
 export interface Locale {
   language: string;
   number_format: string;
@@ -102,7 +102,7 @@ export interface Locale {
   time_zone: string;
 }
 
-/** What is used of Home Assistant's `hass`. */
+/** The parts of Home Assistant's `hass` that the card uses. */
 export interface Hass {
   locale: Locale;
   language: string;

@@ -1,12 +1,12 @@
-// The page's address: it holds every choice of its reader, so that a view can be shared, and tells where the server is.
-// So it stands in code to copy, too. What the server tells a page's scripts stands here for all pages.
+// The page's address: it holds every choice of the reader, so a link shares the view. Code to copy gets the server's
+// address from it. This module also reads, for all pages, the data that the server gives to the scripts.
 
 /** @param {string} name @param {string} fallback */
 export function chosen(name, fallback = "") {
   return new URLSearchParams(location.search).get(name) ?? fallback;
 }
 
-/** The address with other choices; null takes one out of it. @param {Record<string, string | null>} changes */
+/** The address with other choices; null removes a choice. @param {Record<string, string | null>} changes */
 function addressWith(changes) {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
@@ -25,7 +25,7 @@ export function choose(changes) {
 /**
  * Writes choices into the address as a step that Back undoes.
  * @param {Record<string, string | null>} changes
- * @param {string[]} remembered those of them that the browser remembers: the step back has to name what they were
+ * @param {string[]} remembered the choices that the browser remembers: the step back has to hold their old values
  */
 export function takeStep(changes, remembered) {
   const query = new URLSearchParams(location.search);
@@ -35,7 +35,7 @@ export function takeStep(changes, remembered) {
   history.pushState({ names: remembered }, "", addressWith(changes));
 }
 
-/** Shows, after Back or Forward, what the address has, and remembers that. */
+/** After Back or Forward, remembers the choices of the address and shows them. */
 export function followSteps() {
   addEventListener("popstate", ({ state }) => {
     if (!state?.names) return;
@@ -47,28 +47,28 @@ export function followSteps() {
 /** The browser remembers these fees of a household for each zone. */
 const OF_ZONE = new Set(["package", "network", "night", "other", "margin", "price"]);
 
-/** Remembers a choice for the next visit, where the browser allows that; an empty one is forgotten. @param {string} name @param {string} value */
+/** Remembers a choice for the next visit if the browser allows it; forgets an empty choice. @param {string} name @param {string} value */
 export function remember(name, value) {
   const key = `tunnihind.${OF_ZONE.has(name) ? `${document.documentElement.dataset.zone}.` : ""}${name}`;
   try {
     if (value) localStorage[key] = value;
     else delete localStorage[key];
   } catch {
-    // It stays in the address.
+    // The address still has it.
   }
 }
 
-/** The choice that a link of an option makes. @param {HTMLAnchorElement} link @returns {Record<string, string | null>} */
+/** The choice that an option's link makes. @param {HTMLAnchorElement} link @returns {Record<string, string | null>} */
 export function choiceOf(link) {
   const { option = "" } = link.dataset;
   return { [option]: new URLSearchParams(link.search).get(option) };
 }
 
 /**
- * Writes the server's address into code to copy: where its operator has named no public one, that of this page.
- * What warns of an address that only its own network can reach is shown where this page has one.
+ * Writes the server's address into code to copy: this page's, if the operator has set no public address.
+ * Shows a warning if only the local network can reach this page's address.
  * @param {Document} page
- * @param {string | null} unnamed what the server wrote where it has none
+ * @param {string | null} unnamed what the server wrote if it has no public address
  */
 export function nameServer(page, unnamed) {
   if (unnamed === null) return;
@@ -82,7 +82,7 @@ export function nameServer(page, unnamed) {
 }
 
 /**
- * Tells whether only its own network can reach a host, by its address or name; the server's settings tell it alike.
+ * Returns whether only its own network can reach a host, by address or name. The server's settings use the same rule.
  * @param {string} host as in a URL
  */
 export function isPrivate(host) {
@@ -100,7 +100,7 @@ export function isPrivate(host) {
 /** @param {Record<string, string>} texts */
 export function letCopy(texts) {
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-copy]"))) {
-    // Outside https and localhost browsers have no clipboard to write to: the code can still be selected.
+    // Browsers have no clipboard outside https and localhost; readers can still select the code.
     if (!navigator.clipboard) continue;
     button.hidden = false;
     const label = button.textContent;
@@ -112,7 +112,7 @@ export function letCopy(texts) {
   }
 }
 
-/** Reads what a page tells its scripts. @param {Document} page @returns {any} */
+/** Reads a page's data for its scripts. @param {Document} page @returns {any} */
 export function pageData(page) {
   return JSON.parse(page.getElementById("page-data")?.textContent ?? "{}");
 }

@@ -1,15 +1,15 @@
-// The dashboard: beside the price now and the chart it has a finder, options, a household's fees and code to copy.
+// The dashboard: the price now and the chart, plus a finder, options, a household's fees and code to copy.
 
 import { choiceOf, chosen, followSteps, letCopy, remember, takeStep } from "./address.js";
 import { Finder } from "./finder.js";
 import { data, drawChart, feed, scene, start } from "./view.js";
 
 /**
- * Shows the price of what is entered as soon as it is.
+ * Shows the new price as soon as the reader enters a fee.
  * @param {() => void} onChange
  */
 export function listenToHousehold(onChange) {
-  // The form is replaced by those of fresh pages, so its events are awaited further up.
+  // Fresh pages replace the form, so the document listens.
   for (const type of ["change", "submit"]) {
     document.addEventListener(type, (event) => {
       const form = /** @type {HTMLFormElement | null} */ (/** @type {Element} */ (event.target).closest("[data-household]"));
@@ -22,7 +22,7 @@ export function listenToHousehold(onChange) {
         entered[field.name] = field.value;
         if (field instanceof HTMLInputElement) field.defaultValue = field.value;
       }
-      // Where there are packages, a margin alone is no household.
+      // If there are packages, a margin alone makes no household.
       const rates = "package" in entered ? entered.package : Object.values(entered).join("");
       entered.price = rates && "all";
       for (const [name, value] of Object.entries(entered)) remember(name, value);
@@ -32,7 +32,7 @@ export function listenToHousehold(onChange) {
   }
 }
 
-/** A server that knows no prices yet leaves the form out. */
+/** A server without prices leaves the form out. */
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));
 const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-found]"));
 const finder = form && place && new Finder(form, place, scene, (found, dearest) => {

@@ -1,23 +1,24 @@
-// What a page draws of prices beyond what it shares with Home Assistant's card: as the server draws them without scripts.
+// The page's own drawing of prices, on top of the chart that Home Assistant's card shares. It matches the server's
+// drawing without scripts.
 
 import { DAYS_PX, Drawing, HOURS_PX, roundStep, TINTS, within } from "./chart.js";
 
-/** What the price axis has beyond the least and the most that it shows, as a part of what lies between them. */
+/** The room at both ends of the price axis, as a part of the range between the lowest and the highest price. */
 const MARGIN = 0.05;
 const TICKS = 6;
 const GAP_PX = 8;
 const USUAL_FONT_PX = 16;
-/** What is to be avoided is told from what is found by more than a colour. */
+/** Hatching sets the times to avoid apart from the found times by more than a colour. */
 const HATCHING = `<pattern id="hatching" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatching" d="M3 0V6"/></pattern>`;
 
 /** @typedef {import("./chart.js").Period} Period @typedef {import("./chart.js").Span} Span */
 /**
  * @typedef {import("./chart.js").Scene & {forecasts: Period[], nights: Span[], found: Span[], dearest: Span[], wording: import("./wording.js").Wording}} DrawnScene
- *   `found` and `dearest` are what the finder has found
+ *   `found` and `dearest` are the finder's results
  */
 
 /**
- * The price axis: holds zero and all that is in view, and a little more. The same as that of the server's drawing.
+ * The price axis: it fits zero, all prices in view and a little more, like the axis of the server's drawing.
  * @param {number} least @param {number} most
  */
 export function priceScale(least, most) {
@@ -26,9 +27,9 @@ export function priceScale(least, most) {
   return { least: least < 0 ? least - margin : 0, most: (most || (least < 0 ? 0 : 1)) + margin, step: roundStep(reach, TICKS) };
 }
 
-/** Draws published prices as steps, the forecast as a line in its band, and what is behind them. */
+/** Draws published prices as steps, the forecast as a line in its band, and the background. */
 export class PageDrawing extends Drawing {
-  /** @param {HTMLElement} place @param {HTMLElement} over lies over the plot: the style sheet says where that is */
+  /** @param {HTMLElement} place @param {HTMLElement} over lies over the plot; the style sheet places it */
   constructor(place, over) {
     super(place, { behind: ["nights", "window", "avoid"], before: TINTS.map((tint) => `edge ${tint}`), more: HATCHING });
     this.over = place.appendChild(over);
@@ -66,7 +67,7 @@ export class PageDrawing extends Drawing {
     this.nameMarks(scene);
   }
 
-  /** The line of the prices, each step joined to the one before. @override @param {Period[]} published @param {number} now */
+  /** Draws the line of prices, each step joined to the one before. @override @param {Period[]} published @param {number} now */
   drawPublished(published, now) {
     super.drawPublished(published, now);
     const edges = TINTS.map(() => "");
@@ -78,7 +79,7 @@ export class PageDrawing extends Drawing {
     edges.forEach((d, tint) => this.path(`edge ${TINTS[tint]}`, d));
   }
 
-  /** From the middle of each period to that of the next. @override @param {Period[]} forecast */
+  /** Draws lines from the middle of each period to the middle of the next. @override @param {Period[]} forecast */
   drawForecast(forecast) {
     /** @type {Period[][]} */
     const runs = [];
@@ -93,7 +94,7 @@ export class PageDrawing extends Drawing {
     this.path("likely", runs.map((run) => `M${line(run, "high")}L${line([...run].reverse(), "low")}Z`).join(""));
   }
 
-  /** Names the unit above the price axis, and the present where its name has room. @param {DrawnScene} scene */
+  /** Labels the unit above the price axis, and the present if its label has room. @param {DrawnScene} scene */
   nameMarks({ now, view, wording }) {
     const { left, right } = this.plot;
     const label = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {number} */ middle, /** @type {number} */ least) => {

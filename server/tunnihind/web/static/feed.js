@@ -1,4 +1,4 @@
-// Keeps the page up to date: asks once a minute and just after each full period, and tells when the server is gone.
+// Keeps the page up to date: asks once a minute and just after each full period, and reports a lost server.
 
 import { chosen } from "./address.js";
 import { HOUR_S } from "./periods.js";
@@ -9,8 +9,8 @@ const PATIENCE_MS = 10_000;
 const CLOCK_SET_MS = 60_000;
 
 /**
- * `recent` are the days before now that hold all of today: of hours no fewer can be had. The last hour of the longest
- * day would need one more; there all of the past is asked for.
+ * `recent` is the number of days back that covers today; hours have no smaller number. The last hour of the longest day
+ * would need one more day; then the page asks for all of the past.
  */
 const HOURS = { url: "api/series", step: HOUR_S, recent: 2 };
 const QUARTERS = { url: "api/v1/quarters", step: HOUR_S / 4, recent: 1 };
@@ -22,7 +22,7 @@ const ALL_DAYS = 14;
  *   page: (page: Document) => void,
  *   reachable: (since: number | null) => void,
  *   period: () => void,
- * }} Listener  `reachable` gets null, or since when (by this device's clock, in ms) the server has been gone
+ * }} Listener  `reachable` gets null, or the time (this device's clock, in ms) since which the server has been gone
  */
 
 export class Feed {
@@ -42,14 +42,14 @@ export class Feed {
     window.addEventListener("online", () => this.poll());
   }
 
-  /** The server's time, unix seconds: its clock may be another one than this device's, or rehearse another day. */
+  /** The server's time, unix seconds: its clock may differ from this device's, or replay another day. */
   now() {
     return (Date.now() + this.aheadMs) / 1000;
   }
 
   /**
-   * Asks for all the past that there is, which most visits never look at. Returns whether it is about to come: nobody
-   * knows when, while the server can't be asked.
+   * Asks for all of the past, which most visits never look at. Returns whether it will come soon; false while the server
+   * can't be reached.
    */
   awaitsPast() {
     if (!this.wantsPast) {
@@ -59,20 +59,20 @@ export class Feed {
     return !this.hasPast && this.isAnswered;
   }
 
-  /** Asks for what is new, and again in a minute. */
+  /** Asks for news, and again in a minute. */
   async poll() {
     clearTimeout(this.timer);
     const turn = ++this.turn;
     const { wantsPast } = this;
     if (Math.abs(fromSteadyClock() - this.steadyMs) > CLOCK_SET_MS) {
-      // The device has slept, or its clock has been set: what was known of it holds no more.
+      // The device has slept, or its clock was set: the known difference is no longer valid.
       this.steadyMs = fromSteadyClock();
       this.tags.prices = "";
     }
     const { url, step, recent } = chosen("period") === "quarter" ? QUARTERS : HOURS;
-    // What a cache holds may tell a `now` of some time ago, so the first time it has to come from the server.
+    // A cached answer may have an old `now`, so the first answer has to come from the server.
     const prices = await this.ask("prices", `${url}?days=${wantsPast ? ALL_DAYS : recent}`, this.tags.prices ? "no-cache" : "reload", (text) => this.read(JSON.parse(text), step));
-    // If the reader has changed an option meanwhile, another turn asks for what is wanted now.
+    // If the reader has changed an option meanwhile, a later turn asks with the new options.
     if (turn !== this.turn) return;
     this.isAnswered = prices !== null;
     if (prices) this.hasPast = wantsPast;
@@ -89,18 +89,18 @@ export class Feed {
     this.timer = setTimeout(() => !document.hidden && this.poll(), Math.min(POLL_S, toThePeriod) * 1000);
   }
 
-  /** Throws where it is no such answer. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
+  /** Reads an answer. Throws if it has no prices. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
   read({ now, actuals, dayAhead, forecast }, step) {
     if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
-    // An answer is never younger than its `now`: the greatest difference is the nearest to the truth.
+    // An answer is never younger than its `now`, so the largest difference is closest to the truth.
     const aheadMs = now * 1000 - Date.now();
     this.aheadMs = this.tags.prices ? Math.max(this.aheadMs, aheadMs) : aheadMs;
     return { now, step, settled: actuals ?? dayAhead, forecast };
   }
 
   /**
-   * Returns what is new, null where nothing is, and its tag; null without an answer that can be read: one of another
-   * server, like a guest network's page to sign in, is none.
+   * Returns the news, or null for none, and the tag of the answer. Returns null without a readable answer; the sign-in
+   * page of a guest network, for example, isn't readable.
    * @template T
    * @param {"prices" | "page"} what @param {string} url @param {RequestCache} cache @param {(text: string) => T} read
    * @returns {Promise<{tag: string, news: T | null} | null>}
@@ -110,7 +110,7 @@ export class Feed {
       const answer = await fetch(url, { cache, signal: AbortSignal.timeout(PATIENCE_MS) });
       if (!answer.ok) return null;
       const etag = answer.headers.get("ETag");
-      // Some proxies take the tag out: then each answer may be new.
+      // Some proxies remove the tag: then each answer may be new.
       const tag = etag ? `${url} ${etag}` : "";
       return { tag, news: tag && tag === this.tags[what] ? null : read(await answer.text()) };
     } catch {
@@ -119,12 +119,12 @@ export class Feed {
   }
 }
 
-/** How far this device's clock, which can be set, is from the one that counts since the page was opened; in ms. */
+/** Ms from the clock that counts since the page opened to this device's clock, which can be set. */
 function fromSteadyClock() {
   return Date.now() - performance.now();
 }
 
-/** Throws where it is no page of ours. @param {string} text */
+/** Parses a page. Throws if it isn't this server's. @param {string} text */
 function pageFrom(text) {
   const page = new DOMParser().parseFromString(text, "text/html");
   if (!page.getElementById("page-data")) throw new TypeError("no page of this server");

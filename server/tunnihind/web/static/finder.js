@@ -1,4 +1,4 @@
-// The finder of the cheapest time, and of the dearest one to stay out of: what is asked, until when, and what is found.
+// The finder of the cheapest time, and of the most expensive time to avoid: the question, the deadline, the results.
 
 import { choose, chosen, remember } from "./address.js";
 import { DAY_S, floorTo, HOUR_S, MINUTE_S, pieces, priceOf, QUARTER_S } from "./periods.js";
@@ -11,14 +11,14 @@ const MOST_QUARTERS = DAY_S / QUARTER_S;
 
 /**
  * @typedef {{hours: number, kw: number, kwh: number, isByEnergy: boolean}} Asked
- *   `hours` of whole quarters, `kwh` what is used in them, `isByEnergy` whether the energy was asked for and not the time
- * @typedef {{refused: "hours" | "kw" | "kwh"}} Refused  the field with what can't be looked for
+ *   `hours` in whole quarters, `kwh` the energy used in them, `isByEnergy` whether the reader gave the energy, not the time
+ * @typedef {{refused: "hours" | "kw" | "kwh"}} Refused  the field with an impossible value
  */
 
 const REFUSALS = { hours: "finder.refused.hours", kw: "finder.refused.kw", kwh: "finder.refused.kwh" };
 
 /**
- * Understands what is typed. An energy, where there is one, decides how long it takes.
+ * Reads the typed values. An energy, if given, decides the time.
  * @param {{hours: string, kw: string, kwh: string}} typed
  * @returns {Asked | Refused}
  */
@@ -27,7 +27,7 @@ export function askedFor(typed) {
   const isByEnergy = Boolean(typed.kwh.trim());
   if (!(kw > 0 && kw <= MOST_KW)) return { refused: "kw" };
   const perHour = HOUR_S / QUARTER_S;
-  // A tiny rest is only a rounding error.
+  // A tiny remainder is only a rounding error.
   const quarters = isByEnergy ? Math.ceil((energy / kw) * perHour - 1e-9) : time * perHour;
   const isPossible = Number.isInteger(quarters) && quarters > 0 && quarters <= MOST_QUARTERS;
   if (!isPossible) return { refused: isByEnergy ? "kwh" : "hours" };
@@ -35,27 +35,27 @@ export function askedFor(typed) {
   return { hours, kw, kwh: isByEnergy ? energy : Number((hours * kw).toFixed(3)), isByEnergy };
 }
 
-/** A number of the address; a field would not show anything else. @param {string} name */
+/** A number from the address; a field could not show other text. @param {string} name */
 function numberOf(name, usual = "") {
   return Number.isFinite(Number(chosen(name) || NaN)) ? chosen(name) : usual;
 }
 
 const MORNING = "07:00";
 
-/** What is looked for unless the reader chooses: the next 24 hours, to the end of the last. */
+/** The default deadline: the next 24 hours, to the end of the last. */
 export const USUAL = "24h";
 
 /**
  * @typedef {{
  *   next: number, duration: number, ends: number[], wall: (ts: number) => string,
- * }} Ahead  `next` is the earliest start, `duration` in seconds how long it takes, `ends` (ascending) when the periods
- *   end whose price is known, `wall` the reader's clock as `2026-11-20T14:00`
+ * }} Ahead  `next` is the earliest start, `duration` the length in seconds, `ends` (ascending) the ends of the periods
+ *   with a known price, `wall` the reader's clock as `2026-11-20T14:00`
  */
 
 /**
- * The instant that a choice means: `24h` from the earliest start, `morning`, `none`, an instant in unix seconds, or the
- * reader's clock as addresses held it before; anything else is the usual choice. It is null for a time that has passed.
- * No deadline lies after the last price.
+ * The instant of a choice: `24h` from the earliest start, `morning`, `none`, an instant in unix seconds, or the reader's
+ * clock, as in old addresses; anything else means the usual choice. A past time gives null. A deadline is never after
+ * the last price.
  * @param {string} choice @param {Ahead} ahead
  * @returns {number | null}
  */
@@ -76,7 +76,7 @@ function meaning(choice, { next, duration, ends, wall }) {
 }
 
 /**
- * The first seven o'clock in the morning from an instant on; seven is on the full hour in every zone that we show.
+ * The first 7 o'clock in the morning from an instant on; 7 o'clock is a full hour in every zone that we show.
  * @param {number} from @param {(ts: number) => string} wall
  */
 export function nextMorning(from, wall) {
@@ -88,8 +88,8 @@ export function nextMorning(from, wall) {
 /** @typedef {{day: string, ts: number, ends: {ts: number, clock: string}[]}} Day  `ts` is an instant in that day */
 
 /**
- * Sorts the ends of periods by the day of the reader's calendar that the period is in. Midnight ends a day as 24:00.
- * @param {number[]} ends ascending @param {number} step how long a period is
+ * Groups the ends of periods by the period's day in the reader's calendar. Midnight ends a day as 24:00.
+ * @param {number[]} ends ascending @param {number} step the length of a period
  * @param {{wall: (ts: number) => string, clock: (ts: number) => string}} wording
  * @returns {Day[]}
  */
@@ -105,7 +105,7 @@ export function endsByDay(ends, step, wording) {
   return days;
 }
 
-/** The end in a day by another day's clock: the same time, or else the next later or the last that the day has. @param {Day} day @param {string} clock */
+/** The end in a day at another day's clock time: the same time, else the next later one, else the last one. @param {Day} day @param {string} clock */
 export function sameTime(day, clock) {
   return (day.ends.find((end) => end.clock >= clock) ?? day.ends[day.ends.length - 1]).ts;
 }
@@ -117,7 +117,7 @@ export function sameTime(day, clock) {
 
 /**
  * @param {Findings} found
- * @param {number} kwh the energy that is used
+ * @param {number} kwh the energy used
  * @param {number} now
  * @param {import("./wording.js").Wording} wording
  */
@@ -144,7 +144,7 @@ function times({ pieces }, now, wording) {
   const days = new Map();
   for (const piece of pieces) {
     const day = wording.dayFrom(piece.from, now);
-    // A long one is broken before its last day, and nowhere else.
+    // A long piece may break only before its last day.
     const [from, to] = wording.spanOverDays(piece, now).split(" – ");
     const halves = to ? [element("span", `${from} –`), " ", element("span", to)] : [element("span", from)];
     days.set(day, [...(days.get(day) ?? []), element("li", element("strong", ...halves))]);
@@ -152,7 +152,7 @@ function times({ pieces }, now, wording) {
   return list([...days].map(([day, spans]) => element("li", day, list(spans))));
 }
 
-/** A list, which is read aloud as one where it has more than one item. @param {HTMLElement[]} items */
+/** A list; screen readers announce it as a list if it has more than one item. @param {HTMLElement[]} items */
 function list(items) {
   const made = element("ul", ...items);
   if (items.length === 1) made.role = "none";
@@ -162,14 +162,14 @@ function list(items) {
 /** @param {import("./windows.js").Cost} cost @param {number} kwh @param {import("./wording.js").Wording} wording */
 function costs({ mean, range, isAllForecast, euros }, kwh, wording) {
   const price = wording.say("found", { price: wording.told(mean, range !== null), unit: wording.unitSymbol });
-  // A range is not broken at its dash.
+  // A range doesn't break at its dash.
   const band = range && wording.band([range[0], mean, range[1]]).replace("–", "\u2060–\u2060");
   const likely = band && wording.say(isAllForecast ? "finder.forecast" : "finder.partly", { band });
   return [price, ...(likely ? [likely] : []), wording.say("finder.cost", { energy: wording.brief(kwh), euros: wording.euros(euros, range !== null) })];
 }
 
 /**
- * What waiting saves: the difference of the sums as they are written, so that they agree.
+ * The saving from waiting: the difference of the sums as shown, so that the figures agree.
  * @param {import("./windows.js").Cost} best @param {import("./windows.js").Cost} atOnce @param {import("./wording.js").Wording} wording
  */
 function saving(best, atOnce, wording) {
@@ -192,8 +192,8 @@ export function element(name, ...content) {
 export class Finder {
   /**
    * @param {HTMLFormElement} form
-   * @param {HTMLElement} place where to say what is found
-   * @param {import("./periods.js").Scene} scene its periods begin and end a search
+   * @param {HTMLElement} place for the results
+   * @param {import("./periods.js").Scene} scene the search covers its periods
    * @param {(found: import("./periods.js").Span[], dearest: import("./periods.js").Span[]) => void} onFound
    */
   constructor(form, place, scene, onFound) {
@@ -205,25 +205,25 @@ export class Finder {
     this.deadline = chosen("by") || USUAL;
     /** @type {Day[]} */
     this.days = [];
-    /** What is typed; an energy is empty where the time is asked for. */
+    /** The typed values; the energy is empty if the reader gave the time. */
     this.typed = { hours: numberOf("hours", USUAL_TIME), kw: numberOf("kw", USUAL_KW), kwh: numberOf("kwh") };
     this.tidy();
     this.fields.split.value = chosen("split", "0");
     this.fields.predicted.checked = chosen("predicted", "1") === "1";
     form.addEventListener("input", (event) => this.change(/** @type {HTMLInputElement} */ (event.target)));
     form.addEventListener("click", (event) => this.press(/** @type {HTMLElement} */ (event.target)));
-    // On a phone the question is one line until it is to be changed.
+    // On a phone the question is one line until the reader opens it.
     this.question = /** @type {HTMLElement} */ (form.parentElement?.querySelector("[data-asked]"));
     this.question.addEventListener("click", () => {
       this.question.setAttribute("aria-expanded", String(this.question.getAttribute("aria-expanded") !== "true"));
     });
-    // What is found is read aloud to who is in the form, and not each time that a price arrives.
+    // Screen readers announce the results while the reader is in the form, not at each new price.
     form.addEventListener("focusin", () => place.setAttribute("aria-live", "polite"));
     form.addEventListener("focusout", () => place.setAttribute("aria-live", "off"));
     form.addEventListener("submit", (event) => event.preventDefault());
   }
 
-  /** Writes what is asked for into the fields but the one that was typed into, or marks what can't be. @param {HTMLInputElement} [typedInto] */
+  /** Writes the question into all fields except the one typed into, or marks an impossible value. @param {HTMLInputElement} [typedInto] */
   tidy(typedInto) {
     const asked = askedFor(this.typed);
     for (const name of /** @type {const} */ (["hours", "kw", "kwh"])) {
@@ -234,7 +234,7 @@ export class Finder {
     }
   }
 
-  /** @param {HTMLInputElement} field the one that the reader has changed */
+  /** @param {HTMLInputElement} field the changed one */
   change(field) {
     const { hours, kw, kwh, day, time, split, predicted } = this.fields;
     if (field === day) this.deadline = String(sameTime(this.days[day.selectedIndex], time.selectedOptions[0].text));
@@ -266,7 +266,7 @@ export class Finder {
     this.change(/** @type {any} */ (button));
   }
 
-  /** Finds again after a change of the form or of the prices, or when another period has begun. */
+  /** Searches again after a change of the form or the prices, or when a new period begins. */
   find() {
     if (!this.scene.periods.size) return;
     const { now, periods, step, wording } = this.scene;
@@ -298,18 +298,18 @@ export class Finder {
     };
     const start = floorTo(now(), MINUTE_S);
     const found = { cheapest: finding(best), atOnce: finding([{ from: start, to: start + duration }]), dearest: finding(worst) };
-    // Where nothing is known, no other wish would find anything.
+    // Without any price, no other question would find anything.
     if (!priced.length && this.fields.predicted.checked) this.say(element("strong", wording.say("nothingAhead")));
     else this.say(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findings(found, kwh, now(), wording));
   }
 
-  /** Says what is found. What is said anew is read aloud anew. @param {...HTMLElement} parts */
+  /** Shows the results. Screen readers read again whatever is written again. @param {...HTMLElement} parts */
   say(...parts) {
     const said = element("output", ...parts);
     if (said.innerHTML !== this.place.innerHTML) this.place.replaceChildren(...said.childNodes);
   }
 
-  /** The quarters from an instant on whose price counts; those of an hour have its price. @param {number} start */
+  /** The quarters from an instant on whose price counts; quarters of an hour have the hour's price. @param {number} start */
   pricedFrom(start) {
     const { periods, step } = this.scene;
     const counts = (/** @type {import("./periods.js").Period} */ { settled }) => this.fields.predicted.checked || settled !== null;
@@ -320,7 +320,7 @@ export class Finder {
     });
   }
 
-  /** Offers the deadlines that there are, and shows the one in force. @param {Asked} asked @param {Ahead} ahead @param {number} deadline */
+  /** Offers the possible deadlines, and shows the current one. @param {Asked} asked @param {Ahead} ahead @param {number} deadline */
   offer({ hours, kw, kwh, isByEnergy }, ahead, deadline) {
     const { day, time } = this.fields;
     const { now, step, wording } = this.scene;
@@ -345,7 +345,7 @@ export class Finder {
 }
 
 /**
- * Offers choices, and leaves what is offered already as it is: a reader may have it open.
+ * Offers choices. Doesn't touch a list that already has them: the reader may have it open.
  * @param {HTMLSelectElement} field @param {{value: string, text: string}[]} choices @param {string | undefined} chosen
  */
 function fill(field, choices, chosen) {

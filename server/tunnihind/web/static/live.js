@@ -1,10 +1,10 @@
-// The parts of the page that the server renders: replaced from a fresh page, or moved to the next period without one.
+// The parts of the page that the server renders. A fresh page replaces them; without one they move to the next period.
 
 import { floorTo, HOUR_S, levelsOf, MINUTE_S, priceOf } from "./periods.js";
 
 /**
- * Takes over what differs on a fresh page. What has the keyboard's focus keeps it, what is open stays open, and a part
- * in which something is being entered waits for the next time.
+ * Takes over the changed parts of a fresh page. The focus stays, open details stay open, and a part in which the reader
+ * is typing waits for the next time.
  * @param {Document} fresh
  */
 export function takeOver(fresh) {
@@ -16,21 +16,21 @@ export function takeOver(fresh) {
     }
     if (next.isEqualNode(old)) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement?.id : "";
-    // What is read aloud when it changes has to stay in its place: of a new place nothing is read.
+    // A live region has to stay in the page: screen readers don't read a new one.
     if (old.hasAttribute("role")) old.replaceChildren(...document.adoptNode(next).childNodes);
     else old.replaceWith(document.adoptNode(next));
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }
 }
 
-/** Whether the field with the focus is in a part, and holds what nobody has taken over yet. @param {Element} part */
+/** Whether the field with the focus is in a part, and has unsaved input. @param {Element} part */
 function isBeingEntered(part) {
   const field = document.activeElement;
   return part.contains(field) && field instanceof HTMLInputElement && field.value !== field.defaultValue;
 }
 
 /**
- * Shows another period as the present one, from what the page already holds; for when the server can't be asked.
+ * Shows another period as the present one from the page's own data, while the server can't be reached.
  * @param {number} ts start of the period
  * @param {import("./periods.js").Scene} scene
  */
@@ -38,7 +38,7 @@ export function showPeriod(ts, scene) {
   const { periods, step, wording } = scene;
   const card = /** @type {HTMLElement | null} */ (document.querySelector("[data-now]"));
   if (!card || card.dataset.now === String(ts)) return;
-  // What was said of today is not true of the next day.
+  // Yesterday's outlook doesn't hold for today.
   const day = (/** @type {number} */ instant) => wording.wall(instant).slice(0, 10);
   if (day(Number(card.dataset.now)) !== day(ts)) write(document.body, "#outlook", "");
   card.dataset.now = String(ts);
@@ -80,7 +80,7 @@ function write(card, selector, text) {
 
 let timer = 0;
 
-/** Says it now and with each minute. @param {import("./periods.js").Scene} scene */
+/** Writes the minutes to the next start, now and every minute. @param {import("./periods.js").Scene} scene */
 export function countDown(scene) {
   clearTimeout(timer);
   const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-next-start]"));

@@ -1,6 +1,6 @@
-// Menus close as menus do: by Escape, by a click beside them, and when the keyboard leaves them.
+// Closes menus by Escape, by a click beside them, and when the focus leaves them.
 
-/** The open ones, as they are now: the page's refresh replaces some. */
+/** The menus open now; the page's refresh replaces some. */
 const openMenus = () => /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll(":is(.menu, .zones, .household)[open]"));
 
 /** @param {EventTarget | null} place */
@@ -10,7 +10,7 @@ function closeAllBut(place) {
 
 document.addEventListener("pointerdown", ({ target }) => closeAllBut(target));
 document.addEventListener("focusout", ({ relatedTarget }) => {
-  // Nothing gets the focus where the page's refresh replaces the option that has it.
+  // Nothing gets the focus if the page's refresh replaces the focused option.
   if (relatedTarget) closeAllBut(relatedTarget);
 });
 document.addEventListener("click", (event) => {

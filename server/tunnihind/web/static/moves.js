@@ -1,4 +1,4 @@
-// The page's chart: spans of time with a name, buttons, and what the address keeps of them.
+// The page's chart: its named spans, its buttons, and the view in the address.
 
 import { choose, chosen } from "./address.js";
 import { Chart, DAY_S, HOUR_S, periodAt, tintOf, ZOOM } from "./chart.js";
@@ -14,19 +14,19 @@ const SPANS = ["near", "ahead", "week", "all"];
 /** @typedef {import("./chart.js").Span} Span */
 
 /**
- * What a span of time holds that has a name.
- * @param {string} name @param {Span} known from the first period to the end of what can be seen @param {number} now @param {import("./chart.js").Clock} clock
+ * The view of a named span.
+ * @param {string} name @param {Span} known from the first period to the end of the chart @param {number} now @param {import("./chart.js").Clock} clock
  */
 export function spanOf(name, { from, to }, now, clock) {
-  // Where nothing is known of today, the latest day that there is tells more than an edge of it.
+  // Without prices of today, show the latest known day, not only its edge.
   const latest = Math.min(now, to - MARGIN_S - 1);
-  // All of it begins before what is here, unless that is all.
+  // "all" begins before the loaded periods, so that the chart asks for the past.
   const start = name === "all" ? from - 1 : clock.midnight(latest, name === "week" ? -7 : 0);
   return { from: start, to: name === "near" ? Math.min(clock.midnight(latest, 2), to) : to };
 }
 
 /**
- * The periods with a price, and the forecasts: of those whose price is published only where the reader wants them.
+ * The periods with a price, and the forecasts. Forecasts of published prices appear only if the reader wants them.
  * @param {Pick<import("./periods.js").Scene, "periods" | "step" | "wording">} data @param {boolean} showsPast
  */
 export function drawnOf({ periods: known, step, wording: { scale } }, showsPast) {
@@ -43,15 +43,15 @@ export function drawnOf({ periods: known, step, wording: { scale } }, showsPast)
 }
 
 /**
- * The chart of a page: its buttons, its spans with a name, and what the address keeps of them.
+ * The chart of a page: its named spans, its buttons, and the view in the address.
  * @extends {Chart<import("./drawing.js").DrawnScene, PageDrawing>}
  */
 export class PageChart extends Chart {
   /**
    * @param {HTMLElement} place @param {HTMLElement} card the section with the chart's buttons
-   * @param {import("./periods.js").Scene} data what the page knows
-   * @param {() => boolean} awaitsPast asks for periods before the first one, and tells whether they are still to come
-   * @param {() => void} listener hears of what is pointed at and in view
+   * @param {import("./periods.js").Scene} data the page's data
+   * @param {() => boolean} awaitsPast asks for periods before the first one, and returns whether they are still to come
+   * @param {() => void} listener called when the view or the period pointed at changes
    */
   constructor(place, card, data, awaitsPast, listener) {
     const over = document.createElement("div");
@@ -63,7 +63,7 @@ export class PageChart extends Chart {
     this.showsPast = false;
     /** @type {{y: number, isFinger: boolean} | null} where the pointer is, from the plot's top; null for a keyboard */
     this.spot = null;
-    /** What is shown unless the reader chooses: where there is little room, only today and tomorrow. */
+    /** The default span: on a narrow screen, only today and tomorrow. */
     this.usual = matchMedia("(max-width: 36rem)").matches ? "near" : "ahead";
     this.name = SPANS.find((name) => name === chosen("span")) ?? this.usual;
     const [from, to] = [Number(chosen("from")), Number(chosen("to"))];
@@ -71,7 +71,7 @@ export class PageChart extends Chart {
     this.own = to - from >= HOUR_S && from > 0 ? { from, to } : null;
     this.timer = 0;
     place.addEventListener("dblclick", () => this.span(this.usual));
-    // A finger has no way to leave the chart but to touch something else; buttons zoom around what is pointed at.
+    // A finger leaves the chart only by touching something else; buttons zoom around the period pointed at.
     document.addEventListener("pointerdown", (event) => {
       if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.point(null);
     });
@@ -79,25 +79,25 @@ export class PageChart extends Chart {
     new ResizeObserver(() => this.fit()).observe(place);
   }
 
-  /** Draws anew in the room that there is. */
+  /** Draws again at the current size. */
   fit() {
     this.drawing.measure();
     if (this.scene) this.drawing.draw(this.scene);
     this.listener();
   }
 
-  /** From the first period to the end of what can be seen: a little room after the last. @returns {Span} */
+  /** From the first period to the end of the chart: a little after the last period. @returns {Span} */
   get known() {
     const all = [...this.data.periods.keys()];
     return { from: all[0], to: all[all.length - 1] + this.data.step + MARGIN_S };
   }
 
-  /** The start of the period that is pointed at. */
+  /** The start of the period pointed at. */
   get pointed() {
     return this.scene?.pointed ?? null;
   }
 
-  /** Takes over what has changed: prices, unit, language, or what is found. */
+  /** Takes over changed prices, unit, language or finder results. */
   show() {
     const { wording, found, dearest } = this.data;
     const drawn = drawnOf(this.data, this.showsPast);
@@ -116,12 +116,12 @@ export class PageChart extends Chart {
     return this.clock() - PAST_DAYS * DAY_S;
   }
 
-  /** Shows what is chosen, as far as it is there. */
+  /** Shows the chosen view, as far as it has prices. */
   apply() {
     this.see(this.own ?? spanOf(this.name, this.known, this.clock(), this.data.wording));
   }
 
-  /** Goes before the first period only as long as there may be more to come. @override @param {Span} view */
+  /** Goes before the first period only while more may come. @override @param {Span} view */
   see(view) {
     const { from, to } = this.known;
     this.bounds = { from: view.from < from && this.awaitsPast() ? Math.min(from, this.earliest) : from, to };
@@ -171,10 +171,10 @@ export class PageChart extends Chart {
     if (event && pointed === this.pointed) this.listener();
   }
 
-  /** Keeps what is pointed at, for the buttons. @override */
+  /** Keeps the period pointed at, for the buttons. @override */
   leave() {}
 
-  /** Writes what is chosen into the address, once the reader has stopped moving. */
+  /** Writes the view into the address when the reader stops moving. */
   remember() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {

@@ -19,13 +19,13 @@ export const QUARTER_S = 900;
  * @typedef {{
  *   periods: Map<number, Period>, step: number, now: () => number,
  *   found: Span[], dearest: Span[], wording: import("./wording.js").Wording,
- * }} Scene  what a page knows; `step` is the length of a period
+ * }} Scene  a page's data; `step` is the length of a period
  */
 
 /**
- * Returns all periods from the first to the last, those of which nothing is known included.
+ * Returns all periods from the first to the last, including unknown ones.
  * @param {Prices} prices
- * @param {(eurMwh: number, ts: number) => number} amount what a price is in the reader's unit
+ * @param {(eurMwh: number, ts: number) => number} amount converts a price to the reader's unit
  * @returns {Map<number, Period>}
  */
 export function periodsOf({ settled, forecast, step }, amount) {
@@ -45,7 +45,7 @@ export function periodsOf({ settled, forecast, step }, amount) {
   return periods;
 }
 
-/** The price of a period: settled, or else the forecast's median. @param {Period | undefined} period */
+/** The price of a period: the published one, else the forecast's median. @param {Period | undefined} period */
 export function priceOf(period) {
   return period?.settled ?? period?.forecast?.[1] ?? null;
 }
@@ -55,16 +55,16 @@ export function floorTo(ts, step) {
   return Math.floor(ts / step) * step;
 }
 
-/** The local days of periods, from the first on. @param {Pick<Scene, "periods" | "wording">} scene */
+/** The local days of the periods. @param {Pick<Scene, "periods" | "wording">} scene */
 export function daysOf({ periods, wording }) {
   const all = [...periods.keys()];
   return wording.daysOf(wording.midnight(all[0]), all[all.length - 1] + 1);
 }
 
 /**
- * Joins periods that follow each other.
+ * Joins consecutive periods.
  * @param {{ts: number}[]} periods ascending
- * @param {number} step how long a period is
+ * @param {number} step the length of a period
  * @returns {Span[]}
  */
 export function pieces(periods, step) {
@@ -81,15 +81,15 @@ export function pieces(periods, step) {
 /** The nights and weekends of a network's night rate. @param {import("./chart.js").Day[]} days @param {import("./wording.js").Wording} wording */
 export const nightsOf = (days, wording) => pieces(days.flatMap(({ hours }) => hours.filter(({ ts }) => wording.isNightRate(ts))), HOUR_S);
 
-/** From the cheapest to the dearest fifth. */
+/** From the cheapest to the most expensive fifth. */
 export const LEVELS = ["very_low", "low", "normal", "high", "very_high"];
 
-/** @type {WeakMap<object, Map<number, string>>} what has been worked out for a set of periods */
+/** @type {WeakMap<object, Map<number, string>>} the levels already found for a set of periods */
 const knownLevels = new WeakMap();
 
 /**
- * Tells the level of each period with a price. Equal prices share the middle of their places, so a day of one price is
- * normal throughout.
+ * Returns the level of each period with a price. Equal prices share their middle rank, so a day with one price is all
+ * normal.
  * @param {Scene} scene
  * @returns {Map<number, string>}
  */

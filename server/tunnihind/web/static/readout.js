@@ -1,17 +1,17 @@
-// What is said of what the chart shows: of what is pointed at, in the legend, and of wind and sun in the strip under it.
+// The words around the chart: the tip at the period pointed at, the legend, and wind and sun in the strip below.
 
 import { inView, isPublished } from "./chart.js";
 import { floorTo, HOUR_S, levelsOf } from "./periods.js";
 
 /** @typedef {{width: number, height: number}} Size */
-/** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  where a pointed period's column and the pointer are */
+/** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  where the pointer and the column of its period are */
 
-/** How far the tip keeps from what it tells of; a finger hides more than an arrow. */
+/** The tip's distance from the pointer: a finger hides more than an arrow. */
 const [GAP_PX, FINGER_PX] = [12, 36];
 
 /**
- * Places a tip in the plot: beside the column that is pointed at, and where neither side has room above the pointer or
- * below it. It never leaves a plot that has room for it.
+ * Places a tip beside the column pointed at, or above or below the pointer if neither side has room. The tip stays
+ * inside a plot that has room for it.
  * @param {Size} tip @param {Size} plot @param {Spot} spot
  */
 export function placed(tip, plot, { from, to, y, isFinger }) {
@@ -30,12 +30,12 @@ export class Readout {
     this.chart = chart;
     this.card = card;
     this.tip = /** @type {HTMLElement} */ (card.querySelector("[data-readout]"));
-    // The small view has no room in its plot: there the tip covers the present price, with one price to be seen.
+    // The small view's plot has no room: there the tip covers the present price, so only one price shows.
     this.floats = !card.closest(".embed");
     if (this.floats) chart.drawing.over.append(this.tip);
   }
 
-  /** Says the price of the period that is pointed at, or of the present one to screen readers. */
+  /** Shows the price of the period pointed at; without one, screen readers get the present price. */
   say() {
     const { place, data: scene, pointed } = this.chart;
     const ts = pointed ?? floorTo(scene.now(), scene.step);
@@ -53,12 +53,12 @@ export class Readout {
     place.setAttribute("aria-valuetext", `${when}: ${rest.map(({ text }) => text).join(", ")}`);
   }
 
-  /** What there is to say of a period, line by line. @param {number} ts */
+  /** The words about a period, line by line. @param {number} ts */
   lines(ts) {
     const { data: scene, showsPast } = this.chart;
     const { wording } = scene;
     const known = scene.periods.get(ts);
-    // Two prices for one hour confuse whoever didn't ask for past forecasts.
+    // Two prices for one hour confuse readers who didn't ask for past forecasts.
     const period = known && known.settled !== null && !showsPast ? { ...known, forecast: null } : known;
     const { when, price, what } = wording.period(period, { from: ts, to: ts + scene.step });
     const level = period?.settled == null ? undefined : levelsOf(scene).get(ts);
@@ -72,7 +72,7 @@ export class Readout {
     return lines.filter(({ text }) => text);
   }
 
-  /** Places the tip beside what is pointed at, as far as that is in view. */
+  /** Places the tip beside the visible part of the period pointed at. */
   float() {
     const { data, drawing, pointed, spot, view } = this.chart;
     if (!this.floats || pointed === null) return;
@@ -97,7 +97,7 @@ function line(text, name) {
 }
 
 /**
- * Shows an item of the legend where what it explains is in view.
+ * Shows a legend item only while the thing it explains is in view.
  * @param {HTMLElement} card the section of the chart @param {import("./drawing.js").DrawnScene} scene
  */
 export function explain(card, { periods, forecasts, view, nights, found, dearest }) {
@@ -117,19 +117,19 @@ export function explain(card, { periods, forecasts, view, nights, found, dearest
   }
 }
 
-/** What is said of each of the bands. @type {Record<string, string>} */
+/** The text for each band. @type {Record<string, string>} */
 const OF_HOUR = { wind: "windOfHour", sun: "sunOfHour" };
 
 /**
- * The part of a drawing that a range of time is in; a step to the right is an hour there. Both bands are 100 high, with
- * as much room above each for its words.
+ * The part of the drawing for a range of time; one unit to the right is an hour. Both bands are 100 high, with room of
+ * 100 above each for its words.
  * @param {number} start the drawing's first instant @param {import("./chart.js").Span} view
  */
 export function viewBox(start, { from, to }) {
   return `${(from - start) / HOUR_S} 0 ${(to - from) / HOUR_S} 400`;
 }
 
-/** The strip, and what of it the server has drawn; null where no weather is known. */
+/** The strip and the server's drawing in it; null if there is no weather. */
 function drawn() {
   const strip = document.getElementById("weather");
   const svg = strip?.querySelector("svg");
@@ -143,7 +143,7 @@ export function showWeather(view) {
 }
 
 /**
- * Says the wind and the sun of an hour, or how high the bands reach.
+ * Writes the wind and the sun of an hour, or the scale of the bands.
  * @param {number | null} ts @param {import("./wording.js").Wording} wording
  */
 export function sayWeather(ts, wording) {

@@ -1,4 +1,4 @@
-// The price now and the chart, kept up to date: what the dashboard and the small view have in common.
+// The price now and the chart, kept up to date: the part that the dashboard and the small view share.
 
 import { choose, chosen, nameServer, pageData } from "./address.js";
 import { Feed } from "./feed.js";
@@ -18,14 +18,14 @@ export const scene = {
 };
 /** @type {import("./periods.js").Prices | null} */
 let prices = null;
-/** @type {import("./periods.js").Forecast[]} the hours past those of the API, on a server of a home that shows them */
+/** @type {import("./periods.js").Forecast[]} hours after the API's last, if a home's server shows them */
 let beyond = data.beyond;
 /** @type {PageChart | null} */
 let chart = null;
 
-/** The section of the chart; a server that knows nothing yet leaves it out. */
+/** The section of the chart; a server without prices leaves it out. */
 const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
-/** @type {() => void} what else of the page follows the prices */
+/** @type {() => void} updates the page's other parts with the prices */
 let follow = () => {};
 
 export const feed = new Feed({
@@ -34,7 +34,7 @@ export const feed = new Feed({
     showPrices();
   },
   page: (fresh) => {
-    // A page with prices has other parts than one without.
+    // A page with prices has other parts than a page without.
     if (!fresh.querySelector(".chart") !== !card) {
       location.reload();
       return;
@@ -49,18 +49,18 @@ export const feed = new Feed({
     showPrices();
   },
   reachable: (since) => {
-    // It may have been moved to where prices were still to come.
+    // The reader may have moved it to where prices were still to come.
     if (since !== null) chart?.apply();
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-offline]"))) {
       place.hidden = since === null;
       const text = place instanceof HTMLSpanElement ? "offline.brief" : "offline";
       const said = since === null ? "" : scene.wording.say(text, { time: scene.wording.clock(since / 1000) });
-      // What is written anew is read aloud anew.
+      // Screen readers read again whatever is written again.
       if (place.textContent !== said) place.textContent = said;
     }
   },
   period: () => {
-    // Without prices, what the server has written knows more.
+    // Without prices, the server's own text says more.
     if (!prices) return;
     showPeriod(floorTo(feed.now(), scene.step), scene);
     countDown(scene);
@@ -69,10 +69,10 @@ export const feed = new Feed({
   },
 });
 
-/** Shows all of it, and keeps it up to date. @param {() => void} [onPrices] called whenever prices or the period have changed */
+/** Shows the price and the chart, and keeps them up to date. @param {() => void} [onPrices] called when the prices or the period change */
 export function start(onPrices) {
   if (onPrices) follow = onPrices;
-  // Paper has another width, which nothing else hears of.
+  // Paper has another width, and no other event reports it.
   matchMedia("print").addEventListener("change", () => chart?.fit());
   nameServer(document, data.address);
   feed.poll();
@@ -86,7 +86,7 @@ function showPrices() {
   if (!prices) return;
   const periods = periodsOf({ ...prices, forecast: [...prices.forecast, ...beyond] }, scene.wording.amount);
   if (!periods.size) {
-    // Where nothing new has come for days, the newest prices are in the past.
+    // If nothing new has come for days, the newest prices are in the past.
     feed.awaitsPast();
     return;
   }

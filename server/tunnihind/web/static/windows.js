@@ -1,14 +1,14 @@
-// The cheapest and the dearest time to run something, and what it costs: pure functions over periods with prices.
+// The cheapest and the most expensive time to run something, and its cost: pure functions over periods with prices.
 
 import { floorTo, HOUR_S, priceOf } from "./periods.js";
 
 /** @typedef {{ts: number, price: number}} Candidate */
 
 /**
- * The cheapest `length` periods in one piece, the earliest of equals; null where no piece is long enough.
+ * The cheapest `length` periods in one piece, the earliest of equals; null if no piece is long enough.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
- * @param {number} step how long a period is
+ * @param {number} step the length of a period
  * @returns {Candidate[] | null}
  */
 export function cheapestPiece(candidates, length, step) {
@@ -25,7 +25,7 @@ export function cheapestPiece(candidates, length, step) {
 }
 
 /**
- * The cheapest `length` periods wherever they are, the earliest of equals; null where there are fewer.
+ * The cheapest `length` periods anywhere, the earliest of equals; null if there are fewer.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
  * @returns {Candidate[] | null}
@@ -37,11 +37,11 @@ export function cheapestPeriods(candidates, length) {
 }
 
 /**
- * The cheapest and the dearest `length` periods, in one piece or wherever they are. There is nothing to avoid where the
- * dearest would share a period with the cheapest, or costs no more.
+ * The cheapest and the most expensive `length` periods, in one piece or anywhere. `dearest` is null if it would share a
+ * period with the cheapest or cost no more.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
- * @param {number} step how long a period is
+ * @param {number} step the length of a period
  * @param {boolean} isSplit
  * @returns {{cheapest: Candidate[] | null, dearest: Candidate[] | null}}
  */
@@ -65,16 +65,16 @@ function total(periods) {
   return periods.reduce((sum, { price }) => sum + price, 0);
 }
 
-/** @typedef {{period: import("./periods.js").Period, seconds: number}} Part  a period with a price, and for how long of it something runs */
+/** @typedef {{period: import("./periods.js").Period, seconds: number}} Part  a period with a price, and how long something runs in it */
 /**
  * @typedef {{mean: number, range: [number, number] | null, isAllForecast: boolean, euros: number}} Cost
- *   `mean` and `range` in the reader's unit, `range` where a price is a forecast; `euros` to the cent
+ *   `mean` and `range` in the reader's unit, `range` only if a price is a forecast; `euros` to the cent
  */
 
 /**
- * Return how much of each period a run uses that starts at an instant; null where a price is unknown.
+ * Returns how much of each period a run from an instant uses; null if a price is unknown.
  * @param {Map<number, import("./periods.js").Period>} periods
- * @param {number} from @param {number} duration in seconds @param {number} step how long a period is
+ * @param {number} from @param {number} duration in seconds @param {number} step the length of a period
  * @returns {Part[] | null}
  */
 export function partsOf(periods, from, duration, step) {
@@ -89,14 +89,14 @@ export function partsOf(periods, from, duration, step) {
 }
 
 /**
- * The correlation of two hours' forecast errors: shares of it, and the seconds in which each fades. It is that of the Home
- * Assistant integration, whose `plans/saving.py` says how it was fitted.
+ * The correlation of two hours' forecast errors: its shares, and the seconds in which each share fades. The Home
+ * Assistant integration uses the same numbers; its `plans/saving.py` says how they were fitted.
  */
 const CORRELATION = [[0.45, 2.5 * HOUR_S], [0.55, 34 * HOUR_S]];
 
 /**
- * The mean price of a run, and what it costs to use an energy evenly in it. Periods don't all turn out high or low
- * together, so its range is narrower than the mean of theirs.
+ * The mean price of a run, and the cost of using an energy evenly in it. Periods don't all turn out high or low
+ * together, so the run's range is narrower than the mean of the periods' ranges.
  * @param {Part[]} parts in the order of time
  * @param {number} kwh
  * @param {number} eurosPerKwh euros per kWh for 1 in the reader's unit
@@ -117,7 +117,7 @@ export function costOf(parts, kwh, eurosPerKwh) {
 }
 
 /**
- * How far a sum can be from its median, by how far its parts can.
+ * How far a sum can be from its median, from how far its parts can be from theirs.
  * @param {[ts: number, away: number][]} parts
  */
 function joint(parts) {

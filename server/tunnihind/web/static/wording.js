@@ -1,12 +1,12 @@
-// Amounts, numbers, instants and sentences as the page's reader wants them.
+// Amounts, numbers, instants and sentences in the reader's language and unit.
 
 import { Clock, DAY_S, HOUR_S, TINTS, tintOf } from "./chart.js";
 
-/** @typedef {[since: number, rate: number][]} VatRates  fractions, each from an instant on, the oldest first */
-/** @typedef {[since: number, eurMwh: number][]} Surcharge  what a household pays on top, without VAT; the first counts before, too */
+/** @typedef {[since: number, rate: number][]} VatRates  fractions, each valid from an instant, the oldest first */
+/** @typedef {[since: number, eurMwh: number][]} Surcharge  a household's fees on top, without VAT; the first also counts before its instant */
 
 /**
- * Returns what turns EUR/MWh without VAT of an instant into cents per kWh or EUR/MWh with the VAT that applies then.
+ * Returns a function from EUR/MWh without VAT at an instant to cents per kWh or EUR/MWh with the VAT of that instant.
  * @param {"kwh" | "mwh"} unit @param {VatRates} rates @param {Surcharge} surcharge
  * @returns {(eurMwh: number, ts: number) => number}
  */
@@ -14,25 +14,25 @@ export function amountsIn(unit, rates, surcharge = []) {
   const whole = (/** @type {number} */ eurMwh, /** @type {number} */ ts) => eurMwh + (surcharge.findLast(([since]) => since <= ts) ?? surcharge[0] ?? [0, 0])[1];
   const factor = (/** @type {number} */ ts) => 1 + (rates.findLast(([since]) => since <= ts)?.[1] ?? 0);
   if (unit === "mwh") return (eurMwh, ts) => rounded(whole(eurMwh, ts) * factor(ts), 2);
-  // The API gives euros with 4 decimals; these are cents of them, without rounding errors of binary fractions.
+  // The API gives euros with 4 decimals; this makes cents of them without the rounding errors of binary fractions.
   return (eurMwh, ts) => Math.round(rounded((whole(eurMwh, ts) / 1000) * factor(ts), 4) * 10000) / 100;
 }
 
 /** Euros per kWh for 1 in each unit. */
 export const EUROS_PER_KWH = { kwh: 0.01, mwh: 0.001 };
 
-/** Rounds to some decimals; what lies exactly in the middle goes to the even digit. @param {number} value @param {number} decimals */
+/** Rounds to some decimals; an exact middle goes to the even digit. @param {number} value @param {number} decimals */
 function rounded(value, decimals) {
   const isMiddle = Math.abs((value * 2 ** (decimals + 1)) % 2) === 1;
   const scale = 10 ** decimals;
   return isMiddle ? (2 * Math.round((value * scale) / 2)) / scale : Number(value.toFixed(decimals));
 }
 
-/** @typedef {Record<string, string | Partial<Record<Intl.LDMLPluralRule, string>>> & {decimal: string}} Texts  one may have a form for each plural of its language */
+/** @typedef {Record<string, string | Partial<Record<Intl.LDMLPluralRule, string>>> & {decimal: string}} Texts  a text may have a form for each plural of its language */
 
 /**
  * @typedef {{lang: string, unit: "kwh" | "mwh", unitSymbol: string, unitNamed: string, vat: VatRates, surcharge?: Surcharge, step: number, beyond: import("./periods.js").Forecast[], scale: number[], tz: string, clock: string, address: string | null, hasNights: boolean, holidays: string[], dates: {weekdays: string[], months: string[]}, texts: Texts}} PageData
- *   `tz` is the reader's time zone and `clock` that of the market, by which nights and holidays go
+ *   `tz` is the reader's time zone, `clock` the market's, which nights and holidays follow
  */
 
 export class Wording extends Clock {
@@ -52,7 +52,7 @@ export class Wording extends Clock {
     this.market = new Clock(data.clock);
   }
 
-  /** A text, of those in plural forms the one for the number `n`. @param {string} key @param {Record<string, string | number>} gaps */
+  /** A text; if it has plural forms, the one for the number `n`. @param {string} key @param {Record<string, string | number>} gaps */
   say(key, gaps = {}) {
     const said = this.texts[key];
     const text = typeof said === "string" ? said : (said[this.plurals.select(Number(gaps.n))] ?? "");
@@ -65,7 +65,7 @@ export class Wording extends Clock {
     return written.replace("-", "\u2212").replace(".", this.texts.decimal);
   }
 
-  /** A price: to the last decimal, or a forecast as what it is, about so many whole ones. @param {number} value @param {boolean} isForecast */
+  /** A price: a published one with all decimals, a forecast as "about" and a whole number. @param {number} value @param {boolean} isForecast */
   told(value, isForecast) {
     return isForecast ? this.say("about", { price: this.price(value, 0) }) : this.price(value);
   }
@@ -75,22 +75,22 @@ export class Wording extends Clock {
     return isForecast ? this.say("about", { price: this.price(value) }) : this.price(value);
   }
 
-  /** The colour of a price, against the last 30 days; one below zero has its own. @param {number} value */
+  /** The colour of a price against the last 30 days; prices below zero have their own. @param {number} value */
   tint(value) {
     return TINTS[tintOf(value, this.scale)];
   }
 
-  /** A number without the zeros at its end. @param {number} value */
+  /** A number without trailing zeros. @param {number} value */
   brief(value) {
     return String(Number(value.toFixed(2))).replace(".", this.texts.decimal);
   }
 
-  /** A dash beside a minus sign would be read as another one. @param {[number, number, number]} forecast */
+  /** The range of a forecast; no dash next to a minus sign, which would look like another minus. @param {[number, number, number]} forecast */
   band([low, , high]) {
     return `${this.price(low, 0)}${low < 0 ? " … " : "–"}${this.price(high, 0)}`;
   }
 
-  /** The clock's time; in the hour that autumn repeats with its zone. @param {number} ts */
+  /** The clock's time, with its zone in the hour that autumn repeats. @param {number} ts */
   clock(ts) {
     const time = this.wall(ts).slice(11);
     return this.isRepeated(ts) ? `${time} ${this.offset(ts) > this.offset(ts + HOUR_S) ? "EEST" : "EET"}` : time;
@@ -101,7 +101,7 @@ export class Wording extends Clock {
     return this.dayNames(ts)[0];
   }
 
-  /** The day of an instant, by name where it is the day of another one or the day after. @param {number} ts @param {number} now */
+  /** The day of an instant: "today" or "tomorrow" if it is `now`'s day or the next, else the date. @param {number} ts @param {number} now */
   dayFrom(ts, now) {
     const day = this.wall(ts).slice(0, 10);
     if (day === this.wall(now).slice(0, 10)) return this.say("days.today");
@@ -127,13 +127,13 @@ export class Wording extends Clock {
     return `${this.clock(from)}–${this.clock(to)}`;
   }
 
-  /** Return start and end, with the day of the end where it differs; midnight counts as the day that it ends. @param {import("./chart.js").Span} span @param {number} now */
+  /** Returns start and end, with the end's day if it differs; midnight belongs to the day it ends. @param {import("./chart.js").Span} span @param {number} now */
   spanOverDays(span, now) {
     const [first, last] = [span.from, span.to - 1].map((ts) => this.dayWithin(ts, now));
     return first === last ? this.span(span) : `${this.clock(span.from)} – ${last} ${this.clock(span.to)}`;
   }
 
-  /** The day of an instant within a sentence: today and tomorrow are written small there, days of the week as they are. @param {number} ts @param {number} now */
+  /** The day of an instant within a sentence: today and tomorrow in lower case, days of the week unchanged. @param {number} ts @param {number} now */
   dayWithin(ts, now) {
     const name = this.dayFrom(ts, now);
     return name === this.day(ts) ? name : name.toLowerCase();
@@ -141,7 +141,7 @@ export class Wording extends Clock {
 
   /**
    * Whether network tariffs count an hour as night: from 22 to 7 by the market's clock, on weekends and public
-   * holidays. There are none where the reader knows no night rate.
+   * holidays. No hour is night unless the shown prices include a night rate.
    * @param {number} ts
    */
   isNightRate(ts) {
@@ -151,7 +151,7 @@ export class Wording extends Clock {
   }
 
   /**
-   * What there is to say of a period; of what kind its price is comes in one line or two.
+   * The words about a period; one or two lines say what kind of price it has.
    * @param {import("./periods.js").Period | undefined} period @param {import("./chart.js").Span} span
    */
   period(period, span) {
