@@ -1,4 +1,4 @@
-"""The meaning of a covariate's name: a region of the power system, a kind of quantity, and its unit.
+"""The meaning of a covariate's name: a region of the power system, a kind of quantity and a unit.
 
 Names are `<zone>_<load|wind|solar>[_da]_mw`, or `<variable>@<point>`, where the point's name begins with its zone.
 """

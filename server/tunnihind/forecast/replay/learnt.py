@@ -27,7 +27,7 @@ class Learnt:
     arrays: tuple[NDArray[Any], ...]
 
     @classmethod
-    def by(cls, model: object) -> Self:
+    def from_dataclass(cls, model: object) -> Self:
         """Convert a dataclass. Raises TypeError if it holds anything but plain data."""
         arrays: list[NDArray[Any]] = []
         places: dict[int, int] = {}

@@ -153,7 +153,7 @@ class _Kept[Part]:
         """Keep a part. It must not be changed any more."""
         self._hold(name, part)
         if self._keeper is not None:
-            self._keeper.keep(str(name), Learnt.by(part))
+            self._keeper.keep(str(name), Learnt.from_dataclass(part))
 
     def _find(self, name: _Name) -> Part | None:
         of_state = self._states.get(name.state)
