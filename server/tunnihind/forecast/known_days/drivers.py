@@ -90,7 +90,7 @@ def _next_day_of(
 
 
 def by_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[Number]:
-    """Move next-day forecasts from their issue day to their own day: (issue days, 24) -> (issue days + 1, 24)."""
+    """Move next-day forecasts from their issue day to the next day: (issue days, 24) -> (issue days + 1, 24)."""
     return np.concatenate([np.full_like(next_day[:1], np.nan), next_day])
 
 

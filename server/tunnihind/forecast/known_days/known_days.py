@@ -139,7 +139,7 @@ def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageC
                 seen.near[name] = by_delivery_day(vintage[:, 0])
             else:
                 if age_days[name] > stale_days:
-                    vintage[today] = np.nan  # this covariate is late: an estimate from the others is better than an old value
+                    vintage[today] = np.nan  # it is late: an estimate from the others is better than an old value
                 seen.far[name] = vintage
             seen.covariates.append(_covariate(name, newest[name], vintage[today], ages, int(grid.starts[today])))
     seen.covariates.sort(key=lambda one: one.name)

@@ -179,10 +179,10 @@ class VintageCache:
         ages: range,
         stale_days: int,
     ) -> dict[str, Singles]:
-        """Return the vintages of all issue days by name, shape (issue days, ages, 24). The last is as of its instant.
+        """Return the vintages of all issue days by name, shape (issue days, ages, 24).
 
-        Covariates that were issued together are read together. So the weather of all points takes little more time than
-        the weather of one point.
+        The last vintage is as of its instant. Covariates that were issued together are read together. So the weather of
+        all points takes little more time than the weather of one point.
         """
         today = len(instants) - 1
         until = int(instants[today - 1]) if today else 0

@@ -114,7 +114,10 @@ class Moments:
         self.days += n
 
     def solve(self, lead: int, prior: Floats | None, shared: int) -> Solution:
-        """Return the coefficients. `prior` (members, 24, shared) holds the previous lead's, for the first columns."""
+        """Return the coefficients.
+
+        `prior` (members, 24, shared) has the previous lead's coefficients of the first columns.
+        """
         n = self.gram[:, 0, 0][:, None]
         mean = self.gram[:, 0, 1:] / n
         variance = np.einsum("hpp->hp", self.gram)[:, 1:] / n - mean**2

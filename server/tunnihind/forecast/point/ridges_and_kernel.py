@@ -70,7 +70,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _LeadState:
-    """What one lead has learnt. Kept blocks never change, so copies share them."""
+    """The learnt state of one lead. Kept blocks never change, so copies share them."""
 
     names: ColumnNames
     moments: Moments
