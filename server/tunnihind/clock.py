@@ -23,17 +23,17 @@ class SystemClock:
         return time.time()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait on the event loop, whose own clock never jumps."""
+        """Wait on the event loop, because its own clock never jumps."""
         await asyncio.sleep(max(seconds, 0.0))
 
 
 class RehearsalClock(SystemClock):
-    """A clock that showed `instant` when it was made and runs on from there, for `serve --as-of`."""
+    """A clock for `serve --as-of`. It shows `instant` when it is made, and runs on from there."""
 
     def __init__(self, instant: float) -> None:
         self._instant = instant
         self._started = time.monotonic()
 
     def now(self) -> float:
-        """Return unix seconds UTC of the rehearsed day."""
+        """Return the rehearsed time in unix seconds UTC."""
         return self._instant + time.monotonic() - self._started

@@ -1,4 +1,4 @@
-"""The errors of the server. Foreign texts in them are shortened to one line, without the operator's secret.
+"""The errors of the server. Texts from other programs are shortened to one line, without the operator's secret.
 
 TunnihindError
 ├── SettingsError          a setting is missing or out of its range
@@ -106,8 +106,8 @@ class ImportFileError(TunnihindError):
 class SourceError(TunnihindError):
     """An upstream source gave no usable answer. The text has its message on one line of at most 300 characters.
 
-    `fault` is the kind of failure, and `status` the HTTP status if there is one. These two are public. The text is not,
-    because it may name machines of the operator's network.
+    `fault` is the kind of failure, and `status` is the HTTP status if there is one. These two are public. The text is
+    not public, because it may name machines of the operator's network.
     """
 
     fault: SourceFault = "answer"
@@ -119,7 +119,7 @@ class SourceError(TunnihindError):
         super().__init__(f"{source}: {self.problem}")
 
     def redacted(self, redact: Callable[[str], str]) -> Self:
-        """Return this error with its text passed through `redact`, and without traceback and causes.
+        """Return this error without its traceback and causes. `redact` changes its text.
 
         Traceback and causes would keep the whole answer in memory.
         """
@@ -130,7 +130,7 @@ class SourceError(TunnihindError):
 
 
 class SourceUnreachable(SourceError):
-    """No answer, or none in time."""
+    """The source did not answer, or did not answer in time."""
 
     fault = "unreachable"
 
@@ -182,7 +182,7 @@ LONGEST: Final = 300
 _LOOKED_AT: Final = 65_536
 """Only this many characters of a foreign text are read. Hiding a secret always leaves more than `LONGEST` of them."""
 
-# White space, control characters, and characters that are invisible or change the direction of writing.
+# These are white space, control characters, invisible characters, and characters that change the writing direction.
 _PRINTED: Final = re.compile(
     "[^\\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]+"
 )
@@ -194,8 +194,8 @@ _HIDDEN: Final = "***"
 def one_line(text: str, secret: str = "") -> str:
     """Return the beginning of a text on one line, without control characters and without the secret.
 
-    It finds the secret in plain text, percent-encoded once or more, in XML character references or JSON escapes, and
-    with white space inside.
+    The secret is found as plain text, percent-encoded, in XML character references, in JSON escapes, or with white
+    space inside.
     """
     line = without(secret, _beginning(text))
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"

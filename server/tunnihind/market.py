@@ -54,10 +54,11 @@ class Market:
 
     - `code`: its name in the API, which is also its country's ISO 3166 code; `adjective`: its name in English
       sentences.
-    - `neighbours`: the zones it is coupled to whose prices are kept. The first has the most similar prices. The price
-      difference to the last shows how tight the cables between the two are.
+    - `neighbours`: the coupled zones whose prices are kept. The first zone has the most similar prices. The price
+      difference to the last zone shows how scarce cable capacity to it is.
     - `clock`: its civil time.
-    - `publication_watch`: the two clock times between which the next day's prices normally appear. Later they are late.
+    - `publication_watch`: the two clock times between which the next day's prices normally appear. Prices that come
+      later are late.
     - `latitude` and `longitude`: its middle, degrees north and east.
     - `vat_rates`: the legal rates as fractions, each with its first day, oldest first.
     - `limits`: the price limits of the coupling, unless an operator sets others.
@@ -92,9 +93,9 @@ class Market:
 
     @property
     def vat_by_law(self) -> VatRates:
-        """The legal VAT rates, each from the midnight of its first day on.
+        """The legal VAT rates. Each applies from the midnight at which its first day begins.
 
-        The first one also covers all time before.
+        The first rate also covers all time before its first day.
         """
         (_, oldest), *later = self.vat_rates
         midnights = (self.midnight(day) for day, _ in later)
@@ -128,8 +129,8 @@ class Market:
     def expected_through(self, now: float) -> date:
         """Return the delivery day up to which prices should be settled by now."""
         local, today = self.local(now), delivery_day(now)
-        # In the first hour after local midnight the current delivery day may still be yesterday's, and the next is
-        # already out.
+        # In the first hour after local midnight the current delivery day may still be yesterday. The prices of the next
+        # delivery day are already published.
         is_out = local.time() >= self.publication_watch[0] or local.date() > today
         return today + timedelta(days=1) if is_out else today
 
@@ -175,7 +176,7 @@ FINLAND: Final = Market(
     clock=ZoneInfo("Europe/Helsinki"),
     latitude=62.6,
     longitude=25.5,
-    # From December 2022 to April 2023 electricity had 10% VAT, network fees had 24%.
+    # From December 2022 to April 2023 VAT was 10% on electricity and 24% on network fees.
     vat_rates=(
         (date(2013, 1, 1), 0.24),
         (date(2022, 12, 1), 0.10),
@@ -248,7 +249,7 @@ def market_time_unit(day: date) -> int:
 
 @lru_cache(maxsize=8192)
 def publication_time(day: date) -> int:
-    """Return when a delivery day's prices are published by rule: 12:55 Brussels time on the day before."""
+    """Return the official publication time of a delivery day's prices: 12:55 Brussels time on the day before."""
     return int(datetime.combine(day - timedelta(days=1), _PUBLICATION_TIME, DELIVERY_TZ).timestamp())
 
 

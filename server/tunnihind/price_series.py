@@ -18,7 +18,7 @@ class PriceSeries(Mapping[int, float]):
     `eur_mwh` has shape (periods,) and is NaN where a price is unknown. Each period lasts `step_s` seconds (900 or
     3600); the first begins at `start_ts`, a multiple of the step in unix seconds UTC.
 
-    As a mapping, it holds the known prices by the start of their period, in order of time.
+    It is also a mapping from the start of each period to its known price, in order of time.
     """
 
     zone: Zone
@@ -92,7 +92,10 @@ class PriceSeries(Mapping[int, float]):
         return prices
 
     def between(self, start_ts: int, end_ts: int) -> Self:
-        """Return the periods of [start_ts, end_ts), both multiples of the step; NaN outside the series."""
+        """Return the periods of [start_ts, end_ts). Prices outside the series are NaN.
+
+        Both ends must be multiples of the step.
+        """
         periods = max(0, (end_ts - start_ts) // self.step_s)
         window = np.full(periods, np.nan)
         offset = (start_ts - self.start_ts) // self.step_s

@@ -11,6 +11,6 @@ def is_holiday(day: date, country: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _public_holidays(country: str, year: int) -> frozenset[date]:
-    import holidays  # noqa: PLC0415  it loads the calendars of all countries, and an hourly run needs none (`SeasonCache`)
+    import holidays  # noqa: PLC0415  it loads the calendars of all countries, and an hourly run needs no calendar (`SeasonCache`)
 
     return frozenset(holidays.country_holidays(country, years=year))

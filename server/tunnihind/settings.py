@@ -113,7 +113,7 @@ class Settings:
 
     @property
     def store_url(self) -> str:
-        """The database to use, the user's own by default."""
+        """The address of the database to use. By default it is the user's own database."""
         return self.database_url or default_database_url()
 
     @property
@@ -128,10 +128,10 @@ class Settings:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The VAT rate that the operator chose, None if the legal rate by date holds.
+        """The VAT rate that the operator chose. None means that the legal rate of each date applies.
 
-        In Estonia the specification's rate does not count as a choice. Nor does the newest legal rate anywhere: an
-        operator who set it follows the law, which had other rates in the past.
+        In Estonia the specification's rate does not count as a choice. In no zone does the newest legal rate count as a
+        choice: an operator who set it follows the law, which had other rates in the past.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE
@@ -155,7 +155,7 @@ class Settings:
 
 
 _HOUSE_NAMES: Final = ("local", "localhost", "lan", "home", "home.arpa", "internal")
-"""Endings of local names: multicast DNS (RFC 6762), RFC 8375, and names that routers give."""
+"""Endings of local names, as in multicast DNS (RFC 6762), in RFC 8375, and in names that routers give."""
 
 
 def _is_local_host(host: str) -> bool:

@@ -1,4 +1,4 @@
-"""The weather that moves prices: the places, the reason for each, and the variables."""
+"""The weather that moves prices: the places, the reason for each place, and the variables."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -40,7 +40,7 @@ class WeatherPoint:
 
 @dataclass(frozen=True, slots=True)
 class WeatherVariable:
-    """A variable by Open-Meteo's name, the requested unit, and the lowest and highest possible value.
+    """A variable under Open-Meteo's name, with the requested unit and the lowest and highest possible values.
 
     A `past_hour_mean` is the mean of an hour, and Open-Meteo gives it at the END of that hour.
     """
@@ -83,7 +83,7 @@ SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
-    """Return the places whose weather moves a zone's price most: those of its region."""
+    """Return the places in a zone's region, because their weather moves its price most."""
     return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
 
 

@@ -1,1 +1,1 @@
-"""The forecast: numpy only, pure functions of what is known at an instant."""
+"""The forecast. It uses numpy only, and its functions depend only on the data known at an instant."""

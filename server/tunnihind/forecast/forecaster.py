@@ -1,4 +1,4 @@
-"""The served forecaster: it picks the tier that the known data allow, and makes the run."""
+"""The served forecaster. It picks the tier that the known data allow, and makes the run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ from tunnihind.market import (
 
 SHORT_HISTORY: Final = "short-history"
 MIN_HISTORY_DAYS: Final = 56
-"""With fewer days of prices, the mean of the last weeks forecasts better."""
+"""With fewer days of prices, the mean of the last weeks is the better forecast."""
 _ALL_LEADS: Final = tuple(LEAD_DAYS)
 
 
@@ -53,12 +53,12 @@ class _Task:
 
 @dataclass(slots=True)
 class TieredForecaster:
-    """Forecasts with a point model on prices, calendar and weather, and with calibrated intervals.
+    """Forecasts with a point model that reads prices, calendar and weather. Its intervals are calibrated.
 
     A target day i sees the prices of the days up to j = min(newest settled day, i - 1), and the covariates known at the
     instant of issue. Its lead is i - j. With too little data, `LastWeeksMean` forecasts instead. An instance keeps its
-    learning for the next forecast; a `keeper` also keeps it for later processes. The same `Known` always gives the same
-    run as in a fresh instance.
+    learning for the next forecast; a `keeper` also keeps it for later processes. With the same `Known`, it makes the
+    same run as a fresh instance.
     """
 
     market: Market
@@ -68,7 +68,7 @@ class TieredForecaster:
     _seasons: SeasonCache = field(init=False, repr=False)
     _replays: Replays = field(init=False, repr=False)
     _last: tuple[Run, IssuedHours] | None = field(default=None, init=False, repr=False)
-    """The last run of hours, and the past forecasts from which its quarters and scenarios are learnt next."""
+    """The last run of hours, and the past forecasts from which its quarters and scenarios are learnt."""
 
     def __post_init__(self) -> None:
         self._seasons = SeasonCache(self.keeper)
@@ -76,11 +76,11 @@ class TieredForecaster:
 
     @property
     def history_days(self) -> int:
-        """The largest number of days before the newest one that it looks at."""
+        """The largest number of days that it reads before the newest day."""
         return HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past the newest settled day, or past today if no later day is settled.
+        """Forecast up to 7 delivery days past the newest settled day. If that day is over, forecast 7 days past today.
 
         Return None if no price of the market's own zone is known for the last 7 days.
         """
@@ -114,7 +114,7 @@ class TieredForecaster:
         return run
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
-        """Return the quarters of the hourly run that `forecast` made from the same `known`: step 900 s, same span.
+        """Return the same span as the hourly run, by quarters of 900 s. `forecast` made that run from the same `known`.
 
         The mean of an hour's four medians is the hour's p50, within 0.01 EUR/MWh. Like the hourly run, the forecast of
         a delivery day uses no price of that day. Raises ValueError if `hourly` was made at another instant.
@@ -136,7 +136,7 @@ class TieredForecaster:
         return scenarios_of(hourly, hours, self._issued_for(known, hourly), self.market.limits)
 
     def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
-        """Return the past forecasts of the replay behind `hourly`; none if it needed no replay."""
+        """Return the past forecasts of the replay behind `hourly`. There are none if it needed no replay."""
         if self._last is None or self._last[0] is not hourly:
             task = self._task(known)
             self._last = hourly, IssuedHours.none(delivery_day(known.as_of)) if task is None else self._issued(task)
@@ -171,12 +171,15 @@ class TieredForecaster:
         return {days.grid.day(days.newest + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
 
     def _error_days(self, task: _Task) -> int:
-        """Return how many days of errors the interval of the next day comes from."""
+        """Return how many days of past errors the next day's interval is computed from."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         return int(np.isfinite(replayed.issued[0, -BANK_DAYS:]).any(axis=1).sum())
 
     def _settled_days(self, task: _Task, first: date) -> dict[date, Floats]:
-        """Return p10, p50 and p90 (3, 24) of settled days from `first` on, forecast a day ahead without own prices."""
+        """Return p10, p50 and p90 (3, 24) of settled days from `first` on.
+
+        They are forecast a day ahead without own prices.
+        """
         days = task.days
         settled = range(days.grid.index(first), days.newest + 1)
         columns = task.columns if days.lag == 0 or not settled else LeadColumns.of(days, 0, task.era_row)
@@ -193,14 +196,17 @@ class TieredForecaster:
         return LastWeeksMean(self.market)
 
     def _mean_of_last_weeks(self, known: Known) -> Floats:
-        """Return p10, p50 and p90 of the same hours from the mean of the last weeks, shape (3, hours)."""
+        """Return p10, p50 and p90 of the hours, computed from the mean of the last weeks, shape (3, hours)."""
         run = self._last_weeks_mean().forecast(known)
         if run is None:
             raise ValueError("the mean of the last weeks needs a price")
         return np.stack([run.p10, run.p50, run.p90])
 
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
-        """Add later hours from the mean of the last weeks; intervals don't narrow after the model's last day."""
+        """Add later hours from the mean of the last weeks.
+
+        Their intervals are no narrower than on the model's last day.
+        """
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (
             (percentiles[1, -24:] - percentiles[0, -24:]).mean(),

@@ -1,4 +1,4 @@
-"""The identity of a model, so that forecasts of an earlier model are not taken for forecasts of this one."""
+"""The identity of a model. It shows which stored forecasts come from an earlier model."""
 
 from functools import cache
 from hashlib import blake2b
@@ -18,7 +18,7 @@ _LIBRARIES: Final = ("numpy", "holidays")
 def model_identity(market: Market) -> str:
     """Return a word that changes with the models' code, their libraries, the zone and the price limits.
 
-    The word is the same for all steps, because rows of the store have their step in their key.
+    The word is the same for all steps, because the rows of the store have the step in their key.
     """
     return f"{_code()}:{market.zone}:{market.limits.floor:g}:{market.limits.cap:g}"
 
@@ -28,7 +28,7 @@ def _code() -> str:
     folder = Path(next(iter(tunnihind.forecast.__path__)))
     digest = blake2b(digest_size=8)
     for name in ("tunnihind", *_LIBRARIES):
-        # The whole METADATA text contains the version. Parsing it would take longer than all the rest.
+        # The whole METADATA text contains the version. Parsing it would take longer than the rest of the function.
         digest.update((distribution(name).read_text("METADATA") or "").encode())
     seen = (tunnihind.market, tunnihind.price_series)
     modules = [Path(module.__file__ or "") for module in seen]

@@ -1,4 +1,4 @@
-"""The data known at an instant: prices with their publication time, and covariates as issued.
+"""The data known at an instant: prices with their publication time, and covariates as they were issued.
 
 The store fills these archives. The forecast reads them through `as_of`, so it sees nothing newer. All instants are
 integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown values are NaN.
@@ -22,7 +22,7 @@ _RUNS_THAT_COUNT: Final = 4
 
 
 class KnownPrice(NamedTuple):
-    """One version of the price of a period that lasts `step_s` seconds."""
+    """One version of a period's price. The period lasts `step_s` seconds."""
 
     zone: Zone
     ts: int
@@ -35,15 +35,15 @@ class KnownPrice(NamedTuple):
 class PriceHistory:
     """Prices as known at an instant, by zone and step.
 
-    An hour is known if it was published, or if all its shorter periods were. A shorter period is known only if it was
-    published.
+    An hour's price is known if it was published, or if the prices of all its quarters were published. A quarter's price
+    is known only if it was published.
     """
 
     as_of: int
     series: Mapping[SeriesKey, PriceSeries]
 
     def of(self, zone: Zone, step_s: int = HOUR_S) -> PriceSeries:
-        """Return one zone's prices of a step, hours by default. The series is empty if no price is known."""
+        """Return one zone's prices at one step, by default hourly. The series is empty if no price is known."""
         found = self.series.get(SeriesKey(zone, step_s))
         return PriceSeries(zone, step_s, floor_hour(self.as_of), np.empty(0)) if found is None else found
 
@@ -92,7 +92,7 @@ class PriceArchive:
         return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
 
     def _by_zone(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
-        """Yield each zone's prices of one step; later versions overwrite earlier ones."""
+        """Yield each zone's prices at one step. Later versions overwrite earlier versions."""
         grid = np.full((len(ZONES), (end_ts - start_ts) // step_s), np.nan)
         rows = np.flatnonzero(self.step_s[:seen] == step_s)
         grid[self.zone[rows], (self.ts[rows] - start_ts) // step_s] = self.eur_mwh[rows]
@@ -100,7 +100,7 @@ class PriceArchive:
 
 
 def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
-    """Return the first series, with the second's prices in its gaps. Both cover the same periods."""
+    """Return the first series, with its gaps filled from the second. Both cover the same periods."""
     prices = np.where(np.isnan(first.eur_mwh), second.eur_mwh, first.eur_mwh)
     return PriceSeries(first.zone, first.step_s, first.start_ts, prices)
 
@@ -109,8 +109,8 @@ def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
 class IssuedSeries:
     """A covariate's hourly forecast, issued at `issued_ts`.
 
-    `values` has shape (hours,); the first is for the hour that begins at `start_ts`. `run_ts` is the initialisation of
-    the weather model's run; None if the run is unknown, or the values are not from a weather model.
+    `values` has shape (hours,); the first value is for the hour that begins at `start_ts`. `run_ts` is the
+    initialisation of the weather model's run. It is None if the run is unknown, or if no weather model made the values.
     """
 
     issued_ts: int
@@ -131,9 +131,9 @@ class CovariateArchive:
         return CovariateArchive({name: issues for name, issues in seen.items() if issues})
 
     def newest(self, name: str, start_ts: int, hours: int, issued_since: int, issued_until: int) -> Floats:
-        """Return so many hours' values that were issued last in a span of instants, its ends included.
+        """Return the values of `hours` hours that were issued last in a span of instants. The span includes its ends.
 
-        Shape (hours,), from `start_ts` on; NaN where none was issued then.
+        The values have shape (hours,) and begin at `start_ts`. They are NaN where nothing was issued in the span.
         """
         values = np.full(hours, np.nan)
         for issue in self.series.get(name, ()):

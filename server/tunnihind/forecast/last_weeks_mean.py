@@ -1,4 +1,4 @@
-"""The tier that needs only the zone's own prices: the mean of the last weeks."""
+"""The tier that forecasts by the mean of the last weeks. It needs only the zone's own prices."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -25,7 +25,7 @@ _ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
 """How much a day of one class (column) counts for a day of another (row), in the order of `DayClass`."""
 _HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
-"""The expected price if no price may be used: about the median of Estonia's hours of 2024 and 2025."""
+"""The expected price if no price may be used. It is about the median of Estonia's hours of 2024 and 2025."""
 _PRIOR_WEIGHT: Final = 1e-6
 """This weight is so small that the prior decides only for hours that no known day has."""
 
@@ -43,11 +43,11 @@ class LastWeeksMean:
 
     @property
     def history_days(self) -> int:
-        """The largest number of days before the newest one that it looks at."""
+        """The largest number of days that it reads before the newest day."""
         return _HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past the newest settled day, or past today if no later day is settled.
+        """Forecast up to 7 delivery days past the newest settled day. If that day is over, forecast 7 days past today.
 
         Return None if no price of the market's own zone is known for the last 7 days.
         """
@@ -98,10 +98,10 @@ class LastWeeksMean:
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the mean by clock hour over the days up to row `seen`, and whether it comes from any price.
+    """Return the mean by clock hour over the days up to row `seen`, and whether any price is behind it.
 
-    `seen` and the targets' `classes` have the same shape (...). The means have shape (..., 24), in EUR/MWh. An hour
-    that is unknown on every day gets the mean of all hours.
+    `seen` and the targets' `classes` have the same shape (...). The means are in EUR/MWh and have shape (..., 24). An
+    hour that is unknown on every day gets the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
@@ -119,9 +119,10 @@ def _shrunk(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
 
 
 def _past_errors(history: DailyPrices) -> Floats:
-    """Return price minus p50, as p50 would have been issued 1 to 7 days before each day, shape (7, days, 24).
+    """Return price minus p50, shape (7, days, 24).
 
-    The first days of the history are only averaged, so their errors are unknown.
+    p50 is the forecast that would have been issued 1 to 7 days before each day. The first days of the history only
+    enter the means, so their errors are unknown.
     """
     errors = np.full((LEADS, *history.eur_mwh.shape), np.nan)
     targets = np.arange(LEADS + _MEAN_DAYS, len(history.classes))
@@ -132,7 +133,7 @@ def _past_errors(history: DailyPrices) -> Floats:
 
 
 def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
-    """Return the offsets of p10 and p90 from p50, shape (2, days, 24), from the errors that each target day may see."""
+    """Return the offsets of p10 and p90 from p50, shape (2, days, 24), by the errors that each target day may see."""
     offsets = np.empty((2, seen.size, CLOCK_HOURS))
     for row in np.unique(seen):
         rows = np.flatnonzero(seen == row)

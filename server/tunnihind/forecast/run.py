@@ -13,14 +13,14 @@ from tunnihind.market import HOUR_S, QUARTER_S, Market, Zone, utc_midnight
 
 LEADS: Final = 7
 LEAD_DAYS: Final = range(1, LEADS + 1)
-"""Lead days of a run: 1 to 7 days past the newest delivery day that the forecast may use."""
+"""The lead days of a run. They are 1 to 7 days past the newest delivery day that the forecast may use."""
 
 LEVELS: Final = (0.1, 0.5, 0.9)
 """Levels of the quantiles p10, p50 and p90."""
 OUTER_LEVELS: Final = (LEVELS[0], LEVELS[-1])
 
 ISSUE_AT: Final = time(9)
-"""UTC. Forecasts of past days are made at this time: before the auction, in winter and in summer."""
+"""The UTC time at which forecasts of past days are made. It is before the auction, in winter and in summer."""
 ISSUE_CLOCK_S: Final = ISSUE_AT.hour * HOUR_S
 """`ISSUE_AT` in seconds after midnight UTC."""
 
@@ -42,7 +42,7 @@ def issue_instant(day: date) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Percentiles of a zone's prices for consecutive periods, EUR/MWh without VAT. Always `p10 <= p50 <= p90`.
+    """Percentiles of a zone's prices for consecutive periods, EUR/MWh without VAT. `p10 <= p50 <= p90` always holds.
 
     Each period lasts `step_s` seconds; the first begins at `start_ts`. The arrays have shape (periods,). They are
     rounded to 2 decimals, so that the stored, exported and served numbers are the same. `inputs` describes the data
@@ -71,7 +71,7 @@ class Run:
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
         """Return this run from `start_ts` on, as if made at `made_at`. Return None if it does not reach `start_ts`.
 
-        The inputs are the same, with greater ages.
+        The inputs are the same, but their ages are greater.
         """
         skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:
@@ -81,7 +81,7 @@ class Run:
         return Run(made_at, self.tier, self.zone, self.step_s, start_ts, p10, p50, p90, inputs)
 
     def goes_with(self, hours: Run) -> bool:
-        """Return whether this run belongs to a run of hours: same instant, same span, same medians."""
+        """Return whether this run belongs to a run of hours: whether instant, span and medians are the same."""
         return (
             (self.made_at, self.zone, self.start_ts, self.end_ts)
             == (hours.made_at, hours.zone, hours.start_ts, hours.end_ts)
@@ -90,7 +90,7 @@ class Run:
         )
 
     def flat(self, step_s: int) -> Run:
-        """Return a run of a shorter step, in which every period has the percentiles of the period around it."""
+        """Return a run with a shorter step. Each short period has the percentiles of the long period around it."""
         p10, p50, p90 = (np.repeat(values, self.step_s // step_s) for values in (self.p10, self.p50, self.p90))
         return replace(self, step_s=step_s, p10=p10, p50=p50, p90=p90)
 
@@ -129,7 +129,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return the same inputs some hours later: covariates are older, and reach less far ahead."""
+    """Return the inputs as they are some hours later. Covariates are then older and reach less far ahead."""
     if "covariates" not in inputs:
         return inputs
     covariates = [
@@ -153,7 +153,7 @@ class Scenarios:
     eur_mwh: Floats
 
     def goes_with(self, hours: Run) -> bool:
-        """Return whether these paths belong to a run of hours: same instant, same span, same percentiles."""
+        """Return whether these paths belong to a run of hours: whether instant, span and percentiles are the same."""
         if (self.made_at, self.zone, self.start_ts) != (hours.made_at, hours.zone, hours.start_ts):
             return False
         if self.eur_mwh.shape != (SCENARIOS, hours.p50.size) or hours.step_s != HOUR_S:
@@ -180,13 +180,13 @@ class Forecaster(Protocol):
 
     @property
     def history_days(self) -> int:
-        """The largest number of days before the newest one that it looks at."""
+        """The largest number of days that it reads before the newest day."""
 
     def forecast(self, known: Known) -> Run | None:
         """Forecast every hour after `known.as_of`, up to 7 delivery days past the newest settled day.
 
-        The prices of a delivery day never enter the forecast for that day, settled or not. Return None if no price is
-        known, or if those days are over.
+        The prices of a delivery day never enter the forecast for that day, even if they are settled. Return None if no
+        price is known, or if the 7 days are over.
         """
 
 
@@ -194,10 +194,11 @@ class FullForecaster(Forecaster, Protocol):
     """Makes runs of hours, and for each of them a run of quarters and price paths."""
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
-        """Return the quarters of a run that `forecast` made from the same `known`: step 900 s, exactly its span.
+        """Return exactly the span of the hourly run, by quarters of 900 s.
 
-        The mean of an hour's four medians is the hour's p50, within 0.01 EUR/MWh. The prices of a delivery day never
-        enter the forecast for that day. Raises ValueError if `hourly` was made at another instant.
+        `forecast` made the hourly run from the same `known`. The mean of an hour's four medians is the hour's p50,
+        within 0.01 EUR/MWh. The prices of a delivery day never enter the forecast for that day. Raises ValueError if
+        `hourly` was made at another instant.
         """
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
@@ -208,14 +209,14 @@ class FullForecaster(Forecaster, Protocol):
 
 
 class Runs(NamedTuple):
-    """Forecasts made together: one run for each step, of the same instant and span, and the scenarios of the hours."""
+    """Forecasts made together: a run for each step, and the hours' scenarios. All have the same instant and span."""
 
     by_step: Mapping[int, Run]
     scenarios: Scenarios | None = None
 
     @classmethod
     def made_by(cls, make: FullForecaster, known: Known) -> Self | None:
-        """Make all forecasts from the known data. Return None without prices, or with old prices only.
+        """Make all forecasts from the known data. Return None if no price is known, or only old prices are.
 
         Hours come first, because the shorter periods are shaped within them.
         """
@@ -244,7 +245,7 @@ class SingleStepForecaster:
 
     @property
     def history_days(self) -> int:
-        """The largest number of days before the newest one that it looks at."""
+        """The largest number of days that it reads before the newest day."""
         return self.make.history_days
 
     def forecast(self, known: Known) -> Run | None:

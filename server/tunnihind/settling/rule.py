@@ -29,7 +29,7 @@ SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledDay:
     """The settled prices of a delivery day, when they were settled, and the sources behind unconfirmed ones.
 
     `imported_ts` is when the operator last gave a price of the day, 0 for never.
@@ -78,7 +78,7 @@ class Claim:
         """The source of the claim."""
         return self.witness.source
 
-    def agrees_with(self, other: Settled | Claim) -> bool:
+    def agrees_with(self, other: SettledDay | Claim) -> bool:
         """Return whether the prices are the same."""
         return self.prices.agrees_with(other.prices)
 
@@ -97,7 +97,7 @@ class Comparison:
 
 
 def rule(
-    witnesses: Sequence[Mapping[date, Witness]], settled: Mapping[date, Settled], waits_from: date
+    witnesses: Sequence[Mapping[date, Witness]], settled: Mapping[date, SettledDay], waits_from: date
 ) -> dict[date, Ruling]:
     """Return the ruling on each day that a source has answered for.
 
@@ -113,7 +113,7 @@ def rule(
     return {day: _rule_on(claims[day], settled.get(day), may_wait=day >= waits_from) for day in claims}
 
 
-def _answer(days: Mapping[date, Witness], settled: Mapping[date, Settled]) -> Comparison:
+def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) -> Comparison:
     """Compare a source's newest answer to all settled prices."""
     heard_ts = max((witness.heard_ts for witness in days.values()), default=0)
     wrong, right, detail = [], 0, ""
@@ -131,7 +131,7 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, Settled]) -> Co
     return Comparison(bool(wrong) and not right and stands_s < SUSPECT_S, contradicts, detail)
 
 
-def _rule_on(claims: Sequence[Claim], settled: Settled | None, *, may_wait: bool) -> Ruling:
+def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
     """Return the ruling on a day. The claims come in the order of trust."""
     for pair in combinations(claims, 2):
         if pair[0].agrees_with(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
@@ -145,7 +145,7 @@ def _rule_on(claims: Sequence[Claim], settled: Settled | None, *, may_wait: bool
     )
 
 
-def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled | None) -> Ruling:
+def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
     """Settle the prices of two agreeing sources, at once unless they change agreed prices in a way that looks wrong."""
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
@@ -164,7 +164,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
     return _ruling(claims, settled, best, is_agreed=True)
 
 
-def _unconfirmed(claims: Sequence[Claim], settled: Settled | None, *, may_wait: bool) -> Ruling:
+def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
     """Rule on a day that is not agreed, and on which no two sources agree."""
     if settled is not None:
         for one in claims:
@@ -191,7 +191,7 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
     return (one for one in able if heard_ts - one.witness.heard_ts < DISPUTED_S)
 
 
-def _only_claim(credible: Sequence[Claim], settled: Settled | None) -> Claim | None:
+def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
     """Return the only claim that counts, if it may settle the day or change its unconfirmed prices."""
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
@@ -207,7 +207,7 @@ def _distrust(one: Claim) -> tuple[bool, bool]:
 
 def _ruling(
     claims: Sequence[Claim],
-    settled: Settled | None,
+    settled: SettledDay | None,
     settles: Claim | None,
     *,
     is_agreed: bool = False,
@@ -219,7 +219,7 @@ def _ruling(
     return Ruling(settles.witness if settles else None, is_agreed, withdraws, held)
 
 
-def _held(one: Claim, claims: Sequence[Claim], final: Claim | Settled | None) -> Held:
+def _held(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None) -> Held:
     """Return why a source's prices are held back."""
     if one.answer.is_off:
         return Held(Reason.OFF, f"its whole answer contradicts the settled prices, first {one.answer.detail}")
@@ -228,7 +228,7 @@ def _held(one: Claim, claims: Sequence[Claim], final: Claim | Settled | None) ->
     against = final or next(other for other in claims if other is not one)
     whose = against.source if isinstance(against, Claim) else "settled"
     difference = _difference(one.prices, against.prices, whose)
-    is_own = isinstance(against, Settled) and one.source in against.unconfirmed_from
+    is_own = isinstance(against, SettledDay) and one.source in against.unconfirmed_from
     if is_own:
         taken = "it is accepted after an hour, unless another source contradicts it"
         return Held(Reason.CORRECTION, f"{difference}; {taken}")

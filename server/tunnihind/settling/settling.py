@@ -9,7 +9,7 @@ from typing import Final
 
 from tunnihind.market import QUARTER_S, Market, Zone, day_end, day_start, delivery_day, hours_of
 from tunnihind.settling.day_prices import DayPrices
-from tunnihind.settling.rule import Ruling, Settled, rule
+from tunnihind.settling.rule import Ruling, SettledDay, rule
 from tunnihind.settling.sheet import Held, Reason, whole_day
 from tunnihind.sources.base import DaySheet
 from tunnihind.store.prices import AGREED, IMPORTED, VOUCHED, Added, Price
@@ -22,10 +22,10 @@ HELD_DAYS: Final = 30
 """A held-back delivery day is asked for again for this many days."""
 
 _DAY: Final = timedelta(days=1)
-_UNSETTLED: Final = Settled(DayPrices(), 0, frozenset())
+_UNSETTLED: Final = SettledDay(DayPrices(), 0, frozenset())
 
 type _Key = tuple[str, Zone, date]
-type _Settled = dict[Zone, dict[date, Settled]]
+type _Settled = dict[Zone, dict[date, SettledDay]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,11 @@ class Settling:
             since_ts = min(version.seen_ts for _, _, version in versions)
             sources = frozenset(version.source for _, _, version in versions)
             imported_ts = max((version.seen_ts for _, _, version in versions if version.source == IMPORTED), default=0)
-            found[zone][day] = Settled(prices, since_ts, sources - VOUCHED, imported_ts)
+            found[zone][day] = SettledDay(prices, since_ts, sources - VOUCHED, imported_ts)
         return found
 
     def _store_settled(
-        self, zone: Zone, rulings: Mapping[date, Ruling], settled: Mapping[date, Settled], now: int
+        self, zone: Zone, rulings: Mapping[date, Ruling], settled: Mapping[date, SettledDay], now: int
     ) -> Outcome:
         """Store settled prices. If unconfirmed prices were wrong on all days, withdraw all prices since then."""
         book = self._store.prices

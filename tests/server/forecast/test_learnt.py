@@ -65,7 +65,7 @@ def columns_of(known: Known) -> LeadColumns:
 
 
 def restored(learner: Learner, model: PointModel) -> Learner:
-    kept = Learnt.by(learner)
+    kept = Learnt.from_dataclass(learner)
     shapes = {Learning: type(learner.learning), Fit: learner.learning.fit_type}
     # As a file gives them back: other arrays of the same content.
     arrays = tuple(np.frombuffer(bytearray(one.tobytes()), one.dtype).reshape(one.shape) for one in kept.arrays)
@@ -107,7 +107,7 @@ def test_one_that_is_made_again_goes_its_own_way(archive: Archive, utc: Utc) -> 
     learner = Learner.begin(RidgesAndKernel, LEADS, 200)
     learner.learn(RowBlocks(columns, 100), 80)
     learner.refit(thorough=True)
-    kept, before = Learnt.by(learner.copy()), said_by(learner, columns)
+    kept, before = Learnt.from_dataclass(learner.copy()), said_by(learner, columns)
     again = kept.restored(Learner, {Learning: RidgesAndKernel, Fit: RidgesAndKernel.fit_type})
     again.learn(RowBlocks(columns, 100), 100)
     assert said_by(learner, columns) == before
@@ -131,7 +131,7 @@ def small() -> Small:
 
 
 def test_an_array_that_two_parts_share_is_kept_once_and_shared_again() -> None:
-    kept = Learnt.by(small())
+    kept = Learnt.from_dataclass(small())
     assert len(kept.arrays) == 2
     again = kept.restored(Small, {})
     assert again.values is again.same
@@ -140,7 +140,7 @@ def test_an_array_that_two_parts_share_is_kept_once_and_shared_again() -> None:
 
 def test_anything_but_plain_data_is_refused() -> None:
     with pytest.raises(TypeError, match="a function is not plain data"):
-        Learnt.by(Small(SMALL, SMALL, SMALL > 1, 1.0, frozenset(), {1: next_day}))  # type: ignore[dict-item]
+        Learnt.from_dataclass(Small(SMALL, SMALL, SMALL > 1, 1.0, frozenset(), {1: next_day}))  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize(
@@ -148,13 +148,13 @@ def test_anything_but_plain_data_is_refused() -> None:
     [("values", {"array": 7}), ("values", {"array": 1}), ("values", None), ("number", "x"), ("number", None)],
 )
 def test_a_document_that_does_not_fit_is_refused(field_name: str, value: object) -> None:
-    kept = Learnt.by(small())
+    kept = Learnt.from_dataclass(small())
     document = json.dumps({**json.loads(kept.document), field_name: value}).encode()
     with pytest.raises(ValueError, match=r"."):
         Learnt(document, kept.arrays).restored(Small, {})
 
 
 def test_a_document_that_is_cut_short_is_refused() -> None:
-    kept = Learnt.by(small())
+    kept = Learnt.from_dataclass(small())
     with pytest.raises(ValueError, match=r"truncated"):
         Learnt(kept.document[:-3], kept.arrays).restored(Small, {})

@@ -31,7 +31,7 @@ NEXT_DAY_LEADS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class WeatherDriver:
-    """A driver that reaches several days: its vintages, (issue days, ages, 24), and their anomalies."""
+    """The vintages (issue days, ages, 24) of a driver that reaches several days, and their anomalies."""
 
     values: Floats
     anomaly: Floats
@@ -46,11 +46,12 @@ class WeatherDriver:
 class LeadColumns:
     """The source of all rows of one model.
 
-    - `lag`: the days from the day of issue to the newest settled day, 0 before the auction and 1 after it. So rows of
-      lead L have the weather that was forecast L + lag days before their day.
+    - `lag`: the days from the day of issue to the newest settled day, 0 before the auction and 1 after it. So the rows
+      of lead L hold the weather that was forecast L + lag days before their day.
     - `next_day` (delivery days, 24): the drivers of the next day by name, with their `scale`, which is None without
       drivers.
-    - `has_second_day`: whether the second lead has columns of them too. It needs them if no weather reaches it.
+    - `has_second_day`: whether the second lead has columns of these drivers too. It needs them if no weather reaches
+      it.
     """
 
     grid: DayGrid
@@ -142,7 +143,10 @@ class LeadColumns:
 
 
 def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
-    """Return the drivers up to a row, or further until enough days of each are known."""
+    """Return the drivers up to a row.
+
+    If too few of their days are known by then, return them up to the row where enough are.
+    """
     known = np.isfinite(np.stack(list(drivers.values()))).all(axis=(0, 2))
     enough = int(np.argmax(known)) + MIN_ISSUE_DAYS
     return {name: values[: max(row, enough) + 1] for name, values in drivers.items()}

@@ -17,11 +17,11 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.forecast.known_days.price_state import PriceState
 
 CURVE: Final = "supply_curve_12h"
-"""The recent price at a similar tightness, from hours up to twelve apart."""
+"""The recent price at a similar tightness, taken from hours that are at most twelve hours apart."""
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
-"""If neither of these is known, the curves use the market tightness."""
+"""If neither of these drivers is known, the curves use the market tightness."""
 _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
 _CURVE_PRIOR: Final = 0.05
@@ -34,7 +34,7 @@ _EVENING: Final = slice(18, 24)
 
 @dataclass(frozen=True, slots=True)
 class NextDayScale:
-    """Centre and spread of each driver, and the positions of the hinges, fixed for the lifetime of a state.
+    """The centre and spread of each driver, and the positions of the hinges. A state never changes them.
 
     With a scale that moves from day to day, the curves lose nearly all their value.
     """
@@ -72,7 +72,7 @@ def next_day_name(driver: str) -> str:
 
 
 def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: DayRows) -> Columns:
-    """Return columns for the day after issue: linear ones, hinges, products and supply curves. Missing values are 0.
+    """Return columns for the day after issue: linear columns, hinges, products, supply curves. Missing values are 0.
 
     Prices are used only from the days before the target.
     """
@@ -97,7 +97,8 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
     """Return columns for the second day, from the day before it. Missing values are 0.
 
-    The columns are the mean, the evening, and the difference from the week. The same hour of another day adds nothing.
+    The columns are the mean, the evening, and the difference from the week. The value of the same hour on the day
+    before adds nothing.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -129,8 +130,8 @@ def _cuts(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
 def _linear(name: str, values: Floats, target: DayRows) -> Columns:
     """Return a driver's linear columns.
 
-    By hour: value, change since the day before, difference from the week. By day: mean, its change, its difference from
-    the week.
+    The hourly columns are the value, its change since the day before, and its difference from the week. The daily
+    columns are the mean, its change, and its difference from the week.
     """
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)
@@ -146,9 +147,10 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
 
 
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
-    """Return the last 60 days' price at a similar tightness, minus the week's mean; the last curve also by day.
+    """Return the last 60 days' price at a similar tightness, minus the week's mean.
 
-    Nadaraya-Watson over days and hours: Gaussian in `axis`, triangular in hours, exponential in age.
+    The last curve is also given by day. The method is Nadaraya-Watson over days and hours. Its weights are Gaussian in
+    `axis`, triangular in hours and exponential in age.
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):
@@ -162,7 +164,10 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
 
 
 def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
-    """Return the price at a similar tightness by each curve, (24, curves); `axis`, `seen` and `y` are (days, 24)."""
+    """Return the price at a similar tightness by each curve, (24, curves).
+
+    `axis`, `seen` and `y` have shape (days, 24).
+    """
     # Single precision halves the time. The axes are (24 target hours, days, 24 past hours).
     near = now.astype(np.float32)[:, None, None] - np.where(seen, axis, 0).astype(np.float32)
     near *= near

@@ -22,7 +22,7 @@ _AROUND_DAYS: Final = PROFILE_DAYS // 2
 
 
 def own_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return own prices around the last usable day: of the same hour, of whole days, and of parts of the last day."""
+    """Return columns of own prices: of the same hour, of whole days, and of parts of the last usable day."""
     y, j, week = prices.own, target - lead, target - 7
     means = {f"price_mean_{days}d": prices.mean[days][j] for days in MEAN_DAYS}
     hourly = {
@@ -62,7 +62,7 @@ def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns
 
 
 def calendar_columns(season: Season, prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return weekday, holidays, sun, season and last year's daily profile at this time (0 = unknown)."""
+    """Return weekday, holidays, sun and season, and last year's daily profile at this time of year (0 if unknown)."""
     j, sun = target - lead, season.sun
     then = target - _YEAR_DAYS + _AROUND_DAYS
     last_year = np.where((then >= PROFILE_DAYS)[:, None], prices.profile[np.maximum(then, 0)], 0.0)

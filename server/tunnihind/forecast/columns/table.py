@@ -45,7 +45,7 @@ class ColumnNames:
         return [self._places[name] for name in names]
 
     def of(self, group: str) -> tuple[str, ...]:
-        """Return the names of a group, none if there is no such group."""
+        """Return the names of a group. Return an empty tuple if there is no such group."""
         return self.groups.get(group, ())
 
     def daily_of(self, group: str) -> tuple[str, ...]:
@@ -55,9 +55,9 @@ class ColumnNames:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Target days of one lead, each as of its own issue.
+    """The rows of target days at one lead. Each row has the data known at its own issue.
 
-    `x` (n, 24, k) holds the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of a forecast,
+    `x` (n, 24, k) holds the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of a forecast in
     asinh scale. `has_next_day` (n,) is true if the covariates of the next day are completely known.
     """
 
@@ -93,8 +93,8 @@ class Rows:
     ) -> NDArray[Number]:
         """Return `make(self, ...)`, an array (n, ...) in which each day's part depends on that day alone.
 
-        The array is made once for all days from which these were picked, because days are picked a few at a time, and
-        repeatedly.
+        The array is made once for all days from which these days were picked, because a few days are picked at a time,
+        often the same ones.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from
@@ -116,5 +116,5 @@ class Rows:
 
 
 def all_hours(daily: Floats) -> Floats:
-    """Repeat a day's value for its hours, (n,) -> (n, 24)."""
+    """Repeat each day's value for all its hours, (n,) -> (n, 24)."""
     return np.repeat(daily[:, None], CLOCK_HOURS, axis=1)

@@ -1,4 +1,4 @@
-"""Columns from weather drivers: forecasts that reach several days, as they were when each row was issued.
+"""Columns from weather drivers. These are forecasts for several days, as they were when each row was issued.
 
 `target` and `issue` are rows of the grid, shape (n,).
 """
@@ -14,7 +14,7 @@ TARGET_HOURS: Final = "_target"
 """The suffix of the name of a column with a driver's hours of the target day."""
 
 _FADE: Final = 0.6
-"""Past a forecast's reach, a day-mean anomaly keeps this part with every further day."""
+"""Past a forecast's reach, a day-mean anomaly shrinks to this part of itself with every further day."""
 _FEWEST_HOURS: Final = 6
 
 
@@ -39,11 +39,11 @@ def anomalies(values: Floats) -> Floats:
 def weather_columns(
     name: str, values: Floats, anomaly: Floats, sun: Floats, target: DayRows, lead: int, issue: DayRows
 ) -> Columns:
-    """Return the columns of a driver as forecast on `issue`. Missing values are 0.
+    """Return the columns of a driver's forecast of day `issue`. Missing values are 0.
 
     `values` and `anomaly` (issue days, ages, 24) are its vintages; `sun` has shape (days, 24). The columns are hours,
-    day means, the week's mean and the hours beside. They cover the target day, the last usable day and the path between
-    them. The product with the sun is not centred, so old rows without an archive differ from new ones.
+    day means, the week's mean and the neighbouring hours. They cover the target day, the last usable day and the days
+    between them. The product with the sun is not centred, so old rows without an archive differ from new ones.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]
@@ -53,7 +53,7 @@ def weather_columns(
         return picked
 
     now, last = at(age), at(age - lead)
-    # Day means from the last usable day to the target.
+    # These are the day means from the last usable day to the target.
     path = np.stack([_day_mean(at(age - lead + step)) for step in range(lead + 1)], axis=-1)
     past = [_day_mean(_last_forecast(anomaly, target - lead - back, issue)) for back in range(1, 7)]
     week = (np.sum(past, axis=0) + path[:, 0]) / 7

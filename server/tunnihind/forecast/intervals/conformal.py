@@ -1,12 +1,13 @@
 """80% intervals by conformal calibration on the model's own as-issued errors, per lead, side and clock hour.
 
-Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.9. The hour's mean is
-averaged with the day's mean, and the result with that of all leads. p10 and p90 are p50 plus 1.03 V times the weighted
-10% and 90% quantiles of past r / V. Errors of forecasts at a similar level count more. p10 is not below the 1% quantile
-of the last 90 days' prices.
+Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.9. The moving mean of
+each hour is averaged with the mean over all hours of the day. That value is then averaged with its mean over all leads.
+p10 and p90 are p50 plus 1.03 V times the weighted 10% and 90% quantiles of past r / V. Errors of forecasts at a similar
+level count more. p10 is not below the 1% quantile of the last 90 days' prices.
 
-The sources are those of `error_quantiles`. The scale is that of normalised conformal prediction (Papadopoulos,
-Gammerman, Vovk 2008), the weight by likeness that of localized conformal prediction (Guan 2023, Biometrika 110(1)).
+The method has the same sources as `error_quantiles`. The scale comes from normalised conformal prediction
+(Papadopoulos, Gammerman, Vovk 2008). The weight by likeness comes from localized conformal prediction (Guan 2023,
+Biometrika 110(1)).
 """
 
 from typing import Final
@@ -34,14 +35,16 @@ _START_DAYS: Final = 20
 _FLOOR: Final = 0.02
 _POWER: Final = 0.9
 _SHARED: Final = 0.5
-"""An hour's volatility takes this share from its day, and a lead's takes it from all leads: means of more errors are
-steadier."""
+"""An hour's volatility takes this share from its day. A lead's volatility takes it from all leads.
+
+Means of more errors are steadier.
+"""
 _LOCAL_LEADS: Final = 2
-"""Up to this lead, p50 tells how far the price may be off. Farther ahead, errors are similar at all levels."""
+"""Up to this lead, p50 shows how large the error may be. Farther ahead, errors are similar at all levels."""
 _LEVEL_WIDTH: Final = 0.35
 """A past error counts nearly in full if its p50 differs by no more than this, asinh units."""
 _UNLIKE: Final = 0.25
-"""Weight of errors at a very different level."""
+"""The weight of errors at a very different level."""
 _WIDER: Final = 1.03
 """Both sides widen by this, because the lowest likely price takes some of the coverage."""
 _LOWEST_DAYS: Final = 90
@@ -51,12 +54,12 @@ _ENOUGH_DAYS: Final = 60
 """Widths grow by sqrt(1 + few / n) while the bank holds n days, fewer than enough."""
 _FEWEST_DAYS: Final = 5
 _UNKNOWN: Final = 0.7
-"""Half width, asinh units, without any bank."""
+"""The half width in asinh units if there is no bank."""
 _SMOOTHER: Final = clock_smoother(2.0)
 
 
 def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
-    """Return the signed distances of p10 and p90 from `p50`, asinh(/80) scale, each (leads, 24), as known after a day.
+    """Return the signed distances of p10 and p90 from `p50` in asinh(/80) scale, each of shape (leads, 24).
 
     `actual` (days, 24) and `issued` (leads, days, 24) are the prices and the p50 issued for them, EUR/MWh. The last row
     is the newest day that a forecast may use. `p50` (leads, 24) is the forecast that gets the interval.
@@ -81,18 +84,18 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 
 
 def lowest_likely(actual: Floats) -> float:
-    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. p10 need not be lower.
+    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. p10 is not set below it.
 
     Near zero, the errors of expensive hours would take p10 far below any recent price. `actual` (days, 24) holds the
-    prices up to the newest day that a forecast may use. Return minus infinity if none of them is known, as after a gap
-    of months.
+    prices up to the newest day that a forecast may use. Return minus infinity if no price is known, for instance after
+    a gap of months.
     """
     lately = actual[-_LOWEST_DAYS:]
     return float(np.nanquantile(lately, _LOWEST_LEVEL)) if np.isfinite(lately).any() else -np.inf
 
 
 def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) -> Floats:
-    """Return p10, p50 and p90, EUR/MWh, shape (3, ...), within the market's limits and never crossing.
+    """Return p10, p50 and p90 in EUR/MWh, shape (3, ...). They lie within the market's limits and never cross.
 
     p10 is not below `lowest`, unless p50 is.
     """
@@ -103,7 +106,7 @@ def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) 
 
 
 def widening(by_lead: Floats) -> Floats:
-    """Return the non-decreasing fit over leads (leads, 24), hour by hour, by pooling adjacent violators."""
+    """Return for each hour the non-decreasing fit over leads (leads, 24), found by pooling adjacent violators."""
     out = by_lead.copy()
     for hour in range(by_lead.shape[1]):
         pools: list[tuple[float, int]] = []

@@ -1,8 +1,8 @@
 """Intervals from a forecaster's own past errors, by lead day and clock hour.
 
-An 80% interval runs from p50 plus the 10% quantile of the errors to p50 plus their 90% quantile: split
-conformal prediction with asymmetric sides, recent errors counting more (Barber et al. 2023, Conformal
-prediction beyond exchangeability, Ann. Statist. 51(2)).
+An 80% interval runs from p50 plus the 10% quantile of the errors to p50 plus their 90% quantile. This is split
+conformal prediction with asymmetric sides, in which recent errors count more (Barber et al. 2023, Conformal prediction
+beyond exchangeability, Ann. Statist. 51(2)).
 """
 
 from typing import Final
@@ -19,10 +19,13 @@ _HOUR_WEIGHTS: Final = (1.0,) * 5
 """Two hours on either side count like the hour itself."""
 
 _PRIOR_EUR_MWH: Final = np.array([-80.0, 90.0])
-"""The expected errors before any has been measured: about the 8% and 94% quantiles, over Estonia's prices of 2024 and
-2025, of the errors of a forecast from three days of prices."""
+"""The expected errors before any error has been measured.
+
+They are about the 8% and 94% quantiles of the errors that a forecast from three days of prices made for Estonia in 2024
+and 2025.
+"""
 _PRIOR_GROWTH: Final = 0.05
-"""The prior widens by this part with every further lead day."""
+"""The prior widens by this fraction with every further lead day."""
 _PRIOR_DAYS: Final = 2.0
 """Days of measured errors that weigh as much as the prior."""
 _STALE_GROWTH: Final = 1 / 8
@@ -33,7 +36,7 @@ width grew 1.13-fold at 28 days, 1.30-fold at 60 and 1.45-fold at 120."""
 def error_quantiles(errors: Floats, leads: int) -> Floats:
     """Return the offsets of p10 and p90 from p50, EUR/MWh, shape (2, leads, 24).
 
-    `errors` has shape (7, days, 24): price minus p50 by lead day, the newest day last, NaN where unknown. The lower
+    `errors` (7, days, 24) is price minus p50 by lead day. The newest day is the last; unknown errors are NaN. The lower
     offsets are at most 0 and the upper ones at least 0. Neither narrows as the lead grows. If prices are stale, the
     offsets widen further past the seventh lead.
     """
@@ -60,10 +63,11 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
 
 
 def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
-    """Return each hour's errors together with its neighbours', and their weights, both of shape (leads, 24, samples).
+    """Return the errors of each hour and its neighbours, and their weights, both of shape (leads, 24, samples).
 
-    `errors` has shape (leads, days, 24), the newest day last; unknown errors (NaN) get weight 0. `hour_weights` are the
-    weights of the hours around, an odd number with the hour itself in the middle. Hours wrap around at midnight.
+    `errors` has shape (leads, days, 24), with the newest day last. Unknown errors (NaN) get weight 0. `hour_weights`
+    has an odd number of weights: the hour's own in the middle, its neighbours' around it. Hours wrap around at
+    midnight.
     """
     leads, days, hours = errors.shape
     reach = len(hour_weights) // 2

@@ -1,4 +1,4 @@
-"""Delivery days as a forecaster sees them: their class and their clock hours."""
+"""The class and the clock hours of delivery days."""
 
 from datetime import date
 from enum import IntEnum
@@ -14,7 +14,7 @@ CLOCK_HOURS: Final = 24
 
 _CLOCK: Final = np.arange(CLOCK_HOURS)
 HOURS_APART: Final = np.minimum((_CLOCK[:, None] - _CLOCK) % CLOCK_HOURS, (_CLOCK - _CLOCK[:, None]) % CLOCK_HOURS)
-"""The distance of two clock hours, the shorter way round the clock, shape (24, 24)."""
+"""The distance of two clock hours by the shorter way round the clock, shape (24, 24)."""
 
 _SATURDAY: Final = 5
 _SUNDAY: Final = 6
@@ -28,7 +28,7 @@ class DayClass(IntEnum):
     WORKDAY = 0
     SATURDAY = 1
     SUNDAY = 2
-    """Also every public holiday, whatever its weekday."""
+    """Every public holiday also belongs to this class."""
 
 
 @lru_cache(maxsize=8192)

@@ -1,9 +1,9 @@
 """Combines covariates into a few price drivers by region, whatever points and zones there are.
 
-Forecasts that reach several days (`far`) become one driver per region: the residual load, which is load - wind - solar
-of the parts that are there. Forecasts that reach only the next day (`near`) become residual loads, and the Baltic wind
-and solar power. A part that is unknown for the first day to forecast is left out, now and in the past; the rest still
-helps.
+Forecasts that reach several days (`far`) become one driver per region: its residual load. This is load - wind - solar
+of the available parts. Forecasts that reach only the next day (`near`) become residual loads, and the wind and solar
+power of the Baltic states. If a part is unknown for the first day to forecast, it is left out of that day and of all
+past days. The other parts still help.
 """
 
 from collections.abc import Iterable, Mapping
@@ -54,7 +54,7 @@ def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles], today:
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
     far_drivers: dict[str, _Driver] = {}
     of_week: dict[tuple[str, str], _Part] = {}
-    # Take one region after another, to save memory.
+    # Regions are taken one after another, to save memory.
     for of_region in _by_region(far):
         week = {part.key: part for part in _parts(of_region) if np.isfinite(part.values[today, 2]).any()}
         far_drivers |= _far_drivers(week, next_day, fit_row)
@@ -79,7 +79,7 @@ def _by_region(covariates: Mapping[str, Singles]) -> Iterable[dict[str, Singles]
 def _next_day_of(
     week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
 ) -> dict[tuple[str, str], _Part]:
-    """Return the Baltic parts of a week's forecasts in GW, as they were for the next day, if `target` is known."""
+    """Return the Baltic parts of a week's forecasts for their next day, in GW. Leave out parts unknown for `target`."""
     parts: dict[tuple[str, str], _Part] = {}
     for key, part in week.items():
         if key[0] == "baltic":
@@ -90,7 +90,7 @@ def _next_day_of(
 
 
 def by_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[Number]:
-    """Move next-day forecasts from their issue day to their own day: (issue days, 24) -> (issue days + 1, 24)."""
+    """Move next-day forecasts from their issue day to the next day: (issue days, 24) -> (issue days + 1, 24)."""
     return np.concatenate([np.full_like(next_day[:1], np.nan), next_day])
 
 
@@ -103,7 +103,7 @@ def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
 
 
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
-    """Leave out the weather of zones whose megawatts are known for the day `target`, which say more."""
+    """Leave out the weather of zones whose megawatts are known for the day `target`. The megawatts say more."""
     meanings = {name: meaning for name in near if (meaning := quantity(name)) is not None}
     measured = {
         (meaning.zone, meaning.kind)
@@ -149,14 +149,14 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
     parts: list[_Part] = []
     for key, meanings in groups.items():
         is_weather = all(meaning.is_weather for meaning in meanings.values())
-        # Take one at a time, to save memory.
+        # Members are taken one at a time, to save memory.
         members = (_member(key, meanings, name, covariates[name]) for name in meanings)
         parts.append(_Part(key, joined(members, total=not is_weather), tuple(meanings), is_weather))
     return parts
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Return one of a part's covariates in the part's unit: GW if any of them is in GW."""
+    """Return one of a part's covariates in the part's unit. The unit is GW if any of its covariates is in GW."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
@@ -170,7 +170,7 @@ def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, v
 def joined(members: Iterable[Singles], *, total: bool) -> Floats:
     """Return the sum, or the mean, of members of shape (days, ...). A missing member is estimated from the others.
 
-    Its ratio to them comes from the means of all days so far.
+    Its ratio to the others comes from the means of all days so far.
     """
     rest = iter(members)
     first = next(rest)
@@ -241,7 +241,7 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
 
 
 def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
-    """Return load - wind - solar of the parts that are there. A part that is missing for an hour counts as usual."""
+    """Return load - wind - solar of the available parts. A part that is missing for an hour gets its usual value."""
     known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
     signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
     residual = np.full(known.shape, np.nan)
@@ -252,7 +252,7 @@ def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) 
 
 
 def usual_hours(days: Floats) -> Floats:
-    """Return the usual value of each clock hour, (days, 24): its mean over the known days of the last 14.
+    """Return the usual value of each clock hour, (days, 24). It is the mean over the known days of the last 14.
 
     If none of these days is known, the last earlier mean counts. Before the first known day it is the mean of the first
     `MIN_ISSUE_DAYS` known days, which no later day changes.
@@ -275,7 +275,7 @@ def _nominal(part: _Part) -> float:
 
 
 def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
-    """Return a quantity in GW. Weather is scaled by regression on the next day's known GW, or by the nominal figure."""
+    """Return a quantity in GW. Weather is scaled by regression on known GW, or else by the nominal figure."""
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:
         day_ahead = part.values[:-1, 2]  # the forecast for the day after each issue
@@ -284,9 +284,9 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 
 
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
-    """Return the rise in GW per unit of weather, None with too few hours or the wrong sign.
+    """Return the rise in GW per unit of weather. Return None if there are too few hours, or if its sign is wrong.
 
-    It is fitted on the days up to `fit_row`, or on more days if these have too few hours.
+    The rise is fitted on the days up to `fit_row`. If these have too few hours, it is fitted on more days.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

@@ -1,4 +1,4 @@
-"""Turns the known data into the inputs of a point model: prices, season, and covariates that are fresh enough."""
+"""Turns the known data into the inputs of a point model: prices, season, and fresh covariates."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -35,7 +35,7 @@ _LATE_DAYS: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Covariate:
-    """A covariate that the model can read, with the issue of its newest forecast and the last hour that it covers."""
+    """A covariate that the model can read. It has the issue and the last hour of its newest forecast."""
 
     name: str
     issued_ts: int
@@ -139,7 +139,7 @@ def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageC
                 seen.near[name] = by_delivery_day(vintage[:, 0])
             else:
                 if age_days[name] > stale_days:
-                    vintage[today] = np.nan  # this one is late: an estimate from the others is better than an old value
+                    vintage[today] = np.nan  # it is late: an estimate from the others is better than an old value
                 seen.far[name] = vintage
             seen.covariates.append(_covariate(name, newest[name], vintage[today], ages, int(grid.starts[today])))
     seen.covariates.sort(key=lambda one: one.name)
@@ -147,7 +147,7 @@ def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageC
 
 
 def newest_whole_day(prices: PriceSeries) -> date | None:
-    """Return the newest delivery day whose prices are all known, None if there is none in the last 14 days."""
+    """Return the newest delivery day whose prices are all known. Return None if the last 14 days have no such day."""
     newest = prices.newest_day
     for back in range(_LATE_DAYS if newest is not None else 0):
         day = newest - timedelta(days=back) if newest is not None else None

@@ -34,7 +34,7 @@ def to_eur(scaled: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
 
 
 class NeighbourPrices(NamedTuple):
-    """A neighbour's prices and their mean over seven days, both (days, 24), asinh scale, without gaps."""
+    """A neighbour's prices without gaps, and their mean over seven days. Both have shape (days, 24), asinh scale."""
 
     price: Floats
     week_mean: Floats
@@ -42,11 +42,12 @@ class NeighbourPrices(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceState:
-    """Prices on a grid. Arrays are in asinh scale with shape (days, 24), unless the list says otherwise.
+    """Prices on a grid. Unless the list says otherwise, arrays are in asinh scale and have shape (days, 24).
 
     - `eur_mwh`: the own zone's prices in EUR/MWh, NaN where unknown; `target`: the same in asinh scale.
-    - `own` and `neighbours`: prices without gaps. A neighbour's gap takes the own price, an own gap the day before's.
-    - `mean[k]`: the own mean of the last k days.
+    - `own` and `neighbours`: prices without gaps. A neighbour's gap takes the own zone's price. A gap in the own prices
+      takes the price of the day before.
+    - `mean[k]`: the mean of the own prices over the last k days.
     - `profile`: the mean deviation from the day's mean over the last 15 days.
     - `low` and `high` (days,): the bounds of a forecast that knows the days up to this one.
     """
@@ -87,7 +88,7 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return by name the prices up to row `row`. All the rest of the state follows from them."""
+        """Return the prices up to row `row` by name. The rest of the state is computed from them."""
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]

@@ -1,4 +1,4 @@
-"""The meaning of a covariate's name: a region of the power system, a kind of quantity, and its unit.
+"""The meaning of a covariate's name: a region of the power system, a kind of quantity and a unit.
 
 Names are `<zone>_<load|wind|solar>[_da]_mw`, or `<variable>@<point>`, where the point's name begins with its zone.
 """
@@ -25,12 +25,11 @@ KNOWN_NAMES: Final = (
 
 _HALF_POWER_M_S: Final = 7.5
 _POWER_WIDTH_M_S: Final = 1.7
-"""A fleet's power curve as a logistic, smooth because its turbines see different winds (Norgaard & Holttinen 2004, A
-multi-turbine power curve approach). The two figures are round: they give half of the capacity at 7.5 m/s, a tenth at
-3.8
-and nine tenths at 11.2. Among such curves this one fits ENTSO-E's Lithuanian wind power best, and it needs no offset
-(R2
-.90 with the forecasts of four towns, first half of 2025). The regressions find the remaining scale."""
+"""The power curve of a fleet, as a logistic function. It is smooth because the turbines have different winds (Norgaard
+& Holttinen 2004, A multi-turbine power curve approach). The two figures are round: they give half of the capacity at
+7.5 m/s, a tenth at 3.8 and nine tenths at 11.2. Among such curves this one fits ENTSO-E's Lithuanian wind power
+best, and it needs no offset (R2 .90 with the forecasts of four towns, first half of 2025). The regressions find the
+remaining scale."""
 _HEATING_BELOW_C: Final = 17.0
 _FULL_SUN_W_M2: Final = 1000.0
 
@@ -45,11 +44,10 @@ NOMINAL_GW: Final = {
     ("se", "solar"): 2.5,
     ("se", "load"): 3.0,
 }
-"""The power that weather stands for where no megawatts are known: the fleet at full wind and at full sun, GW, and load
-per ten heating degrees, GW. They come from the day-ahead forecasts that ENTSO-E published for 2025: wind and solar from
-their 99.9% quantile (taken as nine tenths of full power, and as 780 W/m2), load from February's mean less July's.
-Sweden
-is SE3 and SE4. Only the proportions within a region matter to the model."""
+"""The power that weather stands for where no megawatts are known, GW: the fleet at full wind, the fleet at full sun,
+and load per ten heating degrees. The figures come from the day-ahead forecasts that ENTSO-E published for 2025: wind
+and solar from their 99.9% quantile (taken as nine tenths of full power, and as 780 W/m2), load from February's mean
+less July's. Sweden is SE3 and SE4. Only the proportions within a region matter to the model."""
 
 
 class Quantity(NamedTuple):

@@ -14,7 +14,7 @@ from tunnihind.public_holidays import is_holiday
 
 _TROPICAL_YEAR_DAYS: Final = 365.2425
 _LOWEST_SINE: Final = -0.2
-"""A lower sun makes no difference to the grid."""
+"""A sun lower than this makes no difference to the power grid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Season:
 
 
 class SeasonCache:
-    """Gives the facts of a grid's days, and reads them from the `keeper` if an earlier process kept them."""
+    """Gives the facts of a grid's days. It reads them from the `keeper` if an earlier process has kept them."""
 
     def __init__(self, keeper: LearntKeeper | None = None) -> None:
         self._keeper = keeper
@@ -74,7 +74,7 @@ class SeasonCache:
     def _made(self, name: str, grid: DayGrid, market: Market) -> Season:
         season = Season.of(grid, market)
         if self._keeper is not None:
-            self._keeper.keep(name, Learnt.by(season))
+            self._keeper.keep(name, Learnt.from_dataclass(season))
         return season
 
 

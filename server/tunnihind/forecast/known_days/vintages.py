@@ -1,6 +1,6 @@
 """Covariates as they were known on each past day. The model reads covariates only through this module.
 
-A vintage is the forecast that was known at a day's issue instant. Training reads the vintages of past days; a live
+A vintage is the forecast that was known at a day's issue instant. Training reads the vintages of past days. A live
 forecast reads the vintage of its own instant. So both see forecasts of the same age, and neither sees an observation.
 """
 
@@ -34,7 +34,7 @@ NEXT_DAY_S: Final = 48 * HOUR_S
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
     """Return the instant at which each issue day up to row `today` reads its covariates, shape (today + 1,).
 
-    Past days read them at the clock time of issue, `stale_days` earlier. Today reads them at `as_of`.
+    Past days read them at the clock time of issue, but `stale_days` earlier. Today reads them at `as_of`.
     """
     midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
     instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
@@ -43,7 +43,7 @@ def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -
 
 
 def newest_issue(issues: Sequence[IssuedSeries]) -> int | None:
-    """Return when the newest forecast among the issues was made, None if none of them is a forecast."""
+    """Return when the newest forecast among the issues was made. Return None if there is no forecast among them."""
     newest_first = sorted(issues, key=lambda issue: issue.issued_ts, reverse=True)
     return next((issue.issued_ts for issue in newest_first if _is_forecast(issue)), None)
 
@@ -69,7 +69,7 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
 
 
 def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
-    """Return which issues are runs that `without_passing_runs` leaves out. All arrays have shape (issues,).
+    """Return which issues `without_passing_runs` leaves out. All arrays have shape (issues,).
 
     `series` has the number of each issue's covariate.
     """
@@ -120,11 +120,11 @@ class Frame:
 
 
 def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Singles:
-    """Return the newest forecast known at each issue instant, (covariates, rows, ages, 24), NaN where there was none.
+    """Return the newest forecast known at each issue instant, (covariates, rows, ages, 24). Unknown values are NaN.
 
-    The covariates were issued together: their issues agree in instants and hours, one by one. A value is skipped if its
-    hour had begun at the issue, because it is an observation and not a forecast. Issues, oldest first, overwrite one
-    another on a board of all hours, and each row reads the board at its instant.
+    The covariates were issued together: their issues agree in instants and hours, one by one. If an hour had begun at
+    the issue, its value is an observation and not a forecast, so it is skipped. The issues are written on a board of
+    all hours, and newer issues overwrite older ones. Each row reads the board at its instant.
     """
     reaching = (
         issues
@@ -164,7 +164,7 @@ class _Settled:
 
 
 class VintageCache:
-    """Builds vintages, and keeps those of past days. They change only if the archive's past changes."""
+    """Builds vintages, and keeps the vintages of past days. These change only if the archive's past changes."""
 
     def __init__(self) -> None:
         self._settled: dict[tuple[str, int], _Settled] = {}
@@ -179,10 +179,10 @@ class VintageCache:
         ages: range,
         stale_days: int,
     ) -> dict[str, Singles]:
-        """Return the vintages of all issue days by name, shape (issue days, ages, 24). The last is as of its instant.
+        """Return the vintages of all issue days by name, shape (issue days, ages, 24).
 
-        Covariates that were issued together are read together, so the weather of all points takes little more time than
-        that of one.
+        The last vintage is as of its instant. Covariates that were issued together are read together. So the weather of
+        all points takes little more time than the weather of one point.
         """
         today = len(instants) - 1
         until = int(instants[today - 1]) if today else 0
@@ -212,11 +212,11 @@ class VintageCache:
                 self._settled[name, stale_days] = settled
             issued = tuple((one.issued_ts, one.start_ts, one.values.size) for one in issues)
             groups.setdefault((len(settled.rows), issued), []).append(name)
-        # Take a few at a time, to save memory.
+        # A few covariates are taken at a time, to save memory.
         return [list(part) for group in groups.values() for part in batched(group, _TOGETHER, strict=False)]
 
     def _frame(self, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Frame:
-        """Return the frame of some rows. Covariates of a kind share it, so the last one is kept."""
+        """Return the frame of some rows. Covariates of a kind share a frame, so the last frame is kept."""
         key = (grid.first, grid.days, rows, ages, instants[rows.start : rows.stop].tobytes())
         if self._last_frame is None or self._last_frame[0] != key:
             self._last_frame = key, Frame.of(grid, instants, rows, ages)
@@ -224,7 +224,7 @@ class VintageCache:
 
 
 def _continues(settled: _Settled, issues: tuple[IssuedSeries, ...], instants: Instants, ages: range) -> bool:
-    """Return whether the past forecasts behind the kept vintages are still the known ones."""
+    """Return whether the past forecasts behind the kept vintages are still the forecasts known today."""
     days = len(settled.rows)
     if settled.first_instant != instants[0] or settled.ages != ages or days >= len(instants):
         return False

@@ -1,4 +1,4 @@
-"""Kernel ridge on whole days: it predicts 24 hours at once from a day's columns.
+"""A kernel ridge on whole days. It predicts 24 hours at once from a day's columns.
 
 The kernel is linear plus Gaussian. It sees all hours of the last days at once, and interactions that the hourly ridge
 cannot see. The units of distance between two days are learnt: a column counts as much as a linear fit of all hours
@@ -22,7 +22,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Singles
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
-"""The days that a kernel looks back, by lead. Relations with the next day hold for longer."""
+"""The number of days that a kernel looks back, by lead. Relations with the next day hold for longer."""
 MIN_KERNEL_DAYS: Final = 90
 
 _BLOCK_HOURS: Final = 3
@@ -36,7 +36,7 @@ _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
 """The columns' scale is learnt from linear fits whose penalty is this much stronger."""
 _LEAST_SCALE: Final = 0.1
-"""The least scale of a column, as a part of the mean scale: a column may matter in a non-linear way."""
+"""The least scale of a column, as a fraction of the mean scale. A column may matter in a non-linear way."""
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
 _UNSEEN_ERROR: Final = 0.5
@@ -46,9 +46,9 @@ _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
 
 
 def day_rows(rows: Rows, lead: int) -> Singles:
-    """Return the kernel's inputs, (n, k): daily columns and, for the first lead, hourly columns hour by hour.
+    """Return the kernel's inputs, (n, k): the daily columns, and for the first lead the hourly columns hour by hour.
 
-    For the other leads, hourly columns are averaged in blocks of three hours, which is cheaper and as good there.
+    For the other leads, hourly columns are averaged in blocks of three hours. This is cheaper and as good.
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
     groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
@@ -69,9 +69,10 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
-    """Return the hourly columns of a group that the kernel reads besides all daily ones.
+    """Return the hourly columns of a group that the kernel reads besides all daily columns.
 
-    Of the neighbours it reads two prices: the first one resembles the own price, the last one is behind cables.
+    It reads two neighbours' prices. The first neighbour has the most similar prices; the last one is connected by
+    cables.
     """
     if group == OWN:
         return _OWN_HOURLY
@@ -92,7 +93,7 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
-    """Return the parts from next-day covariates.
+    """Return the parts that come from next-day covariates.
 
     The first lead has each driver by hour and by day, the supply curves and the hinges. The second has all daily
     columns.
@@ -129,9 +130,9 @@ class KernelFit:
 
     @classmethod
     def of(cls, days: Singles, y: Floats, error: Floats, lead: int) -> KernelFit | None:
-        """Fit consecutive `days` (n, k), the newest last, to targets (n, 24), asinh scale; None with too few days.
+        """Fit consecutive `days` (n, k) to targets (n, 24) in asinh scale. Return None if there are too few days.
 
-        Days with a large past `error` (n,) weigh less.
+        The newest day is last. Days with a large past `error` (n,) weigh less.
         """
         use = np.isfinite(y).all(axis=1)
         if use.sum() < MIN_KERNEL_DAYS:
@@ -174,7 +175,7 @@ def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
 
 
 def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
-    """Return the weight of each column, (k,): the size, over all hours, of its coefficients in a linear kernel's fit.
+    """Return the weight of each column, (k,): how large its coefficients are, over all hours, in a linear kernel's fit.
 
     Each step fits again with the scale of the step before, so the weight of unimportant columns shrinks further.
     """

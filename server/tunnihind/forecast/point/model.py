@@ -1,7 +1,7 @@
 """The protocols of a point model. It learns each hour's price from columns, and doesn't know where they come from.
 
-The replay of the past, the tiers and the intervals work for any model that keeps these protocols. Prices are in the
-asinh scale of `known_days.price_state`; arrays of days have shape (n, 24).
+The replay, the tiers and the intervals work for any model that follows these protocols. Prices are in the asinh scale
+of `known_days.price_state`; arrays of days have shape (n, 24).
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ ENOUGH_DAYS: Final = 120
 class Fit(Protocol):
     """A fitted model of some leads. It never changes.
 
-    It is a dataclass of plain data, as `Learning` is.
+    It is a dataclass of plain data, like `Learning`.
     """
 
     def predict(self, lead: int, rows: Rows) -> Floats:
@@ -42,7 +42,7 @@ class Learning(Protocol):
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
         """Learn consecutive days, oldest first, with the forecasts made before their prices were known.
 
-        `price` (n, 24) is NaN where unknown. `predicted` is the array from `Fit.predict`, NaN where there was no
+        `price` (n, 24) is NaN where unknown. `predicted` is the array from `Fit.predict`. It is NaN where there was no
         forecast.
         """
 

@@ -1,8 +1,9 @@
 """Streaming ridge regressions, one per lead and clock hour, from exponentially weighted moments.
 
-Each row is absorbed once. Its own out-of-sample error sets its weight (toward least absolute deviations: a streaming
-form of iteratively reweighted least squares). So a new day costs one update, and no history is kept. Coefficients are
-solved in correlation units, lead by lead. Each lead's coefficients are shrunk toward those of the lead before.
+Each row is absorbed once, so a new day costs one update, and no history is kept. A row's own out-of-sample error sets
+its weight (toward least absolute deviations: a streaming form of iteratively reweighted least squares). Coefficients
+are solved in correlation units, lead by lead. Each lead's coefficients are shrunk toward the coefficients of the lead
+before.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 
 HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
-"""The half-life of leads with next-day covariates, which have more columns and steadier relations."""
+"""The half-life of leads with next-day covariates. These have more columns and steadier relations."""
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
 """Penalties by lead."""
@@ -47,7 +48,7 @@ MEMBERS: Final = (Member(offset=1.0, penalty=1.0, chain=0.8), Member(offset=0.0,
 
 
 def robust_weight(error: Floats) -> Floats:
-    """Return the weight of rows by their out-of-sample error, asinh units, NaN if a row was never forecast."""
+    """Return the weight of rows by their out-of-sample error in asinh units. It is NaN if a row was never forecast."""
     size = np.where(np.isnan(error), _UNSEEN_ERROR, error)
     weight: Floats = _ROBUST / np.sqrt(size**2 + _ROBUST**2)
     return weight
@@ -73,7 +74,7 @@ class Solution:
     level: Floats
 
     def predict(self, x: Floats, week_mean: Floats) -> Floats:
-        """Return the members' forecasts (members, n, 24), asinh scale, from rows (n, 24, p) and their 7-day mean."""
+        """Return the members' forecasts (members, n, 24) in asinh scale, from rows (n, 24, p) and their 7-day mean."""
         z = np.clip((x - self.mean) / self.sd, -_Z_CLIP, _Z_CLIP)
         fitted = np.einsum("nhp,mhp->mnh", z, self.beta) + self.level[:, None]
         offsets = np.array([member.offset for member in MEMBERS])[:, None, None]
@@ -97,7 +98,7 @@ class Moments:
         return cls(np.zeros(shape), np.zeros((*shape[:2], len(MEMBERS))), half_life_days)
 
     def absorb(self, x: Floats, y: Floats, week_mean: Floats, weight: Floats) -> None:
-        """Add consecutive days, oldest first: rows (n, 24, p), targets (n, 24; NaN is skipped), weights (n, 24)."""
+        """Add consecutive days, oldest first: rows (n, 24, p), targets (n, 24) and weights (n, 24). NaN is skipped."""
         n = len(x)
         fade = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life_days)
         known = ~np.isnan(y)
@@ -113,7 +114,10 @@ class Moments:
         self.days += n
 
     def solve(self, lead: int, prior: Floats | None, shared: int) -> Solution:
-        """Return the coefficients. `prior` (members, 24, shared) holds the previous lead's, for the first columns."""
+        """Return the coefficients.
+
+        `prior` (members, 24, shared) has the previous lead's coefficients of the first columns.
+        """
         n = self.gram[:, 0, 0][:, None]
         mean = self.gram[:, 0, 1:] / n
         variance = np.einsum("hpp->hp", self.gram)[:, 1:] / n - mean**2

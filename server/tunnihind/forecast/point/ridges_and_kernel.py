@@ -1,4 +1,4 @@
-"""The served point model: two ridges per hour and a kernel over whole days, averaged."""
+"""The served point model: the average of two ridges per hour and a kernel over whole days."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -60,7 +60,7 @@ class RidgesAndKernelFit:
 
 @dataclass(slots=True)
 class _Block:
-    """Consecutive days for the kernel: rows (n, k), prices (n, 24), errors (n,), known next-day drivers (n,)."""
+    """Consecutive days for the kernel: rows (n, k), prices (n, 24), errors (n,), and next-day flags (n,)."""
 
     rows: Singles
     price: Floats
@@ -70,7 +70,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _LeadState:
-    """The learning of one lead. Kept blocks never change, so copies share them."""
+    """The learnt state of one lead. Kept blocks never change, so copies share them."""
 
     names: ColumnNames
     moments: Moments
@@ -87,7 +87,7 @@ class _LeadState:
         return _LeadState(self.names, deepcopy(self.moments), list(self.blocks))
 
     def keep(self, lead: int, block: _Block) -> None:
-        """Add days, and drop those that are too old for the kernel."""
+        """Add days, and drop days that are too old for the kernel."""
         self.blocks.append(block)
         while sum(len(one.rows) for one in self.blocks[1:]) >= KERNEL_DAYS[lead - 1]:
             del self.blocks[0]
@@ -101,7 +101,7 @@ class _LeadState:
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Return the first row to fit: days without next-day covariates are dropped once enough days have them."""
+        """Return the first row to fit. Once enough days have next-day covariates, days without them are dropped."""
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
         first = int(np.argmax(has_next_day))
@@ -127,7 +127,7 @@ class RidgesAndKernel:
         state.keep(lead, _Block(rows.of_each_day(day_rows, lead), price, error, rows.has_next_day))
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
-        """Fit leads in order, with each lead's ridges drawn toward the lead before. Fit kernels only if thorough."""
+        """Fit leads in order, with each lead's ridges drawn toward the lead before. Fit kernels only if `thorough`."""
         kept = last.leads if isinstance(last, RidgesAndKernelFit) else {}
         fits: dict[int, LeadFit] = {}
         prior: Floats | None = None
@@ -146,7 +146,7 @@ class RidgesAndKernel:
 
 
 def _ridge_columns(rows: Rows, lead: int) -> Floats:
-    """Return the columns of the ridges. The neighbours' columns help only the first lead."""
+    """Return the columns for the ridges. The neighbours' columns help only the first lead."""
     if lead == 1:
         return rows.x
     columns: Floats = rows.x[..., : len(rows.names.all) - len(rows.names.of(NEIGHBOURS))]

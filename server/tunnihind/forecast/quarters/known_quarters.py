@@ -21,23 +21,23 @@ MIDDLES: Final[Floats] = (np.arange(PER_HOUR) + 0.5) / PER_HOUR - 0.5
 DAYS: Final = 250
 """The number of past days that are used."""
 _RECENT_DAYS: Final = 70
-"""Recent values ignore older days, whose weight is less than a hundredth of the newest day's."""
+"""Recent values ignore older days. Their weight is less than a hundredth of the newest day's weight."""
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """The hours on either side count like the hour itself when distances are pooled."""
 _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
 """The share of quarters within the distance, the same as from p10 to p90."""
 _PRIOR_DAYS: Final = 2.0
-"""Days of known quarters that weigh as much as the prior: no slope, and the prior distance."""
+"""This many days of known quarters weigh as much as the prior. The prior is no slope, and the prior distance."""
 _PRIOR_DISTANCE: Final = 0.15
-"""About the distance of Estonia's quarters of October to December 2025, in units of the scale."""
+"""The prior distance in units of the scale. Estonia's quarters of October to December 2025 had about this distance."""
 _LEAST_SCALE_EUR_MWH: Final = 20.0
 
 
 def scale(hours: Floats) -> Floats:
-    """Return the unit of shapes, EUR/MWh: the size of the hour's price, and 20 near zero.
+    """Return the unit of shapes, EUR/MWh. It is the size of the hour's price, or 20 for prices near zero.
 
-    Expensive hours vary more within the hour than cheap ones, about in proportion.
+    Prices vary more within expensive hours than within cheap hours, about in proportion to the price.
     """
     unit: Floats = np.hypot(hours, _LEAST_SCALE_EUR_MWH)
     return unit
@@ -59,7 +59,7 @@ class KnownQuarters:
 
     @classmethod
     def until(cls, prices: PriceSeries, last: date) -> Self:
-        """Return the quarters of the last days up to `last`, but of no day before quarters were traded."""
+        """Return the quarters of the last days up to `last`. Days before quarters were traded are left out."""
         first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
         return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, PER_HOUR), first)
@@ -74,7 +74,7 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """Return the recent slope of the clock hours, as known after each day, (days, 24). Near days count more."""
+        """Return the recent slope of the clock hours, as known after each day, (days, 24). Recent days count more."""
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)
@@ -82,7 +82,7 @@ class KnownQuarters:
         return slopes
 
     def recent_distance(self, last: date) -> Floats:
-        """Return the distance from the hour within which 80% of quarters lay up to `last`, by clock hour: (24,)."""
+        """Return by clock hour (24,) the distance from the hour within which 80% of quarters lay up to `last`."""
         days = self.row(last) + 1
         if days == 0:
             return np.full(CLOCK_HOURS, _PRIOR_DISTANCE)
@@ -95,5 +95,5 @@ class KnownQuarters:
         return drawn
 
     def row(self, day: date) -> int:
-        """Return the row of a day: -1 for a day before the first, the last row for a day past it."""
+        """Return the row of a day. It is -1 for a day before the first, and the last row for a day past the last."""
         return min(max((day - self.first).days, -1), len(self.slope) - 1)

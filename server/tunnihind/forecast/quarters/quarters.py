@@ -28,7 +28,7 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
     """Return the quarters of a run of hours, with the same instant and span.
 
     The mean of an hour's four medians is the hour's p50, apart from rounding. `hours` are the hourly prices behind the
-    run, `issued` the past forecasts to learn from. Raises ValueError if no price is known.
+    run. `issued` are the past forecasts to learn from. Raises ValueError if no price is known.
     """
     newest = hours.newest_day
     if newest is None:
@@ -65,12 +65,12 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
 
 
 def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask) -> tuple[Floats, Floats]:
-    """Return the expected price of the hour before each hour and of the hour after it, EUR/MWh, NaN if there is none.
+    """Return the expected prices of the hours before and after each hour, EUR/MWh, NaN where unknown.
 
-    All arrays have shape (hours,). `before` holds the prices of the hours before, NaN where unknown. They are used only
-    for the first hour of a day (`starts_day`), where they belong to the day before. `is_settled` is true for hours of
-    delivery days with known prices. The forecast for the day after a settled day has seen its prices, so a settled
-    day's last hour must not use that forecast.
+    All arrays have shape (hours,). `before` holds the price of the hour before each hour, NaN where unknown. It is used
+    only for the first hour of a day (`starts_day`), because then it belongs to the day before. `is_settled` is true for
+    hours of delivery days with known prices. The forecast for the day after a settled day has seen its prices, so a
+    settled day's last hour must not use that forecast.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)
@@ -90,7 +90,7 @@ class _Shape:
 
 
 def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market) -> list[_Shape]:
-    """Return the inputs of each day's quarters, from the data that may be known of the days before it."""
+    """Return the inputs of each day's quarters. They come from data that were known before the day."""
     learnt = LearntShares.of(known, issued, market)
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]
@@ -102,7 +102,7 @@ def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest:
 
 
 def _percentiles(hourly: Run, deviation: Floats, distance: Floats, limits: Limits) -> Floats:
-    """Return p10, p50 and p90 (3, hours, 4) around the hours' p50. A shape that leaves the limits is flattened."""
+    """Return p10, p50 and p90 (3, hours, 4) around the hours' p50. A shape that exceeds the limits is flattened."""
     p10, p50, p90 = (percentile[:, None] for percentile in (hourly.p10, hourly.p50, hourly.p90))
     highest, lowest = deviation.max(axis=1, keepdims=True), -deviation.min(axis=1, keepdims=True)
     room = np.minimum((limits.cap - p50) / np.maximum(highest, 1e-9), (p50 - limits.floor) / np.maximum(lowest, 1e-9))

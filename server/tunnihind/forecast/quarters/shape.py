@@ -13,7 +13,7 @@ from tunnihind.forecast.quarters.known_quarters import MIDDLES, scale
 from tunnihind.forecast.quarters.slope import columns_of, one_for_the_other
 
 _CURVATURE: Final[Floats] = np.array([0.05, -0.05, -0.05, 0.05])
-"""The distance of quarters from the line in hours that bend by 1 EUR/MWh; a parabola through three hours has 1/32."""
+"""The distance of quarters from the line, in hours that bend by 1 EUR/MWh. For a parabola it would be 1/32."""
 
 
 def deviations(
@@ -21,8 +21,8 @@ def deviations(
 ) -> Floats:
     """Return the distances of the quarters from their hour, shape (hours, 4), EUR/MWh.
 
-    - `p50`: the medians of the hours; `previous` and `following`: the expected prices of the hours before and after
-      each, NaN if there is none. All have shape (hours,), in EUR/MWh.
+    - `p50`: the medians of the hours. `previous` and `following` are the expected prices of the hours before and after
+      each hour, NaN where unknown. All three have shape (hours,) and are in EUR/MWh.
     - `recent` (hours,): the recent slope of the clock hour, in units of its scale.
     - `rise` (hours,): the rise of the sun.
     - `shares` (hours, 3): the shares of the line, the recent slope and the rise.

@@ -22,17 +22,17 @@ PRIOR_SHARES: Final[Floats] = np.array([1.0, 0.5, -0.8])
 """Shares of the line through the neighbouring hours, of the clock hour's recent slope, and of the sun's rise. Solar
 power comes and goes within an hour faster than the hourly means show."""
 _SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
-"""About the standard deviation of the three, so that all are drawn to the prior equally."""
+"""About the standard deviation of each column, so that all three are drawn to the prior equally."""
 _PRIOR_HOURS: Final = 3000.0
-"""Hours with this spread that weigh as much as the prior: four months."""
+"""This many hours with this spread weigh as much as the prior. They are the hours of four months."""
 _HALF_LIFE_DAYS: Final = 90.0
 _WEIGHT_EUR_MWH: Final = 100.0
-"""An hour weighs by its scale, because errors count in EUR/MWh. An hour of this scale weighs 1."""
+"""An hour's weight follows its scale, because errors count in EUR/MWh. An hour of this scale has weight 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedHours:
-    """The p50 issued for past days, EUR/MWh, shape (7, days, 24) by lead, NaN if none was issued."""
+    """The p50 issued for past days by lead, EUR/MWh, shape (7, days, 24). It is NaN if no forecast was issued."""
 
     first: date
     p50: Floats
@@ -58,7 +58,10 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """The evidence for the shares by day from `first` on: moments of the columns, (days, 3, 3), and with the slopes."""
+    """The evidence for the shares by day from `first` on.
+
+    It has the moments of the columns (days, 3, 3), and their moments with the slopes.
+    """
 
     first: date
     moments: Floats
@@ -94,7 +97,10 @@ class LearntShares:
 
 
 def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floats:
-    """Return the columns behind the slope, (..., 3): line and unit in EUR/MWh, the recent slope, and the sun's rise."""
+    """Return the columns behind the slope, (..., 3).
+
+    `line` and `unit` are in EUR/MWh. `recent` is the recent slope, and `rise` is the sun's rise.
+    """
     return np.stack([line / unit, recent, rise], axis=-1)
 
 
@@ -107,16 +113,16 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
 
 
 def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
-    """Return steps to and from hours. A known step replaces an unknown one (NaN). Two unknown steps become 0."""
+    """Return steps to and from hours. A known step replaces an unknown step (NaN). Two unknown steps become 0."""
     first, second = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
     return np.nan_to_num(first), np.nan_to_num(second)
 
 
 def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return the steps before and after each hour, EUR/MWh, and its scale, as issued: each (7, days, 24)."""
+    """Return the steps before and after each hour, and its scale, as issued. Each is in EUR/MWh, (7, days, 24)."""
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
-    # The day before is one lead nearer, the day after one further. A known price lies before the first lead.
+    # The day before is one lead nearer, and the day after is one lead further. Before the first lead, prices are known.
     edges = np.full((2, *p50.shape[:2], 1), np.nan)
     edges[0, 0, 1:, 0] = known.hour[:-1, -1]
     edges[0, 1:, :, 0] = around[:-1, :-2, -1]

@@ -1,4 +1,4 @@
-"""Takes a point model through the past: it forecasts each day from the data known then, then learns the day.
+"""Takes a point model through the past. It forecasts each day from the data known then, and then learns that day.
 
 The model does not change between the weekly fits of its own past. The days since the last fit are learnt again with
 every forecast. So the forecast depends on the data alone, never on when the process started or how many forecasts it
@@ -21,7 +21,7 @@ from tunnihind.forecast.replay.level import LevelTracker
 from tunnihind.forecast.run import LEADS
 
 WARM_UP_DAYS: Final = 15
-"""Days before the first row: two weeks of lags."""
+"""The number of days before the first row. The columns look back two weeks."""
 
 _KEPT_FITS: Final = 4
 _BLOCK_DAYS: Final = 56
@@ -56,7 +56,7 @@ class _Record:
 class RowBlocks:
     """The rows of consecutive days up to row `last`, by lead.
 
-    Many are made at once, because each call costs a fixed time.
+    Many rows are made at once, because each call costs a fixed time.
     """
 
     def __init__(self, columns: LeadColumns, last: int) -> None:
@@ -85,7 +85,7 @@ class Learner:
 
     @classmethod
     def begin(cls, model: PointModel, leads: tuple[int, ...], capacity: int) -> Self:
-        """Begin without any day; `capacity` is the largest number of rows that the grid may ever have."""
+        """Begin without any day. `capacity` is the largest number of rows that the grid may ever have."""
         return cls(model(), {lead: _Record.empty(lead, capacity) for lead in leads})
 
     def copy(self) -> Learner:
@@ -118,7 +118,7 @@ class Learner:
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
-        """Return the p50 issued for the days learnt, EUR/MWh, shape (leads, days, 24), NaN if none was issued."""
+        """Return the p50 issued for the days learnt, EUR/MWh, shape (leads, days, 24). It is NaN if none was issued."""
         return np.stack([self.records[lead].issued[: self.through + 1] for lead in leads])
 
     def shift(self, lead: int) -> float:
@@ -126,7 +126,7 @@ class Learner:
         return float(self.records[lead].shift[self.through + lead])
 
     def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
-        """Return the forecasts that would have been issued for a block of days, (parts, n, 24), NaN if none."""
+        """Return the forecasts that would have been issued for a block of days, (parts, n, 24), NaN without a fit."""
         parts = [(days, dated.fit.predict(lead, rows.pick(days))) for dated, days in self._by_fit(block, lead)]
         predicted = np.full((len(parts[0][1]) if parts else 1, len(block), CLOCK_HOURS), np.nan)
         for days, part in parts:
@@ -134,7 +134,7 @@ class Learner:
         return predicted
 
     def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
-        """Return the fits with their days: each day gets the newest fit on days that it may use."""
+        """Return the fits with their days. Each day gets the newest fit whose own days it may use."""
         parts: list[tuple[DatedFit, slice]] = []
         for k, fit in enumerate(self.fits):
             end = self.fits[k + 1].through if k + 1 < len(self.fits) else int(block[-1])

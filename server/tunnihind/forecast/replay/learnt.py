@@ -1,8 +1,8 @@
-"""A model's learning as plain data, numpy arrays and a JSON document, from which the model is restored.
+"""A model's learning as numpy arrays and a JSON document. The model can be restored from them.
 
-It works for any dataclass of arrays, finite numbers, texts, None, tuples, lists, sets, mappings, and other such
-dataclasses. A point model must consist of these if its state is to be kept. Nothing is pickled: the document names no
-types, so reading it creates only the expected objects.
+A dataclass may hold arrays, finite numbers, texts, None, tuples, lists, sets, mappings and other such dataclasses. A
+point model must consist of these if its state is to be kept. Nothing is pickled: the document names no types, so
+reading it creates only the expected objects.
 """
 
 from collections.abc import Mapping
@@ -27,8 +27,8 @@ class Learnt:
     arrays: tuple[NDArray[Any], ...]
 
     @classmethod
-    def by(cls, model: object) -> Self:
-        """Convert a dataclass. Raises TypeError if it holds anything but plain data."""
+    def from_dataclass(cls, model: object) -> Self:
+        """Convert a dataclass. Raises TypeError if it holds anything except plain data."""
         arrays: list[NDArray[Any]] = []
         places: dict[int, int] = {}
 
@@ -73,13 +73,13 @@ class LearntKeeper(Protocol):
     """Keeps learning for later processes. It may forget anything at any time, which costs only time."""
 
     def find(self, name: str) -> Learnt | None:
-        """Return the complete value kept under a name, or None."""
+        """Return the value kept under a name. Return None if there is none, or if it is incomplete."""
 
     def keep(self, name: str, learnt: Learnt) -> None:
         """Keep a value under a name. Do nothing if the disk refuses it."""
 
 
 def _scalars(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type
-    """Return the number types in `np.dtype[...]`: one, or the members of a union."""
+    """Return the number types in `np.dtype[...]`: a single type, or the members of a union."""
     (scalar,) = get_args(dtype)
     return get_args(scalar) or (scalar,)

@@ -1,4 +1,4 @@
-"""Corrects a forecast's level by its own recent day-mean errors, as far as such errors have recently persisted."""
+"""Corrects a forecast's level by its own recent day-mean errors, to the degree to which they have persisted."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -18,9 +18,10 @@ _LARGEST_SHIFT: Final = 0.4
 
 @dataclass(slots=True)
 class LevelTracker:
-    """Tracks c, the moving mean of one lead's day-mean errors, and a gain: the slope of errors on the c at their issue.
+    """Tracks c, the moving mean of one lead's day-mean errors, and the gain.
 
-    The gain is near 0 if errors do not persist, so the correction switches itself off.
+    The gain is the slope of errors on the c of their issue. The gain is near 0 if errors do not persist, so the
+    correction switches itself off.
     """
 
     lead: int
@@ -30,7 +31,7 @@ class LevelTracker:
     var: float = _PRIOR_WEIGHT
 
     def update(self, error: float) -> float:
-        """Add the next day's mean error, asinh scale, NaN if unknown. Return the shift for `lead` days later."""
+        """Add the next day's mean error in asinh scale, or NaN if unknown. Return the shift for `lead` days later."""
         if np.isfinite(error):
             keep, slow = 0.5 ** (1 / _ERROR_HALF_LIFE_DAYS), 0.5 ** (1 / _GAIN_HALF_LIFE_DAYS)
             self.state = keep * self.state + (1 - keep) * error

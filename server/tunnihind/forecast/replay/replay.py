@@ -1,4 +1,4 @@
-"""Decides where the model's replay starts, in which steps it goes, and how a kept state continues.
+"""Decides where the model's replay starts, which steps it takes, and how a kept state continues.
 
 Time is cut into eras of 16 weeks. A state belongs to one era: it is replayed from a fixed day before it and refitted on
 fixed days. So a state continued day by day and one replayed from nothing are the same, bit by bit.
@@ -27,20 +27,18 @@ HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
 """The longest history that a state uses."""
 
 _BANK_DAYS: Final = 224
-"""Days before the era that fill the bank of errors, so they are replayed in finer steps."""
+"""The days before the era that fill the bank of errors. They are replayed in finer steps."""
 _STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20
 """Refits of the past between these steps need not be thorough."""
 _KEPT_REFITS: Final = 2
-"""The days of an unfinished step continue from these refits.
-
-So do today's and tomorrow's forecasts without own prices.
+"""The refits from which an unfinished step continues, and today's and tomorrow's forecasts without own prices.
 """
 _KEPT_REPLAYED: Final = 2
-"""Kept results: up to the newest day, and up to the day before."""
+"""Two results are kept: up to the newest day, and up to the day before it."""
 _KEPT_STATES: Final = 3
-"""The states of an era: before the auction, after it, and without weather."""
+"""The number of states in an era: before the auction, after it, and without weather."""
 _ERA: Final = 2
 """The number of leading values in a state's name that identify its era."""
 
@@ -57,7 +55,7 @@ def history_start(newest: date) -> date:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A learner after the day `through`: its models, and by lead the issued forecasts and the level's shift.
+    """A learner after the day `through`. It has the models, and by lead the issued forecasts and the level's shift.
 
     `issued` has shape (leads, days, 24), EUR/MWh; `shift` (leads,), asinh scale.
     """
@@ -69,7 +67,7 @@ class Replayed:
     shift: Floats
 
     def of_first(self, leads: int) -> Replayed:
-        """Return the result for the first leads only. Their models do not depend on the others."""
+        """Return the result for the first leads only. Their models do not depend on later leads."""
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
@@ -127,7 +125,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """The part that stays the same while days are added; the era comes first."""
+        """The part of the name that stays the same while days are added. The era comes first."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
@@ -136,7 +134,10 @@ class _Name:
 
 
 class _Kept[Part]:
-    """The last parts of each state by name. Parts of earlier processes are restored from the keeper."""
+    """Keeps the most recently used learners, or replays, of each state by name.
+
+    The keeper restores the parts of earlier processes.
+    """
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
         self._part = part
@@ -146,14 +147,14 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Return the part of the first name that is kept, None if there is none."""
+        """Return the part of the first name that is kept. Return None if no name is kept."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:
-        """Keep a part. It must not be changed any more."""
+        """Keep a part. Nobody may change it afterwards."""
         self._hold(name, part)
         if self._keeper is not None:
-            self._keeper.keep(str(name), Learnt.by(part))
+            self._keeper.keep(str(name), Learnt.from_dataclass(part))
 
     def _find(self, name: _Name) -> Part | None:
         of_state = self._states.get(name.state)
@@ -166,7 +167,7 @@ class _Kept[Part]:
 
     def _restored(self, learnt: Learnt) -> Part | None:
         learning = self._model()
-        # A file that does not fit is no loss: the past is replayed.
+        # If a file does not fit, nothing is lost: the past is replayed.
         with suppress(ValueError):
             return learnt.restored(self._part, {Learning: type(learning), Fit: learning.fit_type})
         return None
@@ -188,7 +189,7 @@ def _trim[Key, Value](kept: OrderedDict[Key, Value], most: int) -> None:
 
 
 def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
-    """Return sets of leads that contain these: the learning of a lead does not depend on the leads after it."""
+    """Return the sets of leads that contain these leads. A lead's learning does not depend on the leads after it."""
     return dict.fromkeys((leads, tuple(LEAD_DAYS)))
 
 

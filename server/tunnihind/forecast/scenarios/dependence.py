@@ -1,4 +1,4 @@
-"""The order of the paths at each hour, taken from the way in which past forecasts erred.
+"""The order of the paths at each hour. It comes from the errors of past forecasts.
 
 This is the Schaake shuffle (Clark et al. 2004, J. Hydrometeorology 5(1)) on the model's own errors as issued, as in
 ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statist. Sci. 28(4)).
@@ -20,9 +20,9 @@ from tunnihind.price_series import PriceSeries
 type Ranks = NDArray[np.intp]
 
 _APART_DAYS: Final = 7
-"""Days between the chosen issues: they share the weekday, and hardly any errors."""
+"""The number of days between chosen issues. So the issues have the same weekday, and share hardly any errors."""
 _SETTLED_DAYS: Final = 2
-"""The largest number of settled days that a run still forecasts: today and tomorrow."""
+"""The largest number of settled days that a run still forecasts. They are today and tomorrow."""
 
 _CORRELATION: Final = ((0.45, 2.5), (0.55, 34.0))
 """Shares and reaches (hours) of the correlation of two hours' errors: .45 exp(-k / 2.5) + .55 exp(-k / 34). The Home
@@ -31,11 +31,11 @@ _SEED: Final = 20
 
 
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
-    """Return the ranks (20, days, 24) of the errors of 20 past issues, None if fewer are known.
+    """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer issues are known.
 
     `hours` are the known prices. `days` holds the days to forecast, counted from the newest day in `issued`, which is
-    0. The errors of an issue are those of the days at the same distance from its own newest day, at the leads of their
-    forecasts.
+    0. The errors of an issue belong to days at the same distance from its own newest day. They are taken at the leads
+    of their forecasts.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -51,7 +51,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
 
 
 def modelled_ranks(hours: int) -> Ranks:
-    """Return ranks (20, hours) for when too few past errors are known. Correlation fades with the hours between."""
+    """Return ranks (20, hours) for the case of too few known past errors. Distant hours are less correlated."""
     shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIOS))
     errors = np.zeros((hours, SCENARIOS))
     for (share, reach_h), shock in zip(_CORRELATION, shocks, strict=True):

@@ -1,4 +1,4 @@
-"""The scenarios of a run: each hour's values, in the order in which past errors came together."""
+"""The scenarios of a run. They combine the values of its hours in the way in which past errors occurred together."""
 
 import math
 from datetime import date, timedelta
@@ -15,15 +15,15 @@ from tunnihind.market import DAY_S, HOUR_S, Limits, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 _LATELY_DAYS: Final = 90
-"""The lowest price of this many days before the first one bounds the lowest value."""
+"""The lowest value is bounded by the lowest price of this many days before the run's first day."""
 
 
 def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: Limits) -> Scenarios:
     """Return 20 equally likely price paths over the hours of a run.
 
     `hours` are the known prices. `issued` holds the past forecasts, whose errors show which hours err together. If
-    these are too few, the errors of near hours are assumed to be similar. The values of each hour come from the run
-    alone (`values_of`), so no price of a delivery day affects the paths of that day.
+    there are too few past forecasts, the errors of near hours are assumed to be similar. The values of each hour come
+    from the run alone (`values_of`), so no price of a delivery day affects the paths of that day.
     """
     first = delivery_day(hourly.start_ts)
     days = days_between(first, delivery_day(hourly.end_ts - 1))
@@ -37,6 +37,6 @@ def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: L
 
 
 def _lowest_before(day: date, hours: PriceSeries) -> float:
-    """Return the lowest known price of the last 90 days before a day, minus infinity if none is known."""
+    """Return the lowest known price of the last 90 days before a day. Return minus infinity if no price is known."""
     before = hours.between(day_start(day) - _LATELY_DAYS * DAY_S, day_start(day)).eur_mwh
     return float(np.nanmin(before)) if np.isfinite(before).any() else -math.inf

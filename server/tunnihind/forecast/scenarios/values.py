@@ -15,16 +15,17 @@ _BELOW, _ABOVE = 1.7, 1.9
 the means beyond p10 and p90 match the served model's own errors of September 2024 to December 2025."""
 _CENT: Final = 0.01
 _LOW, _MIDDLE, _HIGH = 2, 9, 17
-"""The positions of p10, p50 (and the next one) and p90 among the sorted values."""
+"""The positions of p10, p50 and p90 among the sorted values. The value after p50 equals p50."""
 
 
 def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     """Return the values of each hour in ascending order, EUR/MWh, shape (20, hours).
 
-    The third is p10, the tenth and eleventh are p50, the eighteenth is p90. The second and the nineteenth lie a cent
-    outside. So two lie below p10 and two above p90, and the 10th, 50th and 90th percentiles of the 20 are p10, p50 and
-    p90 within 0.01 by every usual definition. The values between follow a normal distribution with two different
-    halves. The first is not below `lowest`, the lowest recent price, unless p10 already is.
+    The third value is p10, the tenth and the eleventh are p50, and the eighteenth is p90. The second and the nineteenth
+    lie a cent outside. So two values lie below p10, and two lie above p90. By every usual definition, the 10th, 50th
+    and 90th percentiles of the 20 values are p10, p50 and p90 within 0.01. The values between follow a normal
+    distribution with two different halves. The first value is not below the lowest recent price `lowest`, unless p10
+    already is below it.
     """
     p10, p50, p90 = (to_scale(percentile) for percentile in (run.p10, run.p50, run.p90))
     steps = _steps()[:, None]

@@ -1,1 +1,1 @@
-"""The accuracy of forecasts: backtests of past days, the runs as issued, and the measures of both."""
+"""Measures the accuracy of forecasts, both in backtests of past days and of the runs as issued."""

@@ -1,4 +1,4 @@
-"""Walk-forward backtest: forecasts made as of past instants, scored against the actual prices.
+"""A walk-forward backtest. It makes forecasts as of past instants, and scores them against the actual prices.
 
 Every forecast sees only `archive.as_of(issue instant)`. Only hours that were unpublished at that instant are scored.
 """
@@ -26,7 +26,7 @@ SCORE_DAYS: Final = 90
 SCORE_HORIZON_H: Final = 24
 BACKTEST_TIER: Final = "backtest"
 ENOUGH_HOURS: Final = 28 * 24
-"""A `BacktestScore` needs this many scored hours: four weeks, so that each weekday counts four times."""
+"""A `BacktestScore` needs this many scored hours. They are four weeks, so each weekday counts four times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class IssuedForecasts:
     """Forecasts of unpublished hours exactly as issued. All arrays have shape (n,).
 
     `lead_days` counts the days from the newest day that the forecast may use to the delivery day of the hour. That
-    newest day is the newest settled one, or the day before the delivery day if part of the delivery day was already
-    settled. `seven_day_mean` is the naive forecast of that name from the same data, NaN if there is none.
+    newest day is the newest settled day. If part of the delivery day was already settled, it is the day before.
+    `seven_day_mean` is the naive forecast of that name from the same data, NaN if there is none.
     """
 
     issued_ts: Instants
@@ -70,12 +70,12 @@ class BacktestResult:
 
     @classmethod
     def of(cls, forecasts: IssuedForecasts, truth: PriceSeries) -> Self:
-        """Set forecasts against the actual prices."""
+        """Combine forecasts with the actual prices."""
         targets = forecasts.target_ts
         return cls(forecasts, truth.at(targets), truth.at(targets - WEEK_S), truth.step_s)
 
     def scores(self, rows: NDArray[np.bool_] | slice = slice(None)) -> Scores:
-        """Score the forecasts picked by `rows`, all by default."""
+        """Score the forecasts picked by `rows`. By default, score all forecasts."""
         issued = self.forecasts
         return Scores.of(
             actual=self.actual[rows],
@@ -93,7 +93,7 @@ class BacktestResult:
 
 @dataclass(frozen=True, slots=True)
 class BacktestScore:
-    """Walk-forward accuracy of the served model; errors in EUR/MWh, `horizon_h` in hours ahead."""
+    """The walk-forward accuracy of the served model. Errors are in EUR/MWh, and `horizon_h` is in hours ahead."""
 
     mae: float
     baseline_mae: float
@@ -114,10 +114,10 @@ def backtest(
 ) -> BacktestResult:
     """Forecast once a day at `issue_at` UTC, and keep the hours of the delivery days from `first` to `last`.
 
-    `make` makes runs of the step (`SingleStepForecaster`). For quarters, truth and baseline are unknown if only the
-    hour is known. A forecast issued on delivery day D counts for the hours of D+1 to D+`horizon_days` that were
-    unpublished. The first forecast is issued `horizon_days` before `first`. If forecasts are issued after publication,
-    the longest lead is a day shorter. Hours that the forecast doesn't reach are left out.
+    `make` makes runs of the step (`SingleStepForecaster`). If only an hour's price is known, the truth and the baseline
+    of its quarters are unknown. A forecast issued on delivery day D counts for the hours of D+1 to D+`horizon_days`
+    that were unpublished. The first forecast is issued `horizon_days` before `first`. If forecasts are issued after
+    publication, the longest lead is a day shorter. Hours that the forecast doesn't reach are left out.
     """
     zone = make.market.zone
 
@@ -136,8 +136,8 @@ def backtest(
 class NextDay:
     """A forecast of the 24 hours after the newest settled hour, EUR/MWh.
 
-    Arrays have shape (periods,), one for each `step_s` seconds from `start_ts` on. They are empty if no forecast was
-    possible.
+    Arrays have shape (periods,). Each period lasts `step_s` seconds, and the first begins at `start_ts`. The arrays are
+    empty if no forecast was possible.
     """
 
     issued_ts: int
@@ -172,9 +172,9 @@ class NextDay:
 
 
 def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
-    """Return the instants up to `as_of` whose forecasts are scored, oldest first, one a day at `ISSUE_AT`.
+    """Return the instants up to `as_of` whose forecasts are scored, oldest first. Each day has one, at `ISSUE_AT`.
 
-    The next day of each lies within the 90 delivery days up to the newest settled day.
+    The day after each instant is one of the 90 delivery days up to the newest settled day.
     """
     newest = truth.newest_day
     if newest is None:
@@ -186,8 +186,9 @@ def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
 def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestScore | None:
     """Return the accuracy of forecasts over the 24 hours after the newest settled hour.
 
-    `truth` has the step of the forecasts. A quarter counts if its price and that of the same quarter a week earlier are
-    known as quarters. Return None if fewer than `ENOUGH_HOURS` can be scored, or if the baseline made no error.
+    `truth` has the step of the forecasts. A quarter counts if its own price and the price of the same quarter a week
+    earlier are known as quarters. Return None if fewer than `ENOUGH_HOURS` can be scored, or if the baseline made no
+    error.
     """
     parts = list(forecasts)
     targets = np.concatenate([np.empty(0, np.int64), *(part.targets() for part in parts)])
@@ -234,7 +235,7 @@ def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
 
 
 def _lead_days(targets: Instants, newest: date | None) -> Instants:
-    """Return the lead days, shape (n,); 0 if the forecast was made without any known price."""
+    """Return the lead days, shape (n,). They are 0 if the forecast was made without any known price."""
     days = [delivery_day(int(ts)) for ts in targets]
     return np.array([max(1, (day - newest).days) if newest is not None else 0 for day in days], np.int64)
 

@@ -1,9 +1,9 @@
-"""The worth of a forecast for planning: the share of the possible saving that its cheapest hours catch.
+"""The worth of a forecast for planning. It is the share of the possible saving that a plan by the forecast brings.
 
-A plan takes the periods that a forecast says are cheapest, anywhere in the day. Of equal periods it takes the earliest.
-Its saving is the day's mean price less the mean price of its periods. The saving with perfect foresight is the ideal
-saving. A share is the sum of the savings over the sum of the ideal ones, so days with little to save count little.
-Prices and savings are in EUR/MWh without VAT.
+A plan takes the periods that a forecast says are cheapest, anywhere in the day. If periods are equal, it takes the
+earliest. The plan's saving is the day's mean price less the mean price of its periods. The saving with perfect
+foresight is the ideal saving. A share is the sum of the savings divided by the sum of the ideal savings. So days with
+little to save count little. Prices and savings are in EUR/MWh without VAT.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ _BOILER_MWH_A_YEAR: Final = BOILER_KW * BOILER_HOURS * 365 / 1000
 class Hours(NamedTuple):
     """Prices of consecutive periods, and their forecasts. Arrays have shape (periods,), NaN where unknown.
 
-    `baseline` is the price one week earlier, `seven_day_mean` the naive forecast of that name.
+    `baseline` is the price one week earlier. `seven_day_mean` is the naive forecast of that name.
     """
 
     actual: Floats
@@ -54,13 +54,13 @@ class Savings(NamedTuple):
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
     """Return the mean price less the mean price of the periods that a forecast says are cheapest, EUR/MWh."""
     taken = np.argsort(forecast, kind="stable")[:periods]
-    # Prices count from the lowest: means of equal prices may differ in the last place, which would look like a saving.
+    # Prices are counted from the lowest price. Otherwise rounding in means of equal prices would look like a saving.
     above = actual - actual.min()
     return float(above.mean() - above[taken].mean())
 
 
 def savings(hours: Hours, periods: int) -> Savings | None:
-    """Return the savings of plans of `periods` periods, None if a price or a forecast is unknown."""
+    """Return the savings of plans of `periods` periods. Return None if a price or a forecast is unknown."""
     if not hours.actual.size or np.isnan(hours).any():
         return None
     by = hours.p50, hours.baseline, hours.seven_day_mean, hours.actual
@@ -74,13 +74,16 @@ def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
 
 
 def week_savings(days: Sequence[Hours], step_s: int = HOUR_S) -> Savings | None:
-    """Return the savings of `WEEK_PLAN_HOURS` within seven delivery days, None if a price or forecast is unknown."""
+    """Return the savings of `WEEK_PLAN_HOURS` within seven days. Return None if a price or forecast is unknown."""
     return savings(Hours.joined(days), WEEK_PLAN_HOURS * HOUR_S // step_s) if len(days) == LEADS else None
 
 
 @dataclass(frozen=True, slots=True)
 class PlanScores:
-    """Mean savings of `n` plans, EUR/MWh, NaN if there are none: by the forecast, by both naive ones, and the ideal."""
+    """The mean savings of `n` plans, EUR/MWh, NaN if there are no plans.
+
+    They are by the forecast, by both naive forecasts, and with perfect foresight.
+    """
 
     n: int
     forecast: float
@@ -97,17 +100,17 @@ class PlanScores:
 
     @property
     def share(self) -> float:
-        """The share of the ideal saving that the forecast's plans caught, NaN if nothing could be saved."""
+        """The share of the ideal saving that plans by the forecast brought. It is NaN if nothing could be saved."""
         return self._share(self.forecast)
 
     @property
     def baseline_share(self) -> float:
-        """The share that plans by the price one week earlier caught."""
+        """The share that plans by the price one week earlier brought."""
         return self._share(self.baseline)
 
     @property
     def seven_day_mean_share(self) -> float:
-        """The share that plans by the mean of seven days caught."""
+        """The share that plans by the mean of seven days brought."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:
@@ -124,7 +127,7 @@ def boiler_eur_a_year(saved_eur_mwh: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Scores of plans within a delivery day, by days ahead and by the plan's hours, and within the coming week."""
+    """The scores of plans within a day, by days ahead and by the plan's hours, and of plans within the coming week."""
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
     week: PlanScores

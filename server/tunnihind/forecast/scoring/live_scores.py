@@ -1,8 +1,8 @@
-"""The accuracy of the served forecasts: runs exactly as issued, against the actual prices.
+"""The accuracy of the served forecasts. Runs are compared with the actual prices exactly as issued.
 
-Every delivery day is scored at each distance of 1 to 7 days. The run that counts is the last one made before the
-day-ahead auction that many days earlier: a household would have planned with this run in the morning. Each pair of an
-issue day and a delivery day is scored by itself (`DayScores`). All other scores are combined from these.
+Every delivery day is scored at each distance of 1 to 7 days. The run that counts is the last run made before the
+day-ahead auction that many days earlier. A household would have planned with this run in the morning. Each pair of an
+issue day and a delivery day is scored by itself (`DayScores`). All other scores are combined from these scores.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,14 +23,14 @@ from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
 MEMORY_DAYS: Final = max(WINDOWS_DAYS) + LEADS
-"""Runs are needed this far back."""
+"""The scores need runs of this many days."""
 MONTHS: Final = 24
 """The largest number of months that are scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayScores:
-    """The scores of a delivery day's forecast that was issued `days_ahead` days before it, in the morning.
+    """The scores of a delivery day's forecast that was issued in the morning, `days_ahead` days before that day.
 
     - `scores` counts the hours whose price and baseline are known.
     - `seven_day_mean_mae` is the error (EUR/MWh) of the mean of the seven delivery days up to the day of issue, NaN
@@ -85,7 +85,7 @@ class WindowScores:
 
 @dataclass(frozen=True, slots=True)
 class MonthScores:
-    """Scores over the delivery days of a month, such as 2025-01, as far as it has been scored."""
+    """The scores over the delivery days of a month, such as 2025-01. Days that have not been scored are left out."""
 
     month: str
     scores: WindowScores
@@ -93,7 +93,7 @@ class MonthScores:
 
 @dataclass(frozen=True, slots=True)
 class Months:
-    """Scores by month: of the runs as issued, and of the present model's backtest, one day ahead."""
+    """The scores by month, both of the runs as issued and of the present model's backtest one day ahead."""
 
     issued: tuple[MonthScores, ...] = ()
     backtest: tuple[MonthScores, ...] = ()
@@ -112,9 +112,9 @@ class LiveScores:
 
 
 def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
-    """Score runs as issued, in order of issue and then of days ahead. Days without any hour to score are left out.
+    """Score runs as issued, in order of issue and then of days ahead. Days without an hour to score are left out.
 
-    Runs and `truth` have the same step: runs of quarters are scored by stored quarters.
+    Runs and `truth` must have the same step, so runs of quarters are scored by stored quarters.
     """
     return [row for issued_on, run in sorted(morning_runs(runs).items()) for row in _scored(issued_on, run, truth)]
 

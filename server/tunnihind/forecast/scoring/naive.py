@@ -16,7 +16,7 @@ _DAYS: Final = 7
 def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
     """Return the mean of each target's clock hour over the seven delivery days up to the newest settled day.
 
-    The shape is (n,), in EUR/MWh, NaN where no price is known. See `mean_of_week`.
+    The means are in EUR/MWh and have shape (n,). They are NaN where no price is known. See `mean_of_week`.
     """
     newest = prices.of(key.zone).newest_day
     if newest is None:
@@ -25,10 +25,10 @@ def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> F
 
 
 def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
-    """Return the mean price of each target's clock hour over the seven delivery days up to `last`: (n,), EUR/MWh.
+    """Return the mean price (n,) of each target's clock hour over the seven delivery days up to `last`, EUR/MWh.
 
     With a step of 900 s it is the mean of the clock hour's same quarter. Unknown hours do not count; the mean is NaN if
-    none is known. This forecast is harder to beat than the price one week earlier: it follows the level of prices, and
+    none is known. This forecast is harder to beat than the price one week earlier. It follows the level of prices, and
     a single odd day matters little.
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)

@@ -1,4 +1,4 @@
-"""The report of a backtest: scores by lead, month and hour, tests against naive forecasts, and decisions."""
+"""The report of a backtest. It has scores by lead, month and hour, tests against naive forecasts, and decisions."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ class BacktestReport:
     - `months`: by month of the delivery day, such as 2025-01.
     - `hours`: by the hour on the market's clock when the period starts, 0 to 23.
     - `below_p50`: the share of hours whose price was below p50, by lead day.
-    - `decisions`: only of delivery days that were wholly unpublished at the issue. Plans for other days need no
-      forecast.
+    - `decisions`: the scores of plans for delivery days that were wholly unpublished at the issue. Plans for other days
+      need no forecast.
     """
 
     leads: dict[int, Scores]
@@ -119,7 +119,7 @@ def _decisions(result: BacktestResult) -> Decisions:
 
 
 def _issues(result: BacktestResult) -> Iterator[dict[int, Hours]]:
-    """Yield for each issue the delivery days that were wholly unpublished, by lead day."""
+    """Yield by lead day, for each issue, the delivery days that were then wholly unpublished."""
     issued = result.forecasts.issued_ts
     order = np.argsort(issued, kind="stable")
     _, firsts = np.unique(issued[order], return_index=True)

@@ -1,8 +1,8 @@
-"""Scores of point, quantile and interval forecasts. All prices and losses are in EUR/MWh, arrays have shape (n,).
+"""Scores of point, quantile and interval forecasts. Prices and losses are in EUR/MWh, and arrays have shape (n,).
 
-Sources: MAE and the skill against a naive forecast as in Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy
-293, 116983), where the relative MAE is 1 - skill; pinball loss Koenker & Bassett 1978 (Econometrica 46(1)); interval
-score Winkler 1972 (JASA 67(337)) as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
+MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983); their relative MAE is 1 -
+skill. The pinball loss follows Koenker & Bassett 1978 (Econometrica 46(1)). The interval score follows Winkler 1972
+(JASA 67(337)), as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,10 @@ def mean_absolute_error(actual: Floats, forecast: Floats) -> float:
 
 
 def skill(mae: float, baseline_mae: float) -> float:
-    """Return 1 - mae / baseline_mae, the part of the baseline's error that is saved; NaN if the baseline had none."""
+    """Return 1 - mae / baseline_mae, NaN if the baseline made no error.
+
+    This is the share of the baseline's error that the forecast avoids.
+    """
     return 1 - mae / baseline_mae if baseline_mae > 0 else float("nan")
 
 
@@ -35,13 +38,16 @@ def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
 
 
 def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _ALPHA) -> float:
-    """Return the mean of width + 2/alpha times the distance of the actual outside a (1 - alpha) interval."""
+    """Return the mean of the width plus 2/alpha times the distance by which the actual price misses the interval.
+
+    The interval is to hold a share of (1 - alpha).
+    """
     outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
     return _mean(upper - lower + 2 / alpha * outside)
 
 
 def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
-    """Return the share of actuals inside the interval, its bounds included."""
+    """Return the share of actuals inside the interval. The bounds count as inside."""
     return _mean(((lower <= actual) & (actual <= upper)).astype(np.float64))
 
 
@@ -91,7 +97,7 @@ class Scores:
 
     @classmethod
     def joined(cls, parts: Iterable[Self]) -> Self:
-        """Combine the scores of parts into scores over all their hours."""
+        """Combine the scores of several parts into scores over all their hours."""
         scored = [part for part in parts if part.n]
         hours = [part.n for part in scored]
         means = {name: _weighted([getattr(part, name) for part in scored], hours) for name in _MEANS}

@@ -1,9 +1,9 @@
 """Tests whether one forecast's errors are smaller than another's by more than chance.
 
-The Diebold-Mariano test (Diebold & Mariano 1995, J. Bus. Econ. Stat. 13(3)) in the multivariate form for day-ahead
-prices (Ziel & Weron 2018, Energy Economics 70, 396; Lago et al. 2021, Applied Energy 293, 116983). It has one loss a
-day, the mean over the day's hours, because these are priced in one auction and err together. The variance over days
-follows Newey & West 1987 (Econometrica 55(3)), because errors persist from day to day.
+This is the Diebold-Mariano test (Diebold & Mariano 1995, J. Bus. Econ. Stat. 13(3)) in the multivariate form for
+day-ahead prices (Ziel & Weron 2018, Energy Economics 70, 396; Lago et al. 2021, Applied Energy 293, 116983). It has one
+loss a day, the mean over the day's hours, because these are priced in one auction and err together. The variance over
+days follows Newey & West 1987 (Econometrica 55(3)), because errors persist from day to day.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 from tunnihind.forecast.known import Floats, Instants
 
 LAGS: Final = 7
-"""Errors are assumed to persist for this many days: a week, as far as the forecast reaches."""
+"""Errors are assumed to persist for this many days. They are a week, because the forecast reaches a week."""
 ENOUGH_DAYS: Final = 28
 """The test needs this many days. With fewer, a variance with seven lags says little."""
 
@@ -26,8 +26,8 @@ _ROUNDING: Final = 1e-12
 class DieboldMariano:
     """The test's outcome over `days` delivery days.
 
-    `t` is negative if the forecast errs less than the benchmark. `p` is two-sided, by the normal distribution. Both are
-    NaN with fewer than `ENOUGH_DAYS` days, or if the losses differ by the same amount every day.
+    `t` is negative if the forecast errs less than the benchmark. `p` is two-sided and comes from the normal
+    distribution. Both are NaN with fewer than `ENOUGH_DAYS` days, or if the losses differ by the same amount every day.
     """
 
     days: int
@@ -39,7 +39,7 @@ def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lag
     """Test the losses of a forecast against a benchmark's for the same hours. All arrays have shape (n,).
 
     `days` holds the delivery day's number of each hour. Hours with an unknown loss (NaN) are left out. Days without any
-    other hour are skipped, as if the days around them were consecutive.
+    known hour are skipped. The days around them count as consecutive.
     """
     difference = loss - benchmark_loss
     known = ~np.isnan(difference)
@@ -55,7 +55,7 @@ def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lag
 
 
 def long_run_variance(series: Floats, lags: int) -> float:
-    """Return the variance of the mean of a persistent series times the series' length. It is never negative.
+    """Return the variance of a persistent series' mean, times the series' length. It is never negative.
 
     Autocovariances up to `lags` count with Bartlett's weights 1 - k / (lags + 1).
     """

@@ -1,7 +1,7 @@
-"""How good the forecasts of wind and temperature turned out to be, by days ahead; pure.
+"""How good the forecasts of wind and temperature turned out to be, by days ahead. All functions are pure.
 
 A forecast counts as it stood at the model's issue time, and is compared with the newest issue of each hour. That issue
-is hours old at most, and the closest thing to a measurement that a store holds.
+is at most some hours old. It is the closest thing to a measurement in the store.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,19 +21,20 @@ WINDOW_DAYS: Final = 30
 _LEAST_DAYS: Final = 7
 """A correlation over fewer days says little."""
 _NEWEST_S: Final = 12 * HOUR_S
-"""The newest issue of a day's hours was issued this long before the day at the earliest."""
+"""The newest issue of a day's hours was made this long before the day at the earliest."""
 _ISSUED_WITHIN_S: Final = 2 * DAY_S
-"""An older forecast is a source that fell silent. It says nothing about how good the source is."""
+"""An older forecast shows that a source fell silent. It does not show how good the source is."""
 
 MEMORY_S: Final = (WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
-"""How far back issues are needed."""
+"""Issues are needed this far back, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadAgreement:
-    """How near forecasts came to the newest issue, `days_ahead` days before, over the hours of `days` delivery days.
+    """How near forecasts came to the newest issue, over the hours of `days` delivery days.
 
-    `correlation` is Pearson's, `error` the mean absolute error in the variable's unit.
+    The forecasts were made `days_ahead` days before. `correlation` is Pearson's. `error` is the mean absolute error in
+    the variable's unit.
     """
 
     days_ahead: int
@@ -69,7 +70,7 @@ def scored_names(market: Market) -> tuple[str, ...]:
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
     """Score the forecasts of the last `WINDOW_DAYS` delivery days before that of `now`, unix seconds.
 
-    A variable is the mean over the places that the archive knows. It is left out while nothing can be scored.
+    A variable is the mean over the places that the archive knows. A variable is left out while nothing can be scored.
     """
     today = delivery_day(now)
     days = [today - timedelta(days=back) for back in range(WINDOW_DAYS, 0, -1)]
@@ -102,7 +103,10 @@ def _forecast(archive: CovariateArchive, names: Sequence[str], day: date, lead: 
 
 
 def _mean(archive: CovariateArchive, names: Sequence[str], day: date, since: int, until: int) -> Floats:
-    """Return a day's hours as issued last from `since` to `until`, the mean over the places; NaN if one is unknown."""
+    """Return the mean over the places of a day's hours, as issued last from `since` to `until`.
+
+    An hour is NaN if its value is unknown at any place.
+    """
     hours = (day_end(day) - day_start(day)) // HOUR_S
     by_place = [archive.newest(name, day_start(day), hours, since, until) for name in names]
     mean: Floats = np.mean(by_place, axis=0)
