@@ -1,4 +1,4 @@
-"""The words of the pages in each language, and how it formats numbers and dates."""
+"""The words of the pages in each language, and each language's format of numbers and dates."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
