@@ -1,1 +1,1 @@
-"""The HTTP API: the types of its answers, how they are made and kept ready, and how they are sent."""
+"""The HTTP API: the types of its answers, and how answers are made, kept ready and sent."""

@@ -1,4 +1,7 @@
-"""Makes the answer of `/api/v1/accuracy`: the scores of the forecasts exactly as issued. All functions are pure."""
+"""Makes the answer of `/api/v1/accuracy`: the scores of forecasts, exactly as they were issued.
+
+All functions are pure.
+"""
 
 import math
 from collections.abc import Mapping

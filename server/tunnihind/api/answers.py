@@ -103,7 +103,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
         day_ahead=[
             _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
         ],
-        # The forecast of the current quarter belongs to the history, which would have a gap without it.
+        # The forecast of the current quarter belongs to the history. Without it there would be a gap.
         forecast=[
             _forecast_quarter(ts, said, vat_rate_at(vat, ts)) for ts, said in served.forecast if history or ts > now
         ],
@@ -156,7 +156,7 @@ def _backtest(score: BacktestScore | None) -> Backtest | None:
     if score is None or market_price(score.baseline_mae) == 0:
         return None
     mae, baseline_mae = market_price(score.mae), market_price(score.baseline_mae)
-    # It comes from the served, rounded errors, so that a client can check the sum.
+    # The skill comes from the served, rounded errors, so that a client can check it.
     skill = round(1 - mae / baseline_mae, 4)
     return Backtest(mae=mae, baseline_mae=baseline_mae, skill=skill, horizon_h=score.horizon_h)
 
@@ -166,7 +166,7 @@ def _day_ahead_hour(ts: int, eur_mwh: float, vat_rate: float) -> DayAheadHour:
     return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
-# Many answers have the same quarters, so the items made from them are kept. An answer of 14 days then takes 5 ms
+# Many answers have the same quarters, so their items are kept once they are made. An answer of 14 days then takes 5 ms
 # instead of 28 (`tests/benchmarks/bench_requests.py`).
 @lru_cache(maxsize=_KEPT_QUARTERS)
 def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool) -> DayAheadQuarter:
@@ -195,6 +195,6 @@ def _series_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecast
 
 
 def _in_both_units(hour: Percentiles, vat_rate: float) -> dict[str, float]:
-    """Return the percentiles' fields in EUR/MWh without and in EUR/kWh with VAT."""
+    """Return the percentiles' fields in EUR/MWh without VAT, and in EUR/kWh with VAT."""
     market = {name: market_price(price) for name, price in hour._asdict().items()}
     return market | {f"{name}_kwh": consumer_price(price, vat_rate) for name, price in market.items()}

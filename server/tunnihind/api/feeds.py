@@ -1,4 +1,4 @@
-"""`/api/feeds/…`: settled prices, and then the median, in the formats that evcc, EMHASS and Predbat read."""
+"""`/api/feeds/…`: settled prices, then forecast medians, in the formats that evcc, EMHASS and Predbat read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -33,7 +33,7 @@ class Feed(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """The price of a period, EUR/kWh, from the instant `start` until `end`."""
+    """The price in EUR/kWh from the instant `start` until the instant `end`."""
 
     start: int
     end: int
@@ -41,7 +41,7 @@ class Rate(NamedTuple):
 
 
 class FeedAnswer(NamedTuple):
-    """A body to write as JSON, and the header fields of this body alone."""
+    """A body to write as JSON, and the header fields that only this body has."""
 
     body: object
     fields: Mapping[str, str]
@@ -78,9 +78,10 @@ def _body(rates: Sequence[Rate], reader: Reader) -> object:
 def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
     """Yield the best known prices from the market's midnight of today to the end of the served data.
 
-    A settled price counts, or else the median. For a period that has begun, it is the median last forecast before it.
-    Readers assume that each price holds until the next one's start. So if there is a gap, only the prices around the
-    current period count, or the next ones if the current price is unknown.
+    A settled price counts if there is one, else the median. For a period that has begun, the median is from the newest
+    forecast made before it. Readers assume that each price holds until the start of the next price. So after a gap, no
+    further prices follow: only the prices around the current period count, or the next prices if the current price is
+    unknown.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)
@@ -100,7 +101,10 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
 
 
 def _eur_kwh(eur_mwh: float, price: str, vat_rate: float) -> float:
-    """Convert a price to EUR/kWh: with VAT to 4 decimals, as everywhere in the API; without it exactly. Never -0.0."""
+    """Convert a price to EUR/kWh.
+
+    With VAT it has 4 decimals, as everywhere in the API; without VAT it is exact. Never -0.0.
+    """
     market = market_price(eur_mwh)
     return consumer_price(market, vat_rate) if price == "consumer" else round(market / 1000, 5) + 0.0
 

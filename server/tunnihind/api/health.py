@@ -1,4 +1,4 @@
-"""Decides, by the server's clock, whether the data are there and fresh, and tomorrow's prices in time."""
+"""Decides, by the server's clock, whether the data are there and fresh, and whether tomorrow's prices came in time."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -29,7 +29,7 @@ class Troubles:
         """Why only a restart can help, for instance because the pipeline makes no progress; None if all is well."""
 
     def report(self, who: str, reason: str | None) -> None:
-        """Set the problem of a part of the server, None if it works again."""
+        """Set the problem of a part of the server. None means that the part works again."""
         if reason is None:
             self._reasons.pop(who, None)
         else:
@@ -51,8 +51,8 @@ def judge(
 ) -> Readiness:
     """Judge the data at `now`. Only a server with a pipeline is expected to have refreshed them recently.
 
-    A server that `only_passes_on` another's data is also ready with old data, while they cover the current hour: behind
-    a load balancer, old data are better than none. Their faults are then warnings.
+    A server that `only_passes_on` another server's data is also ready with old data that cover the current hour. Behind
+    a load balancer, old data are better than none. Faults of the data are then warnings.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]

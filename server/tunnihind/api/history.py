@@ -1,4 +1,4 @@
-"""`GET /api/v1/history`: a calendar month of settled prices, read from the store on request."""
+"""`GET /api/v1/history`: the settled prices of a calendar month, read from the store on request."""
 
 import re
 from collections.abc import Callable
@@ -46,7 +46,7 @@ class Month:
 
     @classmethod
     def parse(cls, text: str, market: Market, now: int) -> Self:
-        """Parse a month, `2025-11`. Raises ParameterError, and NotServed if it is too old or yet to come at `now`."""
+        """Parse a month, `2025-11`. Raises ParameterError, and NotServed if it is too old or in the future at `now`."""
         if not _MONTH.fullmatch(text):
             raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
         current = f"{market.local(now):%Y-%m}"
@@ -81,7 +81,7 @@ class MonthReader:
         prices = self._read(month.start_ts, month.end_ts)
         answer = history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
-        # This is checked after reading, because prices are confirmed after they are settled.
+        # Check this after reading, because prices are confirmed after they are settled.
         is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
         return represent(
@@ -107,7 +107,7 @@ def history_response(prices: PriceHistory, market: Market, month: Month, resolut
 
 
 def _is_whole(answer: HistoryResponse, month: Month) -> bool:
-    """Return whether every price is there, by the quarter if quarters were traded."""
+    """Return whether no price is missing, by the quarter if quarters were traded."""
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(
         price.hourly is True and market_time_unit(delivery_day(price.ts)) < HOUR_S for price in answer.prices

@@ -20,7 +20,7 @@ _TRANSACTION_BUCKETS_S: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 
 
 class Served(Collector):
-    """The served data by the server's clock: their age, their state, their tier, and their accuracy."""
+    """The served data by the server's clock: their age, state, tier and accuracy."""
 
     def __init__(self, snapshots: Sequence[Snapshot], clock: Clock) -> None:
         self._snapshots = snapshots
@@ -96,7 +96,7 @@ def _unless_empty(family: Metric) -> Iterator[Metric]:
 
 
 class Metrics:
-    """All metrics of one server, in a separate registry. The pipeline counts here too."""
+    """All metrics of one server, in a separate registry. The pipeline also counts here."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -157,7 +157,7 @@ class Metrics:
         self._database_up.set(0 if failed else 1)
 
     def count_request(self, route: str, status: int, seconds: float) -> None:
-        """Count one answered request, and the seconds from its headers to its answer."""
+        """Count one answered request, and the time from its headers to its answer."""
         self._requests_of(route, status).inc()
         self._durations_of(route).observe(seconds)
 

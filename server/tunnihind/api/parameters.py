@@ -16,7 +16,7 @@ RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
 
 
 def require_known(query: MultiMapping[str], names: Collection[str]) -> None:
-    """Refuse a query with an unknown parameter, or one that is given twice. Raises ParameterError."""
+    """Refuse a query with an unknown or a repeated parameter. Raises ParameterError."""
     for name in query:
         if name not in names:
             known = " and ".join(f"`{one}`" for one in names)
@@ -28,14 +28,14 @@ def require_known(query: MultiMapping[str], names: Collection[str]) -> None:
 
 
 def required(query: MultiMapping[str], name: str, advice: str) -> str:
-    """Return a required parameter. The advice says what to give. Raises ParameterError."""
+    """Return a required parameter. The error contains the `advice`. Raises ParameterError."""
     if name not in query:
         raise ParameterError(f"`{name}` is missing: {advice}.")
     return query[name]
 
 
 def optional(query: MultiMapping[str], name: str) -> str | None:
-    """Return an optional parameter, None if it is missing. Raises ParameterError if it is given twice."""
+    """Return an optional parameter, or None if it is missing. Raises ParameterError if it is given twice."""
     given = query.getall(name, [])
     if len(given) > 1:
         raise ParameterError(f"`{name}` is given more than once: give it once, or leave it out.")
@@ -43,7 +43,7 @@ def optional(query: MultiMapping[str], name: str) -> str | None:
 
 
 def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str:
-    """Return the choice that a parameter names, by default the first. Raises ParameterError."""
+    """Return the choice that a parameter names; by default the first choice. Raises ParameterError."""
     default, *_ = choices
     given = optional(query, name)
     if given is None:

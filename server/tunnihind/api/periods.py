@@ -12,7 +12,7 @@ from tunnihind.settings import Settings
 
 
 class SettledPeriod(NamedTuple):
-    """A settled price, EUR/MWh without VAT. `hourly` is true for a quarter with only a known hourly price."""
+    """A settled price, EUR/MWh without VAT. `hourly` is true for a quarter if only the price of its hour is known."""
 
     ts: int
     eur_mwh: float
@@ -28,17 +28,20 @@ class ForecastPeriod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """The served periods of one step at an instant, in order of time. A period in both has a settled price."""
+    """The served periods of one step at an instant, in order of time.
+
+    If a period is in both lists, its settled price counts.
+    """
 
     settled: tuple[SettledPeriod, ...]
     forecast: tuple[ForecastPeriod, ...]
 
 
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
-    """Return the periods of a step from `since`, the start of one, to the end of the served data at `now`.
+    """Return the periods of a step from `since`, the start of a period, to the end of the served data at `now`.
 
-    Periods that have begun have the newest forecast made before them, exactly as issued. So have the quarters ahead
-    that begin before the newest run does. Later ones come from the newest run. Hours ahead are served up to
+    Periods that have begun have the newest forecast made before them, exactly as issued. Quarters ahead that begin
+    before the newest run have it too. Later periods come from the newest run. Hours ahead are served up to
     `free_until`, or all of them if the settings serve the full horizon.
     """
     series = data.of(step_s)
@@ -53,7 +56,7 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
         tuple(
             ForecastPeriod(ts, said)
             for ts, said in (*begun, *ahead)
-            # A period that has begun counts past the limit too, if nothing has been settled for days. `/api/series`
+            # A period that has begun also counts past the limit, if nothing has been settled for days. `/api/series`
             # also has it.
             if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
         ),

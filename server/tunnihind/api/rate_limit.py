@@ -21,7 +21,10 @@ _SITE_BITS: Final = 64
 
 
 class TokenBuckets:
-    """Buckets of 2 s worth of tokens, refilled at `rate` a second. The longest unseen clients are forgotten first."""
+    """Buckets with tokens for 2 s, refilled at `rate` a second.
+
+    Clients that were not seen for longest are forgotten first.
+    """
 
     def __init__(self, rate: float, clock: Clock, *, max_clients: int = _MAX_CLIENTS) -> None:
         self._rate = rate
@@ -43,9 +46,9 @@ class TokenBuckets:
 
 
 def client_of(request: web.Request, *, trust_proxy: bool) -> str:
-    """Return the client that a request counts for: the peer, or behind a trusted proxy the last of X-Forwarded-For.
+    """Return the client of a request: the peer or, behind a trusted proxy, the last address of X-Forwarded-For.
 
-    It is an IPv4 address, or the /64 network of an IPv6 address, which belongs to one client.
+    A client is an IPv4 address or the /64 network of an IPv6 address, because one client has a whole /64 network.
     """
     peer = request.remote or ""
     last = ",".join(request.headers.getall("X-Forwarded-For", ())).rpartition(",")[2].strip() if trust_proxy else ""
@@ -53,7 +56,7 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
 
 
 def _counted(text: str) -> str | None:
-    """Return the name under which an address is counted, None for a text that isn't an address."""
+    """Return the name under which an address is counted, or None for a text that isn't an address."""
     try:
         address = ip_address(text)
     except ValueError:

@@ -19,7 +19,7 @@ _CURRENT: Final = ContextVar("request_id", default="")
 def begin(given: Sequence[str]) -> str:
     """Return the id of a request, and keep it for the log lines of its handling.
 
-    It is the given id if exactly one is given and valid. Otherwise a new one is made.
+    If exactly one id is given and it is valid, return that id. Otherwise make a new one.
     """
     name = given[0] if len(given) == 1 and _VALID.fullmatch(given[0]) else token_hex(_MADE_BYTES)
     _CURRENT.set(name)
@@ -27,11 +27,11 @@ def begin(given: Sequence[str]) -> str:
 
 
 def current() -> str:
-    """Return the id of the current request. One is made for a request whose head could not be read."""
+    """Return the id of the current request. A request whose head could not be read gets a new id."""
     return _CURRENT.get() or begin(())
 
 
 def add_to(record: logging.LogRecord) -> bool:
-    """Add the current request's id to a log record, empty without a request; for `logging.Handler.addFilter`."""
+    """Add the current request's id, empty without a request, to a log record: for `logging.Handler.addFilter`."""
     record.request_id = _CURRENT.get()
     return True

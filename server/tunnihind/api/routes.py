@@ -1,4 +1,4 @@
-"""The handlers of the resources: they check the request and send an answer. Only the history's is made on request.
+"""The handlers of the resources: they check the request and send an answer.
 
 `api.server` turns their `ParameterError` and `NotServed` into 400 and 404.
 """
@@ -92,17 +92,20 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
 
 
 class _StoreReaders:
-    """Lets a few requests at a time read from the store, outside the event loop."""
+    """Lets only a few requests at a time read from the store, outside the event loop."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Set the words for problems: `what` is read, such as months, and `of` which data, such as prices."""
+        """Set the words for problems: `what` is read, such as months, and `of` what it consists, such as prices."""
         self._problems = problems
         self._what = what
         self._of = of
         self._turns = asyncio.Semaphore(MOST_READERS)
 
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
-        """Answer with the result of `read`, or with a problem on a StoreError or if too many are reading."""
+        """Answer with the result of `read`.
+
+        On a StoreError, or if too many requests are reading, answer with a problem.
+        """
         if self._turns.locked():
             detail = f"Too many {self._what} are being read: try again."
             return self._problems.answer(503, detail, fields={"Retry-After": "1"})
@@ -153,7 +156,7 @@ def redirect(name: str) -> Handler:
     """Redirect the address of a zone's pages without its final slash, which their relative addresses need."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # The address is relative, so that it also works behind a proxy that serves all this under a path of its own.
+        # The address is relative, so that it also works behind a proxy that adds a path.
         query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
         return web.Response(status=308, headers={"Location": f"{name}/{query}"})
 
@@ -166,12 +169,12 @@ async def not_yet(_request: web.Request) -> web.Response:
 
 
 async def preflight(_request: web.Request) -> web.Response:
-    """Answer OPTIONS: any origin may read everything."""
+    """Answer OPTIONS. Any origin may read everything."""
     return web.Response(status=204, headers=preflight_headers())
 
 
 def healthz(troubles: Troubles, problems: Problems) -> Handler:
-    """Handle `GET /healthz`: whether the process answers, and no restart is needed."""
+    """Handle `GET /healthz`: whether the process answers and needs no restart."""
 
     async def handle(_request: web.Request) -> web.Response:
         if troubles.stuck:

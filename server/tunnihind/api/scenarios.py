@@ -26,7 +26,7 @@ def scenarios_response(data: ServedData, now: int, settings: Settings) -> Scenar
 
 
 def _served_paths(data: ServedData, now: int, settings: Settings) -> tuple[list[int], list[list[float]]]:
-    """Return the starts of the served hours, and the price of each on each path, EUR/MWh."""
+    """Return the starts of the served hours, and each hour's price on each path, EUR/MWh."""
     scenarios = data.scenarios
     if scenarios is None:
         return [], []

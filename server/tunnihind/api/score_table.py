@@ -1,6 +1,6 @@
 """`GET /api/v1/accuracy?format=csv`: one row for each day of issue and number of days ahead, as open data.
 
-It is read from the store on request, a year at most.
+It is read from the store on request. A request covers at most a year.
 """
 
 import csv

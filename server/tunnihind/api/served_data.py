@@ -1,4 +1,4 @@
-"""The data behind the API's answers: settled prices, forecasts and their ages, as in the store."""
+"""The data behind the API's answers: settled prices, forecasts and their ages. They are read from the store."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -43,9 +43,9 @@ class Percentiles(NamedTuple):
 class ServedSeries:
     """The served data of a zone's periods of one step.
 
-    - `settled`: prices in full precision, 30 days back and all known ahead, and always the newest known price. Every
+    - `settled`: prices in full precision: 30 days back, all known ahead, and always the newest known price. Every
       settled hour has all its shorter periods.
-    - `known_by_hour`: the shorter periods that have the price of their hour, because only that is known.
+    - `known_by_hour`: the shorter periods that have the price of their hour, because only the hour's price is known.
     - `issued`: for each period, past or future, the newest forecast made before it, exactly as issued.
     - `run`: the newest forecast run. Without a run of the step, an hour's percentiles count for its periods.
     - `backtest`: the model's score.
@@ -67,12 +67,12 @@ class ServedData:
 
     - `series`: prices and forecasts by step.
     - `scenarios`: the price paths of the run of hours, None if it has none.
-    - `accuracy`: the scores of the runs of the last weeks; `months`: those of each month.
-    - `held`: the sources' answers for the last days that are held back.
+    - `accuracy`: the scores of the runs of the last weeks; `months`: the scores of each month.
+    - `held`: the sources' answers for the last days that were not accepted.
     - `unconfirmed`: by zone and day, the source of prices of these days that no second source has confirmed. It is
       empty if only one source is asked.
-    - `version` changes whenever any of these does, and so does `change_id`. A restored backup repeats versions, but
-      every `change_id` is unique.
+    - `version` and `change_id` change whenever any of these data change. A restored backup repeats versions, but every
+      `change_id` is unique.
     """
 
     version: str
@@ -132,7 +132,7 @@ CLOCKS_DIFFER_S: Final = 300
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     """Read the data of a market known now. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
-    # Read the version first: data stored meanwhile then have a later version, so answers with them get other tags.
+    # Read the version first. Data stored meanwhile then have a later version, so answers made from them get other tags.
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S
     newest = store.prices.newest(zone) or since
@@ -168,7 +168,7 @@ def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | N
 
 
 class SettledPrices(NamedTuple):
-    """Settled prices of a step, and the starts of those with only a known hourly price."""
+    """Settled prices of a step, and the starts of the periods for which only the hour's price is known."""
 
     prices: PriceSeries
     known_by_hour: frozenset[int]
@@ -177,7 +177,7 @@ class SettledPrices(NamedTuple):
 def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPrices:
     """Return the settled prices that answers at `now` can contain.
 
-    The newest is always among them, because it decides how far the forecast is public.
+    The newest price is always among them, because it decides how far the forecast is public.
     """
     hours = prices.of(zone)
     newest, since = hours.newest, floor_hour(now) - _PRICES_S
@@ -188,9 +188,9 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     """Return the periods of each settled hour.
 
-    They have their own prices if all of the hour's are known, or else all have the hour's price. So an hour never mixes
-    both, and the mean of its quarters is its price. An hour that isn't settled has no quarters either, even if some are
-    known, so that quarters reveal no price that the hourly answers hold back.
+    If the prices of all its periods are known, they have these prices. Otherwise they all have the hour's price. So an
+    hour never mixes both, and the mean of its quarters is its price. An hour that isn't settled has no quarters, even
+    if some are known. So quarters reveal no price that the hourly answers hold back.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
@@ -203,7 +203,7 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
     """Return, for each run of hours, the run of a step that was made with it. The `kept` runs come newest first.
 
-    If there is none, or it does not match the hours, the hours' percentiles count for their periods.
+    If there is no such run, or it does not match the hours, the hours' percentiles count for their periods.
     """
     if step_s == HOUR_S:
         return [*runs]
@@ -215,7 +215,8 @@ def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
     """Return, for each period, the newest forecast made before it, exactly as issued. All runs have the same step."""
-    # Newer runs overwrite older ones. If two were made in the same second, the one that comes first is written last.
+    # Newer runs overwrite older ones. If two runs were made in the same second, the run that comes first is written
+    # last.
     ordered = sorted(runs, key=lambda run: run.made_at, reverse=True)[::-1]
     if not ordered:
         return {}

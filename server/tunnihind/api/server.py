@@ -1,14 +1,13 @@
 """Serves the application over sockets: errors as problems, and limits on connections.
 
-aiohttp answers in plain text if it can't parse a request, or refuses it before any middleware runs. Here every error
-becomes a problem answer, and every request is counted and has an id.
+aiohttp answers in plain text if it can't parse a request, or if it refuses one before any middleware runs. Here every
+error becomes a problem answer, and every request is counted and has an id.
 
 aiohttp also lets a connection be silent for an hour, and accepts any number of them. Here a request's head must be
-complete within seconds, and the number of connections is limited. If there are too many, the server first closes those
-that never made a request, then those that have been idle longest.
-
-aiohttp has no option for this. So this file overrides parts that aiohttp does not document: `_make_server`, and the
-callbacks of `RequestHandler`. The only other override is `PreparedAnswer` in `http/representation.py`.
+complete within seconds, and the number of connections is limited. If there are too many, the server first closes
+connections that never made a request, then the longest idle ones. aiohttp has no options for this. So this file
+overrides parts that aiohttp does not document: `_make_server`, and the callbacks of `RequestHandler`. The only other
+override is `PreparedAnswer` in `http/representation.py`.
 """
 
 import asyncio
@@ -151,7 +150,7 @@ class _Server(web.Server):
 
 
 class _Protocol(web.RequestHandler):
-    """Limits the time for a request's head, and answers malformed requests with a problem instead of plain text."""
+    """Limits the time for a request's head. Answers malformed requests with a problem instead of plain text."""
 
     __slots__ = ("_head_timer", "_problems", "_server")
 
@@ -162,11 +161,11 @@ class _Protocol(web.RequestHandler):
         self._head_timer: asyncio.TimerHandle | None = None
 
     def usefulness(self) -> tuple[bool, bool, float]:
-        """Return a key that sorts the least useful connections first: idle, without a request yet, idle for longest."""
+        """Return a key that sorts the least useful connections first: idle, without any request, idle for longest."""
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 
     def abort(self) -> None:
-        """Close the connection at once, with unsent data."""
+        """Close the connection at once, and drop unsent data."""
         if self.transport is not None:
             self.transport.abort()
 

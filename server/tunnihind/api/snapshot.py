@@ -1,7 +1,7 @@
 """The answers, made from the served data at most once a second, and only on request.
 
 An answer depends only on the data and on `now`. `now` counts whole seconds, so a body made for one second is right for
-all requests within it. It never spans the top of an hour or the edge of a quarter.
+all requests within it. A body never spans the start of an hour or a quarter.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -34,9 +34,9 @@ type Answer = Callable[[ServedData, int, Settings], object]
 def cache_control(now: int, step_s: int = HOUR_S) -> str:
     """Return how long an answer made at `now` may be reused.
 
-    It is fresh for at most a minute, and may be served stale while a new one is fetched. Both together end exactly at
-    the full UTC hour, when the current hour changes, or at the full quarter for a step of 900 s. Only `stale-if-error`,
-    for a failing origin, lasts longer.
+    It is fresh for at most a minute, and may be served stale while a new one is fetched. Both times together end
+    exactly at the full UTC hour, when the current hour changes. For a step of 900 s they end at the full quarter. Only
+    `stale-if-error`, for a failing origin, lasts longer.
     """
     left = step_s - now % step_s
     fresh = min(_EDGE_CACHING_S, left)
@@ -44,7 +44,7 @@ def cache_control(now: int, step_s: int = HOUR_S) -> str:
 
 
 class Snapshot:
-    """Holds the served data of a market and the answers made from them. Only for the event loop's thread."""
+    """Holds the served data of a market and the answers made from them. Use it only in the event loop's thread."""
 
     def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
         """Serve the settings' market. Snapshots of several zones of one server share its `troubles`."""
@@ -108,7 +108,7 @@ class Snapshot:
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return the answer for a resource, made for this second. It changes with each period of a step."""
+        """Return the answer for a resource, made for this second. The answer changes with each period of a step."""
         second = int(self._clock.now())
         if second != self._second:
             self._second = second
@@ -127,7 +127,7 @@ class Snapshot:
                 coding,
                 tag=self._tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
-                # It is the machine's time even when a past day is rehearsed, because caches use it.
+                # This is the machine's time even when a past day is rehearsed, because caches use it.
                 date=formatdate(usegmt=True),
                 more_fields=fields,
             )
@@ -139,7 +139,7 @@ class Snapshot:
         self._ready.clear()
 
     def _tag(self, resource: Hashable, step_s: int) -> str:
-        """Return a tag of all that a body shows, except `now` and a `freeUntil` that moves with it."""
+        """Return a tag of everything that a body shows, except `now` and a `freeUntil` that moves with `now`."""
         settings = self.settings
         period = self._second - self._second % step_s
         return opaque_tag(

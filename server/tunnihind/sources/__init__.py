@@ -1,4 +1,4 @@
-"""Upstream sources of prices and covariates, each behind one small Protocol.
+"""Upstream sources of prices and covariates. Each implements one small Protocol.
 
 `base` says what a source must provide, and `configured` which sources an operator's settings name:
 

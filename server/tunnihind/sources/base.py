@@ -1,4 +1,4 @@
-"""The interface between sources and the pipeline, and the sorting of quotes into sheets by delivery day."""
+"""The interface between sources and the pipeline. Also sorts quotes into sheets by delivery day."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ class Quote(NamedTuple):
 class DaySheet:
     """All quotes of one zone and delivery day as one source gave them, in order of time and not yet checked.
 
-    Their periods last `step_s` seconds each. `fault` describes the unreadable part, and is empty if all was readable.
+    Their periods last `step_s` seconds each. `fault` describes the unreadable part; it is empty if all was readable.
     """
 
     source: str
@@ -41,9 +41,9 @@ class PriceSource(Protocol):
     name: str
 
     async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
-        """Return a sheet for each zone and delivery day from `first` to `last` with any quote.
+        """Return a sheet for each zone and delivery day from `first` to `last` that has a quote.
 
-        An unpublished day has no sheet. An unreadable zone or day has its `fault` on its own sheets. Raises
+        An unpublished day has no sheet. If a zone or day is unreadable, its own sheets have the `fault`. Raises
         SourceError.
         """
 
@@ -62,7 +62,7 @@ class Cadence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackFill:
-    """The parts in which a source's history is asked for, calendar months or days (UTC), newest first.
+    """How to ask for a source's history: by calendar months or by days (UTC), the newest first.
 
     A day is asked for once it began `after_s` seconds ago. At most `an_hour` days are asked for within an hour, and at
     most `a_day` within 24 hours.
@@ -77,8 +77,8 @@ class BackFill:
 class CovariateSource(Protocol):
     """A source of forecasts that help the price forecast: weather, load, wind and solar power.
 
-    `cadence` says how often it is asked, `history_since` on which UTC day its archive begins, and `back_fill` how the
-    archive is asked for.
+    `cadence` says how often to ask the source. `history_since` is the UTC day on which its archive begins. `back_fill`
+    says how to ask for the archive.
     """
 
     name: str
@@ -94,7 +94,7 @@ class CovariateSource(Protocol):
         """Return whether there may be a newer forecast at `now` than `current` last returned."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of each covariate by name, as issued `now`; empty if none is newer.
+        """Return the newest forecast of each covariate by name, as issued `now`. It is empty without a newer forecast.
 
         Raises SourceError.
         """
@@ -128,11 +128,11 @@ def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]
 def day_sheets(
     source: str, zone: Zone, quotes: Iterable[Quote], first: date, last: date, step_s: int | None = None
 ) -> list[DaySheet]:
-    """Sort quotes, in any order, into sheets of the delivery days from `first` to `last`, and drop the others.
+    """Sort quotes into sheets of the delivery days from `first` to `last`, and drop quotes of other days.
 
-    A repeated quote is kept once. Two prices for one period are both kept, so that the day is refused. A day with far
-    too many quotes keeps only the first ones. If the answers don't give their `step_s`, a day whose prices are all on
-    the hour has hours.
+    The quotes may be in any order. A repeated quote is kept once. Two prices for one period are both kept, so that the
+    day is refused. A day with far too many quotes keeps only the first ones. If the answers don't give their `step_s`,
+    a day has hours if all its prices start on the hour.
     """
     ordered = sorted(set(quotes))
     sheets = []
@@ -148,7 +148,7 @@ def day_sheets(
 def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
     """Return the step of a day's prices if the answer does not give it.
 
-    With fewer than two, it is the market time unit.
+    With fewer than two quotes, it is the market time unit.
     """
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)

@@ -3,8 +3,8 @@
 It needs no key, and one answer has all four zones.
 
 `GET /nps/price?start=&end=`: instants in ISO 8601 with a zone, `end` included, at most a year. Rows carry unix seconds.
-The rows are quarters since delivery day 2025-10-01, and hours before. An answer does not give its step, so `day_sheets`
-finds it out.
+The rows are quarters since delivery day 2025-10-01, and hours before that day. An answer does not give its step, so
+`day_sheets` works the step out.
 """
 
 from datetime import date
@@ -32,7 +32,7 @@ _MOST_BYTES: Final = 800_000
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
 
-# Milliseconds instead of seconds lie outside these bounds.
+# Instants in milliseconds instead of seconds lie outside these bounds.
 type _UnixSeconds = Annotated[int, Meta(ge=_YEAR_2000, le=_YEAR_2100)]
 
 
@@ -53,7 +53,7 @@ class ZoneRows(NamedTuple):
 
 
 class _ZonesRows(Struct):
-    """Each zone's rows, not yet decoded, empty for a zone that is not in the answer."""
+    """Each zone's rows, not yet decoded. A zone that is not in the answer has none."""
 
     ee: Raw = Raw()
     lv: Raw = Raw()
@@ -87,10 +87,10 @@ class EleringPrices:
         self._url = f"{base_url.rstrip('/')}/nps/price"
 
     async def prices(self, first: date, last: date) -> list[DaySheet]:
-        """Return a sheet per zone and delivery day from `first` to `last` with any quote. Raises SourceError."""
+        """Return a sheet for each zone and delivery day from `first` to `last` that has a quote. Raises SourceError."""
         sheets = []
         for start, end in spans(first, last, _MAX_DAYS):
-            # `end` is included, so it is the day's last second, at which no period starts.
+            # The answer includes `end`, so `end` is the day's last second, at which no period starts.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
             zones = await self._upstream.get(self._url, params, lambda answer: parse_prices(answer.body))
             for zone, rows in zones.items():
@@ -122,7 +122,7 @@ def _zone_rows(raw: Raw) -> ZoneRows:
 
 
 def _readable_rows(raw: Raw) -> ZoneRows:
-    """Read rows one by one, up to an unreadable row with an unknown day."""
+    """Read rows one by one. Stop at an unreadable row whose day is unknown."""
     if memoryview(raw).nbytes > _MOST_BYTES:
         return ZoneRows([], [Fault(None, f"its rows can't be read, and have more than {_MOST_BYTES} bytes")])
     try:

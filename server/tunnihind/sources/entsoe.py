@@ -2,7 +2,8 @@
 
 The platform answers with whole delivery days, sometimes with more than one auction or resolution for a day. Only the
 first auction of the classification sequence is the coupled day-ahead market (SDAC); no other counts. A day's
-resolutions are never mixed: the one that covers more of the day is used, or the finer one if both cover the same.
+resolutions are never mixed. The resolution that covers more of the day is used. If both cover the same, the finer one
+is used.
 """
 
 from collections import defaultdict
@@ -48,7 +49,7 @@ class EntsoePlatform:
         self._token = token
 
     async def series(self, query: Mapping[str, str], first: date, last: date) -> list[TimeSeries]:
-        """Return the time series of the delivery days from `first` to `last`, empty without data.
+        """Return the time series of the delivery days from `first` to `last`. Without data the list is empty.
 
         If the platform says that the range is too long, it is asked for in halves. Raises SourceError.
         """
@@ -74,7 +75,7 @@ class EntsoePlatform:
 
 
 class EntsoePrices:
-    """ENTSO-E as a source of the prices of some zones. Without the first zone's prices it is of no use."""
+    """ENTSO-E as a source of some zones' prices. Its answers are useless without the first zone's prices."""
 
     name = SOURCE
 
@@ -83,10 +84,10 @@ class EntsoePrices:
         self._zones = zones
 
     async def prices(self, first: date, last: date) -> list[DaySheet]:
-        """Return a sheet per zone and delivery day from `first` to `last` with any quote. Raises SourceError.
+        """Return a sheet for each zone and delivery day from `first` to `last` that has a quote. Raises SourceError.
 
-        Each zone needs a separate request. The source fails if the first zone's request fails or no zone can be read.
-        Any other problem of a zone becomes the fault of its own sheets.
+        Each zone needs a separate request. The source fails if the first zone's request fails, or if no zone can be
+        read. Any other problem of a zone becomes the fault of its own sheets.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
 
@@ -118,7 +119,7 @@ class EntsoePrices:
 
 
 def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: date) -> list[DaySheet]:
-    """Sort a zone's day-ahead prices into sheets by delivery day. Raises BadAnswer if they aren't EUR/MWh."""
+    """Sort a zone's day-ahead prices into sheets by delivery day. Raises BadAnswer if the prices aren't EUR/MWh."""
     quotes: dict[int, list[Quote]] = defaultdict(list)
     for one in series:
         if _is_day_ahead(one):

@@ -3,13 +3,14 @@
 Names are `<zone>_<load|wind|solar>_da_mw`. Values are hourly means in MW. Wind is the sum of offshore (B18) and onshore
 (B19).
 
-The platform keeps only the last version of each forecast. `current` counts it as issued at the instant of the request.
-`archived` can't know when a version was published. It counts it as issued at its deadline in Regulation (EU) 543/2013:
+The platform keeps only the last version of each forecast. For `current`, a forecast counts as issued at the instant of
+the request. `archived` can't know when a version was published. So a version counts as issued at its deadline in
+Regulation (EU) 543/2013:
 
 - load: two hours before gate closure, 10:00 Brussels time on the day before (article 6(2)(b));
 - wind and solar power: 18:00 Brussels time on the day before (article 14(2)(d)).
 
-A forecast may have been updated after its deadline. So archived values are a little better than those known then.
+A forecast may have been updated after its deadline. So archived values are a little better than the values known then.
 """
 
 import math
@@ -57,14 +58,17 @@ class EntsoeForecasts:
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the published forecasts for today and tomorrow (delivery days), issued `now`. Raises SourceError."""
+        """Return the published forecasts for the delivery days today and tomorrow, as issued `now`.
+
+        Raises SourceError.
+        """
         today = delivery_day(now)
         tomorrow = today + timedelta(days=1)
         found = await self._hourly(today, tomorrow)
         return {name: _issue(means, now, day_start(today), day_end(tomorrow)) for name, means in found.items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the last versions for the delivery days from `first` to `last`, one a day. Raises SourceError."""
+        """Return the last version for each delivery day from `first` to `last`. Raises SourceError."""
         issues: dict[str, list[IssuedSeries]] = defaultdict(list)
         for start, end in spans(first, last, _MAX_DAYS):
             for name, means in (await self._hourly(start, end)).items():
@@ -138,7 +142,7 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
 
 
 def _sum_of_parts(parts: Sequence[HourlyMeans]) -> HourlyMeans:
-    """Add up the parts in the hours that all of them have. With one missing, the sum would be too low."""
+    """Add up the parts in the hours that all of them have. With a part missing, the sum would be too low."""
     if not parts:
         return {}
     hours = set(parts[0]).intersection(*parts[1:])

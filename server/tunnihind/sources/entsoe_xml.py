@@ -2,7 +2,7 @@
 
 Elements are matched by local name, because the namespace contains a version that changes. Rules of the format:
 
-- a Period is as long as its timeInterval: the day of a clock change has 23 or 25 hours;
+- a Period is as long as its timeInterval; the day of a clock change has 23 or 25 hours;
 - with curve type A03 a repeated value is left out, up to the END of the Period;
 - points come in any order; a value before the first point is unknown.
 
@@ -77,7 +77,7 @@ class Acknowledgement:
 
     @property
     def too_much(self) -> bool:
-        """Whether the range must be shorter."""
+        """Whether the requested range is too long."""
         return "exceeds" in self.reason.lower() and "allowed" in self.reason.lower()
 
 
@@ -103,7 +103,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
 
 
 class _BoundedTree(TreeBuilder):
-    """Builds a tree of limited size and depth, without XML attributes, and with texts as `redact` returns them."""
+    """Builds a tree of limited size and depth. It has no XML attributes, and its texts are as `redact` returns them."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()

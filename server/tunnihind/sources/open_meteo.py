@@ -1,10 +1,10 @@
 """Whole runs of one weather model, requested by name: the newest run, and runs of past days.
 
 The model is ECMWF's IFS at 9 km, from Open-Meteo's Single Runs API. Past days and live forecasts use the same model,
-because the price forecast must learn from the same data that it gets. A run's name is its initialisation: 00, 06, 12 or
-18 UTC. The runs of 06 and 18 UTC end after 144 hours. A run counts as known 6 hours after its initialisation, or when
-it was fetched if that is later. If the newest runs are not available by name, the forecast API gives the same model's
-newest values, whose run is unknown.
+because the price forecast must learn from the same data that it gets. A run is named by its initialisation: 00, 06, 12
+or 18 UTC. The runs of 06 and 18 UTC end after 144 hours. A run counts as known 6 hours after its initialisation, or
+from the time it was fetched if that is later. If the newest runs are not available by name, the forecast API has the
+same model's newest values. Their run is unknown.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -73,7 +73,7 @@ _BROKEN_OFF: Final = b"modelRunUnavailable"
 
 
 class Location(Struct):
-    """One point's part of an answer: columns of hourly values by name. The column `time` has unix seconds."""
+    """One point's part of an answer: its columns of hourly values, by name. The column `time` has unix seconds."""
 
     hourly_units: dict[str, str]
     hourly: dict[str, tuple[float | None, ...]]
@@ -118,7 +118,7 @@ class OpenMeteo:
         return self._given_run is None or self._given_run != newest_known_run(now)
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest available run, as issued when it came, or nothing if it was returned before.
+        """Return the newest available run, or nothing if it was returned before. It counts as issued when it came.
 
         If no run of the last day is available, return the values of the forecast API. Raises SourceError.
         """
@@ -134,10 +134,11 @@ class OpenMeteo:
         return found
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the 00 UTC runs of the days from `first` to `last`, known 6 hours after their initialisation.
+        """Return the 00 UTC runs of the days from `first` to `last`.
 
-        Missing runs are left out, and so are incomplete runs that may still be extended. Requests are slow enough for
-        the service's limit per minute. There are no runs before `history_since`. Raises SourceError.
+        Each counts as issued 6 hours after its initialisation. Missing runs are left out, and so are incomplete runs
+        that may still be extended. Requests are spaced to stay within the service's limit per minute. There are no runs
+        before `history_since`. Raises SourceError.
         """
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
@@ -221,7 +222,7 @@ class OpenMeteo:
         raise limited
 
     def _read(self, body: bytes, start_ts: int) -> _Series:
-        """Parse the hours of an answer that begins at `start_ts`, or at the start of that day."""
+        """Parse the hours of an answer that begins at `start_ts`, or at the start of its day."""
         locations = parse_locations(body)
         if len(locations) != len(self._points):
             raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(self._points)}")
@@ -295,7 +296,7 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _limit_s(problem: str, now: float) -> float:
-    """Return how long the limit in a refusal lasts: until the next hour, or the next day (UTC)."""
+    """Return for how many seconds a refusal's limit lasts: until the next hour, or the next day (UTC)."""
     said = problem.lower()
     if "daily" in said:
         return DAY_S - now % DAY_S

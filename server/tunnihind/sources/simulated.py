@@ -53,11 +53,11 @@ class Simulated:
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the weather forecast from the start of today (UTC) on, 10 days, issued `now`."""
+        """Return the weather forecast for 10 days from the start of today (UTC), as issued `now`."""
         return {name: issue for name, (issue,) in self._issued([now]).items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the forecasts that were made at 06 UTC of the days from `first` to `last`, until now."""
+        """Return the forecasts made at 06 UTC on the days from `first` to `last`, but none from the future."""
         mornings = range(utc_midnight(first) + KNOWN_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
         now = self._clock.now()
         return self._issued([ts for ts in mornings if ts <= now])

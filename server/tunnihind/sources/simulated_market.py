@@ -2,12 +2,12 @@
 
 Everything is a pure function of time and a seed, for any instant from 1970 on. A forecaster can find these relations:
 
-- wind speed is lognormal around a seasonal mean; its weather lasts about three days and is shared within a zone;
-- radiation follows the sun's height and clouds that last about a day; temperature follows season, hour and weather;
+- wind speed is lognormal around a seasonal mean; it changes within about three days, and is similar within a zone;
+- radiation follows the sun's height, and clouds that last about a day; temperature follows season, hour and weather;
 - load follows the Estonian clock, the weekend and the cold below 15 degrees;
 - residual load is load less wind and solar power, as a share of the mean load. The Baltic and the Finnish residual
   loads are mixed by how well a zone is linked to each, and a supply curve turns the mix into a price. The price is
-  multiplied by a level that drifts over months, and has noise added. It can be zero or less at midday in summer, and is
+  multiplied by a level that drifts over months, and noise is added. It can be zero or less at midday in summer, and is
   very high on a cold evening without wind.
 """
 
@@ -62,7 +62,7 @@ class Noise:
         return values
 
     def smooth(self, stream: str, ts: Floats, knot_s: float) -> Floats:
-        """Return a continuous process at the instants `ts`. After `knot_s` seconds little of a value is left."""
+        """Return a continuous process at the instants `ts`. Values `knot_s` seconds apart are hardly related."""
         knot, fraction = np.divmod(ts / knot_s, 1.0)
         index = knot.astype(np.int64)
         first = int(index.min())
@@ -84,7 +84,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class _Fleet:
-    """A zone's mean load, the extra load per degree of cold, and its power without fuel costs; all in MW.
+    """A zone's mean load, its extra load per degree of cold, and its power without fuel costs; all in MW.
 
     `city` is the weather point of its load and solar power. `baltic_share` says how far its price follows the Baltic
     zones.
@@ -162,14 +162,14 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return the contribution of each further day of lead to a forecast's error, with variance 1, shape (days, n).
+        """Return what each further day of lead adds to a forecast's error: variance 1, shape (days, n).
 
         The error at a lead is the sum up to that lead, so forecasts come closer to the truth over time.
         """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Mix weather that all points share, the zone's weather, and the point's own; variance 1."""
+        """Mix the weather that all points share, the zone's weather and the point's own weather; variance 1."""
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
             + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)
@@ -189,7 +189,7 @@ class SimulatedMarket:
 
 
 def sun_height(point: WeatherPoint, ts: Floats) -> Floats:
-    """Return the sine of the sun's elevation (declination by a cosine of the year, no equation of time)."""
+    """Return the sine of the sun's elevation. The declination is a cosine of the year; there is no equation of time."""
     declination = np.radians(-23.44) * np.cos(2 * np.pi * (ts - _SOLSTICE_S) / _YEAR_S)
     hour_angle = 2 * np.pi * (ts / DAY_S + point.longitude / 360.0 - 0.5)
     latitude = np.radians(point.latitude)
@@ -207,7 +207,7 @@ def _season(ts: Floats) -> Floats:
 def load_shape(ts: Floats) -> Floats:
     """Return the load of a mild day as a share of its mean, by the zones' clock, shape (n,)."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
-    # The day of a clock change has one offset, the one at noon.
+    # On the day of a clock change, the offset at noon counts for the whole day.
     noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(_CLOCK) for day in days.tolist()]
     offsets = np.array([noon.utcoffset().total_seconds() for noon in noons])  # type: ignore[union-attr]
     local = ts + offsets[day_of]

@@ -1,8 +1,8 @@
 """Sends the requests to all sources: GET requests with a time limit, a size limit and polite retries.
 
-Every answer of a source comes in through this module. Only one line of its text, without the secret, gets into an
-error, and so into logs, tables and pages. The only errors raised are those of `tunnihind.errors`, and they do not keep
-the answer.
+Every answer of a source comes in through this module. An error has only one line of the answer's text, without the
+secret, because errors get into logs, tables and pages. All errors raised here are from `tunnihind.errors`. They do not
+keep the answer.
 """
 
 import asyncio
@@ -76,9 +76,9 @@ answer_recorder: ContextVar[Callable[[RecordedAnswer], None] | None] = ContextVa
 class RequestPolicy:
     """Limits of a source's requests.
 
-    One attempt takes at most `timeout_s`, all attempts together `give_up_after_s`. The call itself waits for a
-    Retry-After of up to `longest_wait_s`; a longer one is left to the caller. `default_wait_s` replaces a missing
-    Retry-After with status 429.
+    One attempt takes at most `timeout_s`. All attempts together take at most `give_up_after_s`. The call itself waits
+    if a Retry-After is at most `longest_wait_s`. A longer wait is left to the caller. `default_wait_s` is the wait
+    after a status 429 without a Retry-After.
     """
 
     timeout_s: float = 30.0
@@ -147,7 +147,7 @@ class Upstream:
         raise failure.redacted(self.redacted)
 
     def redacted(self, text: str) -> str:
-        """Return the beginning of the source's text on one line and without the secret, for a log or a page."""
+        """Return the beginning of the source's text, as one line without the secret, for a log or a page."""
         return one_line(text, self._secret)
 
     async def _fetch(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
@@ -166,7 +166,7 @@ class Upstream:
         raise AssertionError("stamina re-raises the last error")
 
     def _pause_before_retry(self, error: Exception) -> bool | float:
-        """Return whether to retry, or after how many seconds if the source gave a pause."""
+        """Return whether to retry. If the source asked for a pause, return its seconds."""
         match error:
             case RateLimited(retry_after_s=wait_s):
                 return wait_s if wait_s <= self._policy.longest_wait_s else False
@@ -228,7 +228,7 @@ class Upstream:
     def _record(self, response: ClientResponse, body: bytes) -> None:
         record = answer_recorder.get()
         if record is not None:
-            # UTF-16 read as UTF-8 has a zero after each letter. Replaced by spaces, these do not hide the secret.
+            # UTF-16 read as UTF-8 has a zero after each letter, which would hide the secret. So zeros become spaces.
             text = body.decode("utf-8", "replace").replace("\0", " ")
             url = without(self._secret, str(response.url))
             record(RecordedAnswer(self.source, url, response.status, without(self._secret, text)))
@@ -263,7 +263,7 @@ class Upstream:
 
 
 async def _read(response: ClientResponse, most: int) -> bytes:
-    """Read a body, up to the chunk that makes it longer than `most` bytes."""
+    """Read a body. Stop after the chunk that makes it longer than `most` bytes."""
     body = bytearray()
     async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
         body += chunk

@@ -1,7 +1,4 @@
-"""The page's figures on the accuracy of forecasts, by month and over the last days, beside naive forecasts.
-
-Pure functions.
-"""
+"""The page's figures on the accuracy of forecasts and of naive forecasts, by month and over the last days."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +36,7 @@ _TICKS: Final = 5
 
 
 class Trio(NamedTuple):
-    """One figure for the forecast and for both naive forecasts; NaN if unknown."""
+    """One figure for the forecast and for each naive forecast; NaN if unknown."""
 
     forecast: float
     seven_day_mean: float
@@ -50,7 +47,7 @@ class Trio(NamedTuple):
 class Figures:
     """The scores of forecasts made one number of days ahead, over the `days` delivery days that could be scored.
 
-    Errors are in EUR/MWh, shares are fractions, the boiler's savings EUR a year without VAT.
+    Errors are in EUR/MWh, and shares are fractions. The boiler's savings are in EUR a year without VAT.
     """
 
     days: int
@@ -101,7 +98,7 @@ class BarChart:
 
 @dataclass(frozen=True, slots=True)
 class AccuracySummary:
-    """All figures of the page; `months` are by their first days, the newest first.
+    """All figures of the page. `months` are given by their first days, the newest first.
 
     If `is_backtest`, no forecast of the server has been scored yet, and the figures are from the model's forecasts of
     past days.
@@ -116,10 +113,7 @@ class AccuracySummary:
 
 
 def days_scored(hours: int) -> int:
-    """Return the number of delivery days, of 23, 24 or 25 hours, in this many scored hours.
-
-    On a new server these are fewer than the days of the window.
-    """
+    """Return the number of delivery days in this many scored hours. On a new server, this is less than the window."""
     return max(1, round(hours * HOUR_S / DAY_S)) if hours else 0
 
 
@@ -146,7 +140,7 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 
 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
-    """Return the shortest window with a month of scored days, else the longest with any."""
+    """Return the shortest window with a month of scored days, else the longest window with any scored day."""
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
 
@@ -208,7 +202,7 @@ def _top(months: Sequence[tuple[float, ...]]) -> float:
 
 
 def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
-    """Yield the names of the months, or of every second or third of them, so that they have room."""
+    """Yield the names of all months, or of every second or third month, so that the names have room."""
     slot = 100 / max(len(months), _LEAST_MONTHS)
     every = ceil(len(months) / _MOST_LABELS)
     for number in range(0, len(months), every):

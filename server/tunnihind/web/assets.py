@@ -1,4 +1,4 @@
-"""The files that pages refer to: served from memory, under a path that changes with their content."""
+"""The files that pages refer to. They are served from memory, under a path that changes with their content."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -66,9 +66,9 @@ class Assets:
 
 
 def _served(name: str, body: bytes) -> bytes:
-    """Remove comments and white space from scripts, for a first load that is an eighth smaller.
+    """Remove comments and white space from scripts, so that the first load is an eighth smaller.
 
-    Style sheets stay unchanged: only 1 kB would be saved, and rjsmin's sister library joins selectors within
+    Style sheets stay unchanged. Only 1 kB would be saved, and rjsmin's sister library joins selectors within
     `@container`.
     """
     return jsmin(body.decode()).encode() if _extension(name) == "js" else body
@@ -83,7 +83,7 @@ def _representations(name: str, body: bytes) -> Callable[[Coding], Representatio
     return unchanging(
         body,
         content_type=_CONTENT_TYPES[extension],
-        # Only the picture can be opened as a document, and could do harm as one.
+        # Only the picture can be opened as a document, in which it could do harm.
         content_security_policy=NOTHING_ALLOWED if extension == "svg" else None,
         cache_control=_FOR_EVER,
         of_api=False,
@@ -97,7 +97,7 @@ def page_assets() -> Assets:
 
 
 def page_files() -> list[Path]:
-    """Return where the files of the pages are."""
+    """Return the folder with the files of the pages."""
     installed = Path(__file__).with_name(_CHART)
     in_clone = Path(__file__).parents[3] / "custom_components/tunnihind/frontend" / _CHART
     own = Path(__file__).with_name("static").glob("*.*")

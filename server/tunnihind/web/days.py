@@ -1,4 +1,4 @@
-"""The prices of each day from today on, with their certainty, and the calendar of hours coloured by their prices."""
+"""The prices of each day from today on, how certain they are, and the calendar of hours coloured by price."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ class DaySummary:
 
     @property
     def is_only_an_hour(self) -> bool:
-        """Whether only one hour of the day is known, which says little about the day.
+        """Whether only one hour of the day is known. One hour says little about the day.
 
         On most mornings the forecast ends with such a day, because the last hour of the market's day is the reader's
         first hour of the next day.
@@ -52,7 +52,7 @@ class DaySummary:
 
     @property
     def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
-        """Its periods in groups: each has periods without a gap, all published or all forecast."""
+        """The day's periods in groups. A group has periods without a gap, all published or all forecast."""
         by_kind = groupby(self.periods, key=lambda period: period.settled is None)
         return tuple(tuple(run) for _, run in by_kind)
 
@@ -76,7 +76,7 @@ def days_from(
 
 
 def day_name(day: date, today: date) -> DayName:
-    """Return the name of a day, seen from today; empty if it has only its date."""
+    """Return the name of a day, seen from today; empty for a day that is named only by its date."""
     names: dict[int, DayName] = {0: "today", 1: "tomorrow"}
     return names.get((day - today).days, "")
 
@@ -116,7 +116,7 @@ def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
 
 
 def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
-    """Write the state of a day's prices in words, with its times if it isn't the same all day.
+    """Write the state of a day's prices in words, with times if the state isn't the same all day.
 
     Most days of a forecast have one published hour, because the market's day begins at 01:00 in Estonia.
     """
@@ -141,7 +141,8 @@ def _mean_range(
     """Return the 80% range of a day's mean price; None if no price is a forecast.
 
     The range comes from the forecast's price paths. Not all hours turn out expensive or cheap together, so the mean is
-    more certain than each hour. Without paths, the bounds are the means of the hours' bounds, which is rather too wide.
+    more certain than each hour. Without paths, the bounds are the means of the hours' bounds, which makes the range
+    rather too wide.
 
     The page shows the mean of the medians. If hours may turn out much more expensive but hardly cheaper, nearly all
     paths can be above this mean. The range is then widened to include it.
@@ -176,7 +177,7 @@ _SHORTEST_DAY_S: Final = 23 * HOUR_S
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One hour with its periods, each with a colour: the hour itself or its quarters."""
+    """One hour with its coloured periods: the hour itself or its quarters."""
 
     ts: int
     periods: tuple[PricedPeriod, ...]
@@ -190,7 +191,7 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """One day. A clock hour has one cell; none if spring leaves it out, and two if autumn repeats it."""
+    """One day. A clock hour has one cell. It has none if spring leaves it out, and two if autumn repeats it."""
 
     day: date
     name: DayName

@@ -28,7 +28,7 @@ class PricedPeriod:
 
     @property
     def eur_mwh(self) -> float:
-        """The settled price, else the forecast's median."""
+        """The settled price if there is one, else the forecast's median."""
         return self.percentiles.p50 if self.settled is None else self.settled
 
     @property
@@ -47,10 +47,10 @@ def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
 
 
 def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
-    """Return the fifth of the day for each of its periods, by the price that is shown.
+    """Return, for each period of a day, its fifth of the day by the shown price.
 
-    The rule is the Home Assistant integration's. Equal prices share the middle of their ranks, so a day with one price
-    is normal all day.
+    The Home Assistant integration has the same rule. Equal prices share the middle of their ranks, so a day with one
+    price is normal all day.
     """
     prices = sorted(map(price, periods))
 
@@ -62,7 +62,7 @@ def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], floa
 
 
 def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) -> dict[Day, list[PricedPeriod]]:
-    """Group periods by the day that each belongs to, in order."""
+    """Group periods by their days, in order."""
     grouped: dict[Day, list[PricedPeriod]] = {}
     for ts, period in periods.items():
         grouped.setdefault(days[ts], []).append(period)
@@ -71,7 +71,7 @@ def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) ->
 
 @dataclass(frozen=True, slots=True)
 class Vat:
-    """The chosen VAT. `rates` are the rates of the shown prices. `choices` has all choices with today's rates."""
+    """The chosen VAT. `rates` are the rates in the shown prices. `choices` has all choices with today's rates."""
 
     choice: VatChoice
     rates: VatRates
@@ -90,8 +90,8 @@ class Vat:
 def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -> Vat:
     """Return the reader's choice of VAT.
 
-    The default is the legal rate in cents and in a household's price, and no VAT in EUR/MWh. An API rate of zero, or
-    equal to today's legal rate, is not a separate choice.
+    For cents and for a household's price, the default is the legal rate. For EUR/MWh it is no VAT. An API rate of zero,
+    or equal to today's legal rate, is not a separate choice.
     """
     lawful = vat_rate_at(market.vat_by_law, now)
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
@@ -175,7 +175,7 @@ class Display:
         return self._including("unit.brief.{}")
 
     def _including(self, key: str) -> str:
-        """Return the fitting text of a kind: for the market's price or a household's, with or without VAT."""
+        """Return the fitting text of a kind: for the market's price or a household's price, with or without VAT."""
         package = self.texts(f"package.{self.options.package}") if self.fees == "package" else ""
         fees = {"market": "", "package": "fees.", "own": "own."}[self.fees]
         included = fees + ("withoutVat" if self.vat.choice == "none" else "withVat")
@@ -190,11 +190,11 @@ class Display:
         return market_price(eur_mwh * (1 + rate))
 
     def shown(self, period: PricedPeriod) -> float:
-        """Return the price of a period: settled, else the forecast's median."""
+        """Return the settled price of a period, else the forecast's median."""
         return self.amount(period.eur_mwh, period.ts)
 
     def price(self, period: PricedPeriod) -> str:
-        """Write a period's price: with the API's decimals, or a forecast as a whole number."""
+        """Write a period's price with the API's decimals; a forecast as a whole number."""
         return self._written(self.shown(period), [period], 2)
 
     def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
@@ -202,7 +202,7 @@ class Display:
         return self.texts.whole(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
 
     def told(self, period: PricedPeriod) -> str:
-        """Write a period's price; a forecast gets the word "about"."""
+        """Write a period's price, with "about" if it is a forecast."""
         return self._told(self.price(period), [period])
 
     def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
@@ -250,7 +250,7 @@ class Display:
         return datetime.fromtimestamp(ts, self.zone).date()
 
     def clock(self, ts: float) -> str:
-        """Write an instant as the reader's clock shows it. The hour that autumn repeats gets its time zone."""
+        """Write an instant as the reader's clock shows it. In the hour that autumn repeats, add the time zone."""
         local = datetime.fromtimestamp(ts, UTC).astimezone(self.zone)
         repeated = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
         return f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}"

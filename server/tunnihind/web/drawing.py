@@ -1,6 +1,6 @@
 """The chart that the server draws. Readers see it before a script has run, or without JavaScript.
 
-Coordinates are thousandths of the plot's width and height, y downwards, for an SVG that stretches.
+Coordinates are thousandths of the plot's width and height, with y downwards, so that the SVG can stretch.
 """
 
 from collections import defaultdict
@@ -74,7 +74,7 @@ class Drawing:
 
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
-        """Which part of the word "now" is at its line, so that the word stays within the plot."""
+        """Which end of the word "now" is at the line of the present, so that the word stays within the plot."""
         if self.now < _EDGE * _SIZE:
             return "start"
         return "end" if self.now > (1 - _EDGE) * _SIZE else "middle"
@@ -93,19 +93,22 @@ class _Frame:
         return round(_SIZE * (ts - self.start) / (self.end - self.start), 1)
 
     def y(self, amount: float) -> int:
-        """Return the y coordinate in whole thousandths: finer than a screen's pixels here, in a third of the bytes."""
+        """Return the y coordinate in whole thousandths.
+
+        They are finer than a screen's pixels, and take a third of the bytes.
+        """
         return round(_SIZE * (self.high - amount) / (self.high - self.low))
 
 
 def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, display: Display) -> Drawing | None:
-    """Draw the periods from the start of today on; None without periods."""
+    """Draw the periods from the start of today on. Return None without periods."""
     today = display.day(now)
     shown = [period for period in periods if display.day(period.ts) >= today]
     if not shown:
         return None
     step, low, high = _scale(shown, display)
     frame = _Frame(shown[0].ts, shown[-1].ts + display.step_s + _MARGIN_S, low, high)
-    # One price for each hour: beside a published price, its old forecast would only confuse.
+    # Each hour shows one price. An old forecast beside a published price would only confuse.
     ahead = [period for period in shown if period.forecast and period.settled is None]
     return Drawing(
         start=frame.start,
@@ -143,7 +146,7 @@ def round_step(reach: float, steps: int) -> float:
 
 
 def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Frame, display: Display) -> Iterator[Steps]:
-    """Draw periods as steps, separately for each colour. Each step is joined to the step before it."""
+    """Draw periods as steps, each colour separately. Each step is joined to the step before it."""
     heights = {period.ts: frame.y(display.shown(period)) for period in periods}
     zero = frame.y(0)
     areas = defaultdict[Tint, str](str)
@@ -181,7 +184,7 @@ def _line(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> s
 
 
 def _band(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
-    """Draw the outline of the band: p90 forwards, p10 backwards."""
+    """Draw the outline of the band: first p90 forwards, then p10 backwards."""
     bounds = [(_middle(period, frame, display), *display.interval(period)) for period in periods]
     upper = [(x, frame.y(high)) for x, _, high in bounds]
     lower = [(x, frame.y(low)) for x, low, _ in reversed(bounds)]

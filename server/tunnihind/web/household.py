@@ -11,7 +11,7 @@ from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON
 
 @dataclass(frozen=True, slots=True)
 class Household:
-    """The price of the present period part by part, and remarks on the rates of all shown periods.
+    """The price of the present period in parts, and remarks on the rates of all shown periods.
 
     `parts` has names and amounts in the reader's unit, which add up to `total` apart from rounding.
     """
@@ -25,7 +25,7 @@ class Household:
 def explain(
     tariff: Tariff | None, current: PricedPeriod | None, shown: Iterable[PricedPeriod], now: int, display: Display
 ) -> Household | None:
-    """Explain a household's price as of `now`, unix seconds; without a present price only its rates."""
+    """Explain a household's price as of `now`, unix seconds. Without a present price, explain only the rates."""
     if tariff is None:
         return None
     return Household(

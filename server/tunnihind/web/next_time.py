@@ -1,4 +1,4 @@
-"""The cheapest time ahead, and whether it is worth waiting for. Most readers come to the page for this."""
+"""The cheapest time ahead, and whether it is worth the wait. Most readers come to the page for this."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -17,7 +17,7 @@ _MORNING_H: Final = 6
 
 
 def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
-    """Write the cheapest time of the next 24 hours, and compare it with now; empty if no price is known ahead.
+    """Write the cheapest time of the next 24 hours, and compare it with now. Empty if no price is known ahead.
 
     `current_ts` is the start of the present period.
     """
@@ -43,7 +43,10 @@ def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display:
 
 
 def _day(start: int, now: int, display: Display) -> str:
-    """Write the day of an instant as within a sentence; the coming night is "tonight", which belongs to neither day."""
+    """Write the day of an instant for use within a sentence.
+
+    The coming night is "tonight", because people count it to neither day.
+    """
     day, today, hour = display.day(start), display.day(now), int(display.clock(start)[:2])
     is_tomorrow = day == today + timedelta(days=1)
     if (is_tomorrow and hour < _MORNING_H) or (day == today and hour >= _EVENING_H):

@@ -1,6 +1,6 @@
-"""Notices that a reader needs before trusting the data: gaps, age, invented prices.
+"""Notices that a reader needs before trusting the data: gaps, old data, invented prices.
 
-They include each source's last answer and, on an empty page, the reason why there are no prices.
+Also each source's last answer and, for an empty page, the reason why there are no prices.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,8 +34,7 @@ After twice that time, requests have stopped.
 class SourceState:
     """The time of a source's last usable answer (unix seconds), and its fault since then; `status` is the HTTP status.
 
-    The source's own words stay in the log and in `tunnihind status`, because they may name machines of the operator's
-    network.
+    The source's own words stay in the log and in `tunnihind status`, because they may name the operator's machines.
     """
 
     name: str
@@ -54,7 +53,7 @@ class Notice:
 
 
 def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
-    """Yield the notice that the prices are not today's market. The small view has room for one word of it."""
+    """Yield the notice that the prices are not today's. The small view has room for one word of it."""
     if mode != "live" and display.options.embed == "0":
         yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
 
@@ -68,11 +67,11 @@ def of_address(display: Display) -> Iterator[Notice]:
 def of_data(
     data: ServedData, now: int, display: Display, *, price_is_shown: bool, pipeline_expected: bool
 ) -> Iterator[Notice]:
-    """Yield notices of missing or old data as of `now`, unix seconds, by the same limits as `/readyz`."""
+    """Yield notices of missing or old data as of `now`, unix seconds. The limits are the same as for `/readyz`."""
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))
     if floor_hour(now) not in data.hours.settled:
-        # Without a forecast to show, the place of the price says that it isn't known.
+        # Without a forecast, the page already says in the price's place that the price isn't known.
         if price_is_shown:
             yield _notice("unsettled", display)
     elif not doubts and awaits_tomorrow(data, now) and is_late(data.market, now):
@@ -88,14 +87,14 @@ def of_data(
 
 
 def _age(seconds: int, texts: Texts) -> str:
-    """Write an age of at least an hour: in hours, and from two days on in days."""
+    """Write an age of at least an hour: in hours, or in days from two days on."""
     return texts("age.hours", n=seconds // HOUR_S) if seconds < 2 * DAY_S else texts("age.days", n=seconds // DAY_S)
 
 
 def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
-    """Yield the delivery days, not yet over, with prices that are not accepted, and the name of the notice.
+    """Yield the delivery days whose prices are not accepted, unless they are over, with the name of the notice.
 
-    Half a day of prices doesn't count, because the rest may still come.
+    A day with half of its prices doesn't count, because the rest may still come.
     """
     held = [one for one in data.held if one.zone == data.market.zone and one.reason != "incomplete"]
     for day in sorted({one.day for one in held if day_end(one.day) > now}):
@@ -107,7 +106,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
 
 def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
-    """Write the end of the known prices, the time of the forecast and the time of the last requests, as of `now`."""
+    """Write the end of the known prices, and the times of the forecast and of the last requests, as of `now`."""
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))
@@ -124,7 +123,7 @@ def _notice(name: str, display: Display, *, is_warning: bool = True, **gaps: str
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One source: its data, and the time since which it answers or doesn't."""
+    """One source: its data, and since when it answers or doesn't answer."""
 
     name: str
     state: str

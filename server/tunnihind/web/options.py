@@ -1,4 +1,4 @@
-"""The options of the pages. All of them are in the address, so that a reader can share a view."""
+"""The options of the pages. The address has all options, so that a reader can share a view."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -44,9 +44,9 @@ _RATE_DECIMALS: Final = 3
 class PageOptions:
     """The options for the server's part of a page. The chart's options belong to its script.
 
-    The `zone` comes from the page's path and is not a parameter. On top of the market's price, a household in Estonia
-    pays by its `package` and `margin`. In other countries it pays `network` by day, `night`, `other` and `margin`, all
-    in c/kWh without VAT. They are added unless `price` asks for the market's price.
+    The `zone` comes from the page's path and is not a parameter. In Estonia, a household's `package` and `margin` are
+    added to the market's price. In other countries, `network` (by day), `night`, `other` and `margin` are added. All
+    are in c/kWh without VAT. With `price` asking for the market's price, nothing is added.
 
     `lang` is the browser's language unless `names_lang` says that the address has it. `unknown` are the parameters with
     an unknown value.
@@ -122,7 +122,7 @@ class PageOptions:
     def link(self, **changes: str) -> str:
         """Return the query string of the same page with some options changed.
 
-        Defaults are left out, and so is a language that nobody has chosen: other readers see their own.
+        Defaults are left out. A language that nobody has chosen is also left out, so that other readers see their own.
         """
         given = asdict(replace(self, **changes))  # type: ignore[arg-type]  # templates pass what is in _CHOICES
         lang = {"lang": given["lang"]} if self.names_lang or "lang" in changes else {}
@@ -143,7 +143,7 @@ def _rates_in(zone: Zone) -> tuple[str, ...]:
 
 
 def _rate(text: str) -> str:
-    """Normalise a rate, so that equal rates are one page. An invalid rate becomes empty."""
+    """Normalise a rate, so that equal rates share a page. An invalid rate becomes empty."""
     try:
         rate = float(text.strip().replace(",", "."))
     except ValueError:
@@ -153,7 +153,10 @@ def _rate(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def preferred_language(accept_language: str) -> Language:
-    """Choose the page's language by an Accept-Language field value (RFC 9110, section 12.5.4): the first of equals."""
+    """Choose the page's language by an Accept-Language field value (RFC 9110, section 12.5.4).
+
+    The first of equals wins.
+    """
     weights: dict[str, float] = {}
     for tag, weight in weighted_members(accept_language):
         weights.setdefault(tag.partition("-")[0], weight)

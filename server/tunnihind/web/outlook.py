@@ -1,7 +1,7 @@
-"""The highlights of the hours ahead: cheap and expensive hours, and days that differ from the usual.
+"""The highlights of the hours ahead: cheap and expensive hours, and days with unusual prices.
 
 All amounts are as on the page, in the reader's unit. An hour is cheap or expensive compared with the mean of its day.
-It also has to be on the same side of the usual price, the mean of the two weeks before.
+It also has to be cheap or expensive compared with the usual price, the mean of the two weeks before.
 
 The table shows how often the sentences came true, on 365 mornings of 2025 with the model's forecasts as of 09:00 UTC,
 prices with 24% VAT (`tests/benchmarks/bench_outlook.py`):
@@ -77,10 +77,10 @@ class DayOutlook:
     """The highlights of a day of the reader's calendar, from `now` on. It has none if all fields are empty.
 
     `usual` compares the whole day with the two weeks before; a forecast counts by its median. Hours in `negative` have
-    published prices below zero. A forecast can't tell which side of zero a price will be on, so its lowest hours are
+    published prices below zero. A forecast can't tell whether a price will be below zero, so its lowest hours are
     `near_zero`. In the hours of `possible`, the forecast's 90th percentile is higher than any price of those two weeks.
-    `possible` is empty if some hours are `expensive` anyway, because their range shows the same. `weather` is the
-    forecast weather that explains the prices: wind or sun explain low prices, calm explains high ones.
+    `possible` is empty if some hours are `expensive`, because the range of these hours shows the same. `weather` is the
+    forecast weather that explains the prices. Wind or sun explain low prices; calm explains high prices.
     """
 
     day: date
@@ -108,7 +108,7 @@ class DayOutlook:
 
 @dataclass(frozen=True, slots=True)
 class _Hour:
-    """The mean price of an hour and, for a forecast, the mean of its 90th percentiles."""
+    """An hour's mean price. For a forecast, also the mean of its 90th percentiles."""
 
     ts: int
     amount: float
@@ -178,7 +178,7 @@ def _usual(days: Sequence[Sequence[_Hour]]) -> _Usual | None:
 def _day_outlook(
     day: date, hours: Sequence[_Hour], usual: _Usual | None, notable: float, since: int, *, is_near: bool
 ) -> DayOutlook:
-    """Return the highlights of a day from an hour on. Cheap and expensive hours are named only if the day `is_near`."""
+    """Return the highlights of a day from `since` on. Cheap and expensive hours are named only if the day `is_near`."""
     mean = fmean(hour.amount for hour in hours)
     centre = usual.mean if usual else mean
     margin, beyond = max(notable, _NOTABLE * abs(mean)), _BEYOND_USUAL * notable
@@ -212,7 +212,7 @@ def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | No
 
 
 def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
-    """Return the hours whose price may be higher than any in the two weeks before, and far above the usual."""
+    """Return the hours whose price may be higher than any in the two weeks before, and far above the usual price."""
     level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
     return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
 
@@ -220,7 +220,7 @@ def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Sp
 def _spans(
     hours: Sequence[tuple[int, float]], level: float, peak: float | None = None, *, shortest: int = HOUR_S
 ) -> tuple[Span, ...]:
-    """Return the spans of hours whose values are above a level and reach a peak: the largest ones, in order of time.
+    """Return the largest spans of hours whose values are above a level and reach a peak, in order of time.
 
     `hours` are pairs of start and value. `shortest` is the least length of a span, seconds.
     """
@@ -249,7 +249,7 @@ def sentences(
 
 
 class _Sentences:
-    """Writes in a reader's language. No forecast sounds certain, and its prices come with their range."""
+    """Writes in a reader's language. No forecast sounds certain, and a forecast's prices come with their range."""
 
     def __init__(self, days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display) -> None:
         self._days = days
@@ -285,7 +285,7 @@ class _Sentences:
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
-        """Write how high the day's prices are, by the forecast's median if they aren't known."""
+        """Write how high the day's prices are. The forecast's median counts if they aren't known."""
         kinds = {
             "negative": outlook.negative,
             "nearZero": outlook.near_zero,
@@ -323,7 +323,7 @@ class _Sentences:
         return self._text("outlook.veryExpensive", when=self._when(outlook.day, outlook.possible), top=f" ({top})")
 
     def _top(self, day: date, spans: Sequence[Span]) -> str:
-        """Write the highest price within some hours in brackets. A forecast comes with its range."""
+        """Write the highest price within some hours, in brackets. A forecast comes with its range."""
         if not spans:
             return ""
         periods = self._within(day, spans)

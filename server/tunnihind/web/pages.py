@@ -45,17 +45,17 @@ class PageQueue:
         self._waiting = Counter[Hashable]()
 
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
-        """Call `make` when it is its turn, and return its page; None if too many other pages are waiting already.
+        """Call `make` in its turn, and return its page; None if too many other pages are waiting already.
 
-        The same `key` means the same page. All requests for one page together take one place in the queue, because all
-        open pages ask at the same second, just after the full hour.
+        The same `key` means the same page. All requests for one page together take one place in the queue. Just after
+        the full hour, all open pages ask in the same second.
         """
         if key not in self._waiting and len(self._waiting) >= MOST_WAITING:
             return None
         self._waiting[key] += 1
         try:
             async with self._turn:
-                # The lock alone would start the next page at once, so other requests would wait for all pages.
+                # With the lock alone, the next page would start at once, and other requests would wait for all pages.
                 await asyncio.sleep(0)
                 return make()
         finally:
@@ -122,7 +122,10 @@ def _templates() -> Environment:
 
 
 def page_handler(page: Page, zone: Zone) -> Handler:
-    """Handle a page of a zone with the options of the query string. Unknown parameters are for the page's script."""
+    """Handle a page of a zone with the options of the query string.
+
+    Unknown parameters are ignored here; the page's script may use them.
+    """
 
     async def handle(request: web.Request) -> web.StreamResponse:
         return reply(request, page(_options(request, zone), accepted_coding(request)))
@@ -151,14 +154,14 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
 
 
 def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Handler:
-    """Handle the dashboard like `page_handler`. Its sets of options are endless, so new pages wait in a queue."""
+    """Handle the dashboard like `page_handler`. Options can be combined without end, so new pages wait in a queue."""
     queue = PageQueue()
 
     async def handle(request: web.Request) -> web.StreamResponse:
         options, coding = _options(request, zone), accepted_coding(request)
 
         def make() -> Representation | None:
-            # A client that has gone needs no page, and another request may have had this page made meanwhile.
+            # A client that has gone needs no page. Another request may have made this page meanwhile.
             return None if request.transport is None else page(options, coding)
 
         ready = page.ready(options, coding)
@@ -214,7 +217,10 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
 
 
 class DashboardPage:
-    """The dashboard. For each requested set of options it is made at most once a minute, and when the data change."""
+    """The dashboard.
+
+    For each requested set of options, the page is made at most once a minute, and whenever the data change.
+    """
 
     def __init__(
         self,
@@ -238,7 +244,7 @@ class DashboardPage:
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
     def ready(self, options: PageOptions, coding: Coding) -> Representation | None:
-        """Return the page in a coding if it is made already: compressing it takes a twentieth of the time.
+        """Return the page in a coding if the page is already made. Compressing takes a twentieth of the time of making.
 
         Raises StoreError before there is data.
         """
@@ -258,7 +264,7 @@ class DashboardPage:
         return self._ready[options, coding]
 
     def _drop_old(self, now: int) -> None:
-        """Drop the pages of an earlier minute or of other data, and representations of an earlier second.
+        """Drop pages of an earlier minute or with other data, and representations of an earlier second.
 
         Raises StoreError before there is data.
         """
@@ -292,7 +298,7 @@ class DashboardPage:
 
 
 def accuracy_page(site: Site, snapshot: Snapshot, surroundings: Callable[[], Surroundings], mode: Mode) -> Page:
-    """Return the page on the forecasts' accuracy, made once for each set of options until the data change.
+    """Return the page on the forecasts' accuracy. It is made once for each set of options until the data change.
 
     The page raises StoreError before there is data.
     """

@@ -1,6 +1,6 @@
 """Parts of the API reference beside the OpenAPI document: its texts in a language, and recipes for common clients.
 
-Recipes are files that work once their address is the server's.
+Recipes are files that work once they contain the server's address.
 """
 
 import re
@@ -48,7 +48,7 @@ def translation(settings: Settings, language: Language) -> Translate:
 
 @cache
 def _translations(what: str, language: Language) -> Mapping[str, Any]:
-    """Return the translations of the document's texts, or of each recipe's comments; empty for English."""
+    """Return the translations of the document's texts or of the recipes' comments; empty for English."""
     if language == "en":
         return {}
     source = files("tunnihind.web").joinpath("locales", f"{what}.{language}.json").read_bytes()

@@ -1,4 +1,4 @@
-"""The scale of colours, from the last 30 days. All prices of a page and of Home Assistant's card share it."""
+"""The scale of colours, made from the last 30 days. All prices of a page and of Home Assistant's card use it."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ _FAR_EUR_MWH: Final = 1000.0
 
 
 def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
-    """Return market prices, EUR/MWh, in the reader's unit, on average over some hours.
+    """Convert market prices, EUR/MWh, to the reader's unit, on average over some hours.
 
     With fees that change by the hour, a market price gives different amounts in different hours.
     """

@@ -44,9 +44,9 @@ _HOLIDAYS_AHEAD: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The pages' content beside the served data: the weather, None if it is too old, and the sources.
+    """The pages' content beside the served data: the weather and the sources. The weather is None if it is too old.
 
-    `weather_scores` say how good the forecasts of the weather turned out to be.
+    `weather_scores` are the scores of past weather forecasts.
     """
 
     weather: RegionWeather | None = None
@@ -61,10 +61,10 @@ NO_SURROUNDINGS: Final = Surroundings()
 class Summary:
     """All words and figures of the dashboard. Without any known price, `emptiness` has the reason.
 
-    `cheapest` is a sentence about the next cheap time. `outlook` has sentences about the highlights ahead, if any.
-    `scale` has the prices that separate the colours, in the reader's unit, and `tint` is the present price's colour.
-    `beyond` has the hours of the forecast past the API's hours, EUR/MWh; on most servers it is empty. `household` is
-    None if market prices are shown.
+    `cheapest` is a sentence about the next cheap time. `outlook` has sentences about the highlights ahead; it may be
+    empty. `scale` has the prices that separate the colours, in the reader's unit, and `tint` is the present price's
+    colour. `beyond` has the hours of the forecast past the API's hours, EUR/MWh; on most servers it is empty.
+    `household` is None if market prices are shown.
     """
 
     display: Display
@@ -103,7 +103,7 @@ def summarise(
 ) -> Summary:
     """Work out the dashboard as of `now`, unix seconds.
 
-    The small view has no sentences, days, calendar or scores. Without them there is half the work.
+    The small view has no sentences, days, calendar or scores. Leaving these out halves the work.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)
@@ -168,14 +168,14 @@ def _beyond(
 
 
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
-    """Return the surcharge for all periods, and for later ones while the page stays open."""
+    """Return the surcharge for all periods and for one day after them. A page that stays open shows later periods."""
     if tariff is None:
         return NO_SURCHARGE
     return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)
 
 
 def _holidays(market: Market, now: int) -> Iterator[str]:
-    """Yield a country's public holidays around now as ISO dates, including later ones while a page stays open."""
+    """Yield a country's public holidays as ISO dates, including those of later days, because a page may stay open."""
     today = market.local(now).date()
     for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_BACK, _HOLIDAYS_AHEAD)):
         if is_holiday(day, market.country):

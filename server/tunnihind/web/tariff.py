@@ -44,7 +44,7 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
-    """The price of transmission at each time of the network's clock; None for the peaks of a package without them."""
+    """The price of transmission at each time of the network's clock; None for the peaks of a package without peaks."""
 
     day: float
     night: float
@@ -53,9 +53,10 @@ class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry[Rate](msgspec.Struct, frozen=True, kw_only=True):
-    """A rate that holds from `since` to `until`, both included; None if the end is not known.
+    """A rate that holds from `since` to `until`, both included.
 
-    `as_of` is the day on which its source was read, `disputed` the rate of another source.
+    `until` is None if the end is not known. `as_of` is the day on which the source was read. `disputed` is the rate of
+    another source.
     """
 
     rate: Rate
@@ -92,13 +93,13 @@ READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the entry of that day, else the last one before it, else the first one."""
+    """Return the entry of that day, else the last entry before it, else the first entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
 
 
 class UnknownRate(NamedTuple):
-    """A part whose rate isn't known on a day, because the day is after the last known rate or before the first."""
+    """A part whose rate isn't known on a day, because the day is after the last known rate or before the first one."""
 
     part: Part
     bound: date
@@ -128,7 +129,7 @@ class PackageTariff:
         return {"margin": self.margin, "network": _rate_at(_network_time(wall, network), network), **fees}
 
     def network_time(self, ts: int) -> NetworkTime | None:
-        """Return which rate of the package holds at an instant; None if it has only one."""
+        """Return which rate of the package holds at an instant; None if the package has only one rate."""
         wall = ESTONIA.local(ts)
         rates = nearest_entry(NETWORK[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_time(wall, rates)
@@ -146,7 +147,7 @@ class PackageTariff:
 
 @dataclass(frozen=True, slots=True)
 class OwnTariff:
-    """A household's own rates, c/kWh without VAT: the network's rates by day and night, its margin, other fees.
+    """A household's own rates, c/kWh without VAT: the network's rates by day and night, the margin, and other fees.
 
     Day is 07 to 22 by the market's clock on working days, and night is the rest, as in Estonia.
     """
@@ -168,7 +169,7 @@ class OwnTariff:
         return {"margin": self.margin, "network": network, "other": self.other}
 
     def network_time(self, ts: int) -> NetworkTime | None:
-        """Return which rate of the network holds at an instant; None if there is only one."""
+        """Return which rate of the network holds at an instant; None if there is only one rate."""
         if not self.has_nights:
             return None
         return "night" if is_night(self.market.local(ts), self.market.country) else "day"

@@ -1,4 +1,4 @@
-"""The words of the pages in each language, and how it formats numbers and dates."""
+"""The words of the pages in each language, and each language's format of numbers and dates."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -41,7 +41,10 @@ class Texts:
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return a text; if it has plural forms, the form for `n`. Raises KeyError if the language has none."""
+        """Return a text, or its plural form for `n` if it has plural forms.
+
+        Raises KeyError if the language has none.
+        """
         said: str | Mapping[str, str] = self._table[key]
         text = said if isinstance(said, str) else said[plural(self.language, gaps["n"])]
         return text.format(**gaps) if gaps else text
@@ -57,11 +60,15 @@ class Texts:
         return written.replace("-", _MINUS).replace(".", self._table["decimal"])
 
     def whole(self, value: float) -> str:
-        """Write a number without decimals. A half goes away from zero, as in the pages' scripts."""
+        """Write a number without decimals. Halves are rounded away from zero, as in the pages' scripts."""
         return self.number(copysign(floor(abs(value) + 0.5), value), 0)
 
     def whole_range(self, low: float, high: float) -> str:
-        """Write a range of numbers. Beside a minus sign there is no dash, which would look like another one."""
+        """Write a range of numbers.
+
+        If the lower number is negative, an ellipsis replaces the dash, because the dash would look like a second minus
+        sign.
+        """
         between = " … " if low < 0 else "–"
         return f"{self.whole(low)}{between}{self.whole(high)}"
 
@@ -70,7 +77,7 @@ class Texts:
         return f"{self.number(share * 100, 0)}%"
 
     def vat(self, rate: float) -> str:
-        """Write a VAT rate, which may have a fraction of a percent."""
+        """Write a VAT rate in percent, with decimals if it has any."""
         return vat_text(rate).replace(".", self._table["decimal"])
 
     def names(self, zone: Zone) -> Mapping[str, str]:
@@ -103,7 +110,7 @@ class Texts:
 
 
 def plural(language: Language, n: object) -> str:
-    """Return which plural form a language has for a whole number: by Unicode's rules, as `Intl.PluralRules` does."""
+    """Return a language's plural form for a whole number, by Unicode's rules, as `Intl.PluralRules` does."""
     if not isinstance(n, int):
         raise TypeError(f"plural forms are for whole numbers, not {n!r}")
     if language != "ru":

@@ -1,7 +1,7 @@
 """The newest forecast of wind and sun in the region whose weather moves a zone's price most, and its drawing.
 
-They are drawn as two quiet bands under the chart, for an SVG that stretches and shows any part of the time. A step to
-the right is an hour, from `start_ts` on, so the SVG's `viewBox` alone chooses the visible part.
+Wind and sun are drawn as two bands under the chart. One unit to the right is an hour, from `start_ts` on, so the SVG's
+`viewBox` alone chooses the visible part of the time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,9 +46,11 @@ _HEIGHT: Final = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionWeather:
-    """The mean over the places for each hour from `start_ts` on; NaN if one of them isn't known; shape (hours,).
+    """The mean over the region's places for each hour from `start_ts` on, shape (hours,).
 
-    `wind` is the speed 100 m above ground, m/s, `sun` the shortwave radiation on the ground, W/m².
+    It is NaN if a place isn't known.
+
+    `wind` is the wind speed 100 m above ground, m/s. `sun` is the shortwave radiation on the ground, W/m².
     """
 
     start_ts: int
@@ -73,7 +75,7 @@ class RegionWeather:
         return cls(start_ts + first * HOUR_S, wind[first:end], sun[first:end])
 
     def at(self, hours: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the wind and the sun of some hours, NaN if they aren't known; `hours` are their starts."""
+        """Return the wind and the sun of some hours, NaN if unknown. `hours` are the starts of the hours."""
         slots = (np.asarray(hours, np.int64) - self.start_ts) // HOUR_S
         is_inside = (slots >= 0) & (slots < self.wind.size)
         at = np.where(is_inside, slots, 0)
@@ -82,7 +84,7 @@ class RegionWeather:
 
 @dataclass(frozen=True, slots=True)
 class WeatherStrip:
-    """Paths of both bands, each 100 high; their tops; the hours' values; each day in words; and the region's name.
+    """Both bands, each 100 high: their paths and tops, the hours' values, each day in words, and the region's name.
 
     The part that is visible at first begins `shown_from` hours after `start_ts`.
     """
@@ -125,13 +127,13 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
 
 
 def _top(values: Floats, tops: Sequence[int]) -> int:
-    """Return the least top above all known values, else the highest top."""
+    """Return the lowest of the `tops` above all known values, else the highest one."""
     highest = np.nanmax(values, initial=0)
     return next((top for top in tops if highest <= top), tops[-1])
 
 
 def _area(shares: Floats) -> str:
-    """Draw the area under each run of known values. A value's point is in the middle of its hour."""
+    """Draw the area under each run of known values. Each value's point is in the middle of its hour."""
     heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
     path = []
     for is_known, run in groupby(range(heights.size), key=lambda hour: bool(np.isfinite(heights[hour]))):

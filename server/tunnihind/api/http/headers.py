@@ -1,4 +1,4 @@
-"""Header fields: those of all answers, and the request's fields for codings and conditional requests."""
+"""The header fields of all answers, and the request's fields for codings and conditional requests."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -16,7 +16,7 @@ METHODS: Final = "GET, HEAD, OPTIONS"
 _COMMON: Final = {
     "Access-Control-Allow-Origin": "*",
     "Referrer-Policy": "no-referrer",
-    # The name has no version, unlike aiohttp's own value, which helps attackers.
+    # The name has no version, because a version helps attackers. aiohttp's own value has one.
     "Server": "Tunnihind",
     "X-Content-Type-Options": "nosniff",
 }
@@ -88,7 +88,7 @@ def accepted_coding(request: web.Request) -> Coding:
 
 @lru_cache(maxsize=256)
 def best_coding(accept_encoding: str) -> Coding:
-    """Choose the content coding for an Accept-Encoding field value, identity if nothing is acceptable."""
+    """Choose the content coding for an Accept-Encoding field value: identity if no other is acceptable."""
     weights = {_ALIASES.get(name, name): weight for name, weight in weighted_members(accept_encoding)}
     wildcard = weights.get("*")
     best: Coding = "identity"
@@ -102,7 +102,7 @@ def best_coding(accept_encoding: str) -> Coding:
 
 
 def weighted_members(field: str) -> Iterator[tuple[str, float]]:
-    """Yield each member of an Accept field's value in lower case with its weight. Invalid ones are skipped."""
+    """Yield each member of an Accept field's value in lower case with its weight. Invalid members are skipped."""
     for member in field.lower().split(","):
         name, *parameters = (part.strip() for part in member.split(";"))
         weight = _weight(parameters)
@@ -130,7 +130,7 @@ def has_already(request: web.Request, tag: str) -> bool:
 
 
 def is_current(if_none_match: str, tag: str) -> bool:
-    """Return whether an If-None-Match field value contains the opaque tag (given with its quotes), or is `*`.
+    """Return whether an If-None-Match field value is `*` or contains the opaque tag, which is given with its quotes.
 
     The comparison is the weak one. Tags are quoted and contain no quotes, so our tag with its quotes can only be found
     as a member of the list.

@@ -1,4 +1,4 @@
-"""Bodies in their content codings, with the fields that describe them to caches and clients.
+"""Bodies in their content codings, with the header fields that describe them to caches and clients.
 
 They are made once and sent many times, as whole messages if possible.
 """
@@ -25,11 +25,11 @@ type Message = tuple[bytes, bytes]
 
 @dataclass(frozen=True, slots=True)
 class PreparedAnswer:
-    """An answer for any number of requests, as header fields and body, and if possible as the whole message.
+    """An answer for any number of requests: its header fields and body, and if possible the whole message.
 
-    aiohttp serialises the fields of every response again. An answer may be the same for everybody within a second. A
-    message serialised once then answers 1.7 times as many requests for the same processor time
-    (`tests/benchmarks/bench_requests.py`). That is why `_MessageResponse` does aiohttp's work here.
+    aiohttp serialises the fields of every response again. But an answer may be the same for everybody within a second.
+    If its message is serialised only once, the same processor time answers 1.7 times as many requests
+    (`tests/benchmarks/bench_requests.py`). So `_MessageResponse` does aiohttp's work here.
     """
 
     status: HTTPStatus
@@ -66,7 +66,7 @@ def _message(status: HTTPStatus, fields: CIMultiDict[str], body: bytes) -> Messa
 
 
 def _takes_message(request: web.Request) -> bool:
-    """Return whether a serialised message fits: HTTP/1.1, a body wanted, and no `Connection: close` to add."""
+    """Return whether a serialised message fits: an HTTP/1.1 request that wants a body and keeps the connection open."""
     return request.version == HttpVersion11 and request.method == "GET" and request.keep_alive
 
 
@@ -100,7 +100,7 @@ class _MessageResponse(web.StreamResponse):
 
 
 def last_answer(response: web.StreamResponse) -> web.StreamResponse:
-    """Return a response that ends the connection, and says so (`Connection: close`)."""
+    """Return a response that ends the connection and has `Connection: close`."""
     closing = response.answer.plain_response() if isinstance(response, _MessageResponse) else response
     closing.force_close()
     return closing
@@ -142,9 +142,9 @@ def represent(
 ) -> Representation:
     """Encode a body and make its header fields. `vary` names the request's fields that the body depends on.
 
-    Only an answer `of_api` has the fields that describe the API. `more_fields` are those of this body alone, which a
-    304 has too. `date` is the Date field of a representation that lives no longer than a second, so that its messages
-    can be serialised in advance.
+    Only an answer `of_api` has the fields that describe the API. `more_fields` are header fields that only this body
+    has. A 304 answer has them too. `date` is the Date field of a representation that lives at most a second; its
+    messages can then be serialised in advance.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})

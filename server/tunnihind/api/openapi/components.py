@@ -41,7 +41,7 @@ _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-A
 def cached(body: Document, *fields: str) -> Document:
     """Return the answers of a cacheable resource: 200 with `body`, which comes from `content`, and 304.
 
-    `fields` are header fields that only this resource has.
+    Only this resource has the header `fields`.
     """
     return {
         "200": {"description": "The answer.", "headers": _fields(*_OF_CACHED, *fields), "content": body},
@@ -175,7 +175,7 @@ def schema_components(vat: VatRates) -> Document:
 
 
 def _convert_examples(properties: Document, vat_rate: float) -> None:
-    """Compute the examples of consumer-unit fields from those of the market-unit fields."""
+    """Compute the examples of consumer-unit fields from the examples of the market-unit fields."""
     for consumer_field, market_field in _CONSUMER_UNITS.items():
         if consumer_field in properties:
             market_example = properties[market_field]["examples"][0]
@@ -183,7 +183,7 @@ def _convert_examples(properties: Document, vat_rate: float) -> None:
 
 
 def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or lists of prices
-    """Convert a market-unit price, EUR/MWh, or each price in lists."""
+    """Convert a market-unit price, EUR/MWh, or each price of a list."""
     if isinstance(price, list):
         return [_converted(one, vat_rate) for one in price]
     return consumer_price(price, vat_rate)
