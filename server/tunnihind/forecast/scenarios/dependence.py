@@ -79,9 +79,9 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 
 
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
-    """Return the positions of 20 issues, the newest first, from the ascending days of all issues; None if fewer fit.
+    """Return the positions of 20 issues, newest first. Return None if fewer fit.
 
-    They are a week apart, or as far apart as 20 issues allow.
+    `whole` has the ascending days of all issues. They are a week apart, or as far apart as 20 issues allow.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

@@ -26,7 +26,7 @@ SCORE_DAYS: Final = 90
 SCORE_HORIZON_H: Final = 24
 BACKTEST_TIER: Final = "backtest"
 ENOUGH_HOURS: Final = 28 * 24
-"""A `BacktestScore` needs this many scored hours. They are four weeks, so each weekday counts four times."""
+"""A `BacktestScore` needs this many scored hours. That is four weeks, so each weekday counts four times."""
 
 
 @dataclass(frozen=True, slots=True)

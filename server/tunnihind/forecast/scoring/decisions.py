@@ -43,7 +43,7 @@ class Hours(NamedTuple):
 
 
 class Savings(NamedTuple):
-    """The savings of plans against the mean price, EUR/MWh: by each forecast, and with perfect foresight."""
+    """The savings of plans against the mean price, EUR/MWh, by each forecast and with perfect foresight."""
 
     forecast: float
     baseline: float
@@ -68,7 +68,10 @@ def savings(hours: Hours, periods: int) -> Savings | None:
 
 
 def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
-    """Return the savings of `PLAN_HOURS` within a delivery day, by hours; empty if a price or forecast is unknown."""
+    """Return the savings of `PLAN_HOURS` within a delivery day, by hours.
+
+    The result is empty if a price or a forecast is unknown.
+    """
     found = {hours: savings(day, hours * HOUR_S // step_s) for hours in PLAN_HOURS}
     return {hours: of_plan for hours, of_plan in found.items() if of_plan is not None}
 

@@ -120,7 +120,7 @@ def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
 
 
 def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScores, ...]:
-    """Return the scores over each of `WINDOWS_DAYS` up to the newest settled day; empty if no price is settled."""
+    """Return the scores over each of `WINDOWS_DAYS` up to the newest settled day, none if no price is settled."""
     if newest is None:
         return ()
     return tuple(

@@ -15,7 +15,7 @@ import numpy as np
 from tunnihind.forecast.known import Floats, Instants
 
 LAGS: Final = 7
-"""Errors are assumed to persist for this many days. They are a week, because the forecast reaches a week."""
+"""Errors are assumed to persist for this many days. It is a week, because the forecast reaches a week."""
 ENOUGH_DAYS: Final = 28
 """The test needs this many days. With fewer, a variance with seven lags says little."""
 

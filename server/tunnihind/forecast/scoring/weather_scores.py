@@ -63,7 +63,7 @@ class VariableScores:
 
 
 def scored_names(market: Market) -> tuple[str, ...]:
-    """Return the covariates that are scored: wind and temperature where they move the market's price most."""
+    """Return the covariates that are scored: wind and temperature at the places that move the market's price most."""
     return tuple(name for variable, drives in SCORED for name in _names(variable, drives, market))
 
 
