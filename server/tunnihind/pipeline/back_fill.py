@@ -23,11 +23,12 @@ FILLED_UP: Final = "covariates filled up"
 """The instant at which a source's new days sufficed to make another forecast worthwhile."""
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this time. The ordinary fetches reach no further back, so
-a longer stop of the server leaves a gap."""
+"""A year that was filled before its end is filled again after this time. The ordinary fetches reach no further back
+than this, so a longer stop of the server leaves a gap."""
 
 MONTH_LASTS_S: Final = DAY_S
-"""A month of covariates is filled again after this time. It is short because a missed hourly forecast is lost."""
+"""A month of covariates is filled again after this time. It is a short time because a missed hourly forecast is
+lost."""
 
 _PART_DAYS: Final = 31
 """A part has the 12,000 quarters of four zones. It briefly takes 25 MB, where a whole year would take 200 MB."""
@@ -177,7 +178,7 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Return the first and last days of the parts in which a year is asked for up to `last`, newest first."""
+    """Return the parts in which a year is asked for up to `last`, newest first, by their first and last days."""
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
 

@@ -29,8 +29,8 @@ FORMAT: Final = 1
 """Increases with every change of the files' format or content."""
 MOST_FILES: Final = 12
 """Files beyond this number are deleted, the longest unused first. The files in use are learners at two refits, the
-forecasts issued up to yesterday and up to today, and the season of all days, each before the auction and after it. The
-rest is room for a second server."""
+forecasts issued up to yesterday and up to today, and the season of all days. Each exists twice: for the time before the
+auction and after it. The remaining files are room for a second server."""
 LEFT_FREE: Final = 64 * 1024 * 1024
 """This many free bytes of the disk are left to the database, because its data can't be made again."""
 

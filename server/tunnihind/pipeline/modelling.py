@@ -277,7 +277,7 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """Stop the processes at once. They only read, and the server's end must not wait for a backtest."""
+        """Stop the processes at once. They only read, so the server's end need not wait for a backtest."""
         self._worker.close()
         self._past_worker.close()
 

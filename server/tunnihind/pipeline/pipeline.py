@@ -128,7 +128,7 @@ class Pipeline:
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
-        """Do all due tasks once, except those of some jobs. Return whether all succeeded and made a forecast."""
+        """Do all due tasks once, except those `without` names. Return whether all succeeded and made a forecast."""
         self._on_change = on_change
         try:
             while await self._advance(without):

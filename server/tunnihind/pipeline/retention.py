@@ -47,7 +47,7 @@ def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
-    """Return the issues of a covariate that need not be kept. `issues` maps their instants to the start of their run.
+    """Return the issues of a covariate that need not be kept. `issues` maps each instant to the start of its run.
 
     The first run of each day is always kept, because the model is trained on the first runs.
     """

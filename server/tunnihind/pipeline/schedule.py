@@ -170,7 +170,7 @@ def next_due(situation: Situation, now: int) -> float:
 
 
 def due_at(task: Task, situation: Situation, now: int) -> float:
-    """Return the instant at which a task is due: in the past if it is due now, infinite if it has no work."""
+    """Return when a task is due. It is in the past if the task is due now, and infinite if the task has no work."""
     tries = situation.of(task)
     wanted = _wanted_at(task, situation, now)
     if tries.tried_ts is None or tries.tried_ts > now:

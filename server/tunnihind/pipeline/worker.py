@@ -38,9 +38,9 @@ _KILL_S: Final = 5.0
 """A killed process is gone within milliseconds, unless a disk does not answer it."""
 _NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
 _RETURNS_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
-"""The GNU C library takes pieces of this size and more from the system one by one, and returns them once freed.
-
-By default it learns to keep such pieces. That is faster but leaves gaps: a third of all memory over many forecasts.
+"""The GNU C library takes pieces of this size or more from the system one by one, and returns them once they are freed.
+By default the library learns to keep such pieces. That is faster but leaves gaps. After many forecasts, gaps take a
+third of all memory.
 """
 
 
@@ -267,7 +267,7 @@ class _Process:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment that the program needs to start. The rest may hold secrets, so it comes as a message.
+    """Return the environment that the program needs to start. The rest may hold secrets, so a message brings it.
 
     Other users of the machine may see a process's first environment (`/proc/PID/environ`).
     """

@@ -53,7 +53,7 @@ class DayPrices:
         return self.whole_hours | hourly_prices(self.quarters)
 
     def paired_with(self, other: DayPrices) -> list[Pair]:
-        """Return the prices that both have, in order of time. Where one side has only hours, compare hours."""
+        """Return the prices that both days have, in order of time. Where one day has only hours, hours are paired."""
         pairs = [Pair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters]
         by_quarter = {floor_hour(pair.ts) for pair in pairs}
         pairs += [

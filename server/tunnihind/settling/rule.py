@@ -147,7 +147,7 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
 
 
 def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
-    """Settle the prices of two agreeing sources, at once unless they change agreed prices in a way that looks wrong."""
+    """Settle the prices of two agreeing sources. They wait if they change agreed prices in a way that looks wrong."""
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
     if settled is not None and changes and max(one.witness.since_ts for one in pair) <= settled.imported_ts:

@@ -36,14 +36,14 @@ class PriceAnswer:
     sheets: Sequence[DaySheet]
 
     def fault_of(self, zone: Zone) -> str:
-        """Return why no day of a zone can be read, an empty text if one can be read or there is none."""
+        """Return why no day of a zone can be read. Return an empty text if a day can be read or there are no days."""
         faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
         return faults[0] if faults and all(faults) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of answers. If all settled prices turned out wrong, `wrong_since` is when the first was settled."""
+    """The result of answers. If all settled prices were wrong, `wrong_since` is when the first of them was settled."""
 
     added: Added = field(default_factory=Added)
     wrong_since: int | None = None

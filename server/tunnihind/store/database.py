@@ -1,4 +1,4 @@
-"""The connection to the database: opening it, reading and writing transactions, and errors in plain words."""
+"""The connection to the database. It has transactions for reading and writing, and errors in plain words."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -33,11 +33,11 @@ def _count_nothing(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
 class Database:
     """An SQL database. Every access is one transaction of `reading` or `writing`.
 
-    The next access notices if the database has gone away, or if another has replaced it.
+    The next access notices if the database is gone, or if another database has replaced it.
     """
 
     def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
-        """Prepare to connect. Raises SettingsError for a malformed address, StoreError."""
+        """Prepare to connect. Raises SettingsError for a malformed address, and StoreError."""
         self.url = parsed(url)
         self.read_only = read_only
         self.damage = damage or DamageLog()
@@ -141,7 +141,8 @@ class Database:
     def close(self) -> None:
         """Wait for the open transactions of other threads, and close all connections.
 
-        A cancelled task leaves its thread behind, which might open files again in a folder that is about to be deleted.
+        A cancelled task leaves its thread behind. The thread might open files again in a folder that is about to be
+        deleted.
         """
         with self._use:
             self._is_closed = True
@@ -164,7 +165,7 @@ class Database:
 
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
-        """Count the transaction within, and turn its errors into plain ones."""
+        """Count the transaction within the context, and turn its errors into plain words."""
         system, started, failed = self.system, perf_counter(), True
         try:
             system.require()

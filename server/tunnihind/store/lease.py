@@ -1,8 +1,8 @@
 """Makes sure that only one of several servers on a database runs the pipeline.
 
-The lease is a row with the token of its holder, who beats every few seconds, by the database's clock. A process that
-takes it over writes another token. Every write of the pipeline is kept only if the row still has its token
-(`Lease.require`). So a holder that was frozen or cut off writes nothing any more when it comes back.
+The lease is a row with its holder's token. The holder renews it every few seconds, by the database's clock. A process
+that takes the lease over writes another token. A write of the pipeline is kept only if the row still has the writer's
+token (`Lease.require`). So a holder that was frozen or cut off writes nothing any more when it comes back.
 """
 
 import os
@@ -95,7 +95,7 @@ class Lease:
         return self._database.system.path is not None or self._steady() - self._beaten_at <= EXPIRES_AFTER_S
 
     def claim(self) -> bool:
-        """Take or keep the lease, and return whether it is ours: never after `release`. Raises StoreError."""
+        """Take or keep the lease, and return whether it is ours. After `release` it never is. Raises StoreError."""
         with self._turn:
             return not self._is_given_up and self._claim()
 
@@ -163,7 +163,7 @@ class Lease:
         silent_s = self._silence_of(holder)
         if now - holder.beat_ts > EXPIRES_AFTER_S:
             return silent_s <= CONFIRMED_AFTER_S
-        # A clock that was set back would keep a dead holder alive, so only our own observation counts.
+        # If the clock was set back, a dead holder would seem alive. So only our own observation counts.
         return silent_s <= EXPIRES_AFTER_S
 
     def _silence_of(self, holder: _LeaseRow) -> float:

@@ -1,6 +1,6 @@
-"""Arrays of hours and quarters as bytes: little-endian, so that a database moves between machines.
+"""Packs arrays of hours and quarters into bytes. They are little-endian, so that a database moves between machines.
 
-The changes from one period to the next are stored, compressed. They take a fifth of the room of the numbers themselves.
+The compressed changes from one period to the next are stored. They take a fifth of the room of the numbers themselves.
 """
 
 import zlib
@@ -52,7 +52,7 @@ def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
 
 
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
-    """Return p10, p50 and p90. Raises ValueError if they differ in their periods, cross or are damaged."""
+    """Return p10, p50 and p90. Raises ValueError if they cross, are damaged, or differ in their periods."""
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
@@ -109,7 +109,7 @@ def pack_text(text: str) -> bytes:
 
 
 def unpack_text(packed: bytes, what: str) -> str:
-    """Undo `pack_text`. Raises ValueError, which says `what` is damaged."""
+    """Unpack the result of `pack_text`. Raises ValueError; its text says that `what` is damaged."""
     return _decompressed(packed, what).decode()
 
 
@@ -119,7 +119,7 @@ def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole
 
 
 def _packed(numbers: NDArray[Any]) -> bytes:
-    """Compress all first bytes, then all second ones.
+    """Compress all first bytes, then all second bytes.
 
     The upper bytes are nearly all the same, so they compress well.
     """

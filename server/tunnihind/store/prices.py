@@ -1,4 +1,4 @@
-"""Prices: every version, with the instants at which it was first seen and became known."""
+"""All versions of prices. Each has the instants at which it was first seen and became known."""
 
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -46,7 +46,7 @@ class Price(NamedTuple):
 
 
 class Version(NamedTuple):
-    """A price as seen from `seen_ts` on, with its source. It counts as known from `known_ts` on."""
+    """A price that was seen from `seen_ts` on, with its source. It counts as known from `known_ts` on."""
 
     seen_ts: int
     known_ts: int
@@ -125,7 +125,7 @@ class PriceBook:
             return self._newest_versions(connection, first_ts, last_ts)
 
     def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
-        """Return the zones and delivery days with a price from one source alone, and that source.
+        """Return the zones and delivery days with a price from a single source, and the name of that source.
 
         Raises StoreError.
         """
@@ -137,7 +137,7 @@ class PriceBook:
     ) -> None:
         """Delete the prices that `sources` gave for a zone from `since_ts` on, and the forecasts made from them.
 
-        With a `span`, only prices that begin within it are deleted. They never were the market's prices, so they must
+        With a `span`, only prices that begin within it are deleted. These never were the market's prices, so they must
         not appear as known at any instant. Raises StoreError.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)

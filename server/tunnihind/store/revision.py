@@ -76,10 +76,10 @@ def _columns(found: Inspector, table: str) -> set[str]:
 
 
 def is_readable(connection: Connection) -> bool:
-    """Return whether this version reads the tables correctly: they are its own, or a newer version's that only adds.
+    """Return whether this version reads the tables correctly.
 
-    A step that changes the meaning of existing data must record that, because columns don't show it
-    (`record_readable_since`).
+    They are its own tables, or a newer version has only added to them. A step that changes the meaning of existing data
+    must record that, because columns don't show it (`record_readable_since`).
     """
     step = current(connection)
     if step is None or step <= HEAD:

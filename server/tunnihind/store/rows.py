@@ -1,4 +1,4 @@
-"""Reads all rows. A damaged row is logged and skipped; it stops neither a task nor the start.
+"""Reads rows. A damaged row is logged and skipped, so that it stops neither a task nor the start.
 
 SQLite keeps any value in any column, and disks and people damage files. One damaged row says nothing about the others.
 Each table has a shape, which says what its columns may hold, and a function that makes objects from rows.
@@ -139,7 +139,7 @@ class TableRows[Row: Shape, Found]:
     def read_if_sound(
         self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]] = ()
     ) -> Iterator[Found]:
-        """Yield what `read` does, without the rows of some primary keys. Raises one of `DAMAGE` if a row is damaged."""
+        """Yield like `read`, but leave out some primary keys. Raises one of `DAMAGE` if a row is damaged."""
         key = len(self.table.primary_key)
         for part in self._parts(connection, where):
             yield from self._made([cells for cells in part if cells[:key] not in but_for] if but_for else part)
@@ -185,7 +185,7 @@ class TableRows[Row: Shape, Found]:
     ) -> Iterator[list[tuple[Any, ...]]]:
         query = self._query.where(*where).order_by(*order_by)
         with connection.execute(query, execution_options=_AS_THEY_COME) as result:
-            # With an order, rows come one by one, because callers then want only the first sound row.
+            # With an order, rows are read one by one, because callers then want only the first sound row.
             for rows in result.partitions(1 if order_by else _MANY):
                 yield [*map(tuple, rows)]
 
@@ -194,7 +194,7 @@ class TableRows[Row: Shape, Found]:
         return self._make(rows)
 
     def _split(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
-        """Return the objects of the sound rows, and the damaged rows, which are logged."""
+        """Return the objects of the sound rows, and the damaged rows. The damaged rows are logged."""
         try:
             return [*self._made(part)], []
         except DAMAGE as error:

@@ -44,7 +44,7 @@ class LeadAgreement:
 
     @classmethod
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
-        """Compare hours, NaN where unknown; return None if too few are known or their values never change."""
+        """Compare hours. Unknown values are NaN. Return None if too few are known, or if their values never change."""
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)
         said, came = forecast[known], newest[known]

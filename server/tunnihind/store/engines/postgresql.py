@@ -1,4 +1,4 @@
-"""PostgreSQL, through psycopg: for several servers on the same data.
+"""Access to PostgreSQL through psycopg, for several servers on the same data.
 
 A lost connection is noticed within seconds, and the first access after the server is back works.
 """
@@ -189,7 +189,7 @@ class Postgresql(System):
 
     @override
     def size(self) -> int:
-        """Return the size of the database in bytes, with PostgreSQL's own catalogue."""
+        """Return the size of the database in bytes, including PostgreSQL's own catalogue."""
         with self.reading() as connection:
             return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
 
@@ -298,7 +298,8 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # As text, like SQLite's: Python can't hold PostgreSQL's infinite dates, and one would stop the reading of all rows.
+    # Dates are read as text, as from SQLite. Python can't hold PostgreSQL's infinite dates, and one such date would
+    # stop the reading of all rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: one that doesn't wait for ever, and one on which servers announce changes.
+"""Two connections to PostgreSQL: one doesn't wait for ever, and on the other one servers announce changes.
 
 The server's own limits end a statement that takes long. TCP ends a connection whose other end has gone. Neither helps
 if something in between, such as a proxy, holds the connection open and passes nothing on.
@@ -72,7 +72,7 @@ _IS_ALIVE_EVERY_S: Final = 10.0
 async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
     """Yield once the connection listens, and then at each change. Raises psycopg.Error.
 
-    It also raises that if the connection breaks, and on a standby, which announces no changes.
+    It also raises psycopg.Error if the connection breaks, and on a standby, because a standby announces no changes.
     """
     arguments, parameters = engine.dialect.create_connect_args(engine.url)
     made = psycopg.AsyncConnection.connect(*arguments, **{**connecting, **parameters}, autocommit=True)

@@ -1,6 +1,6 @@
-"""SQLite: a file, or a database in memory. A deleted or replaced file is noticed.
+"""Access to SQLite, in a file or in memory. A deleted or replaced file is noticed.
 
-SQLite itself would go on with a file that has been deleted, and lose all that it writes.
+SQLite itself would continue with a deleted file, and lose all that it writes.
 """
 
 import logging
@@ -66,7 +66,7 @@ class Sqlite(System):
             self.engine = _reading_engine(self.path)
         else:
             _make(self.path)
-            # It never makes a new file if this one has been deleted.
+            # This never makes a new file if the old file has been deleted.
             address = url.set(database=f"file:{quote(str(self.path.absolute()))}")
             self.engine = _engine(address.update_query_dict({"mode": "rw", "uri": "true"}), read_only=False)
         self._opened = _identity(self.path)
@@ -223,8 +223,8 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 def _make(path: Path) -> None:
     """Make an empty file unless there is one. Raises StoreError.
 
-    SQLite would let everybody read the file. Its group may read it only if the folder passes its own group on to its
-    files (setgid). Files that SQLite makes beside an existing one get its owner and mode.
+    If SQLite made the file, everybody could read it. Its group may read it only if the folder passes its own group on
+    to its files (setgid). Files that SQLite makes beside an existing file get that file's owner and mode.
     """
     file = path.resolve()  # a link may point to a file that does not exist yet
     try:
@@ -257,7 +257,7 @@ def _reading_engine(path: Path) -> Engine:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    """Open an existing file, and never make one (https://www.sqlite.org/uri.html)."""
+    """Open an existing file. This never makes a file (https://www.sqlite.org/uri.html)."""
     address = f"file:{quote(str(path.absolute()))}?mode={mode}"
     return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=_BUSY_TIMEOUT_S)
 
