@@ -33,7 +33,7 @@ _HISTORY_DAYS_AGO: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One source's answer to one question: how far its data reach, and what is wrong with it.
+    """One source's answer to one question. It shows how far the data reach, and what is wrong with the answer.
 
     `has_answered` is false if the source can't be reached or says that it can't serve now.
     """

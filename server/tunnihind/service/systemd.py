@@ -1,4 +1,4 @@
-"""Reports to systemd, or another service manager with `sd_notify`, that the server is ready, alive, or stopping."""
+"""Reports that the server is ready, alive or stopping, to systemd or another service manager with `sd_notify`."""
 
 import os
 import socket

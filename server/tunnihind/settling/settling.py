@@ -131,7 +131,7 @@ class Settling:
     def _store_settled(
         self, zone: Zone, rulings: Mapping[date, Ruling], settled: Mapping[date, SettledDay], now: int
     ) -> Outcome:
-        """Store settled prices. If unconfirmed prices were wrong on all days, withdraw all prices since then."""
+        """Store settled prices. If unconfirmed prices were wrong on all days, withdraw all prices of that time."""
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
             book.withdraw(

@@ -124,7 +124,7 @@ class CovariateBook:
             return None
 
     def changes(self) -> tuple[int, int]:
-        """Return how often series have changed and how many there are: equal only if nothing has changed.
+        """Return how often series have changed, and how many there are. Equal results mean that nothing has changed.
 
         Raises StoreError.
         """

@@ -52,7 +52,7 @@ class Database:
 
     @property
     def file_mode(self) -> int:
-        """The permissions of the SQLite file, for files beside it. Without a file, only its owner has access."""
+        """The permissions of the SQLite file, for use on files beside it. Without a file, only the owner has access."""
         return file_mode(self.system.path)
 
     def look_for_damage(self) -> None:
@@ -85,7 +85,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open a transaction that is kept whole or not at all, while no other one writes. Raises StoreError."""
+        """Open a transaction that is kept whole or not at all, while no other transaction writes. Raises StoreError."""
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
         with self._used(), self._counted("write"), self.system.writing() as connection:
@@ -129,7 +129,7 @@ class Database:
             return self.system.size()
 
     def replace_by(self, other: Database) -> None:
-        """Take over the connections of another object for the same address. That object must not be used any more."""
+        """Take over the connections of another object for the same address. The other object must not be used again."""
         earlier, self.system = self.system, other.system
         self.read_only = other.read_only
         earlier.close()

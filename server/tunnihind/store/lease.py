@@ -141,7 +141,7 @@ class Lease:
         return self._rows.first(connection, table.c.name == self._name)
 
     def _take(self, held: _LeaseRow | None) -> bool:
-        """Write our token and a beat into the row if it is unchanged since it was read, and return whether it was."""
+        """Write our token and a beat into the row. If the row has changed since it was read, only return False."""
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:

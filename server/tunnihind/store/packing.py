@@ -32,7 +32,10 @@ HIGHEST_PRICE: Final = 1e6
 
 
 def pack_hundredths(numbers: Floats) -> bytes:
-    """Pack numbers of two decimals, or NaN, without loss. Raises ValueError for others, and beyond ±`HIGHEST_PRICE`."""
+    """Pack numbers of two decimals, or NaN, without loss.
+
+    Raises ValueError for all other numbers, and beyond ±`HIGHEST_PRICE`.
+    """
     flat = numbers.ravel()
     if (np.abs(flat) > HIGHEST_PRICE).any():
         raise ValueError("a number is too high to be packed")
@@ -43,7 +46,7 @@ def pack_hundredths(numbers: Floats) -> bytes:
 
 
 def unpack_hundredths(packed: bytes, what: str) -> Floats:
-    """Undo `pack_hundredths`, in one dimension. Raises ValueError, which says `what` is damaged."""
+    """Unpack the result of `pack_hundredths` in one dimension. Raises ValueError; its text names `what` is damaged."""
     return _from_hundredths(_unpacked([_decompressed(packed, what)], _WHOLE, what)[0].cumsum(dtype=_WHOLE))
 
 
@@ -79,7 +82,7 @@ def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
 
 
 def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
-    """Undo `pack_series` for many series at once, which is much faster. Raises ValueError if one is damaged."""
+    """Unpack many series of `pack_series` at once, which is much faster. Raises ValueError if a series is damaged."""
     content = [_decompressed(one, "series") for one in packed]
     alike: dict[tuple[int, int], list[int]] = {}
     for place, (scale, one) in enumerate(zip(scales, content, strict=True)):

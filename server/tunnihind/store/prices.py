@@ -98,7 +98,7 @@ class PriceBook:
     def archive(
         self, since_ts: int | None = None, before_ts: int = END_HOUR + 1, *, zones: Sequence[Zone] = ZONES
     ) -> PriceArchive:
-        """Return every version of prices that begin from `since_ts` on and before `before_ts`. Raises StoreError."""
+        """Return all versions of prices that begin from `since_ts` on and before `before_ts`. Raises StoreError."""
         since = FIRST_HOUR if since_ts is None else since_ts
         number = {zone: number for number, zone in enumerate(ZONES)}
         with self._database.reading() as connection:
