@@ -54,7 +54,7 @@ class CovariateIngest:
         return bool(archived)
 
     def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
-        """Record that a day's first run has come live. So the back-fill need not ask for it."""
+        """Record that a day's first run has come live. So the back-fill need not ask for that run."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()

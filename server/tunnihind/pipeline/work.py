@@ -36,7 +36,7 @@ def send(stream: BinaryIO, message: object) -> None:
 
 
 def receive(stream: BinaryIO) -> bytes:
-    """Return the next message, still pickled. Raises EOFError if no more messages will come."""
+    """Return the next message as a pickle. Raises EOFError if no more messages will come."""
     length = int.from_bytes(_exactly(stream, _LENGTH_BYTES))
     return _exactly(stream, length)
 

@@ -128,7 +128,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return how far the known values of all series reach, and the faults: none if that is far enough."""
+    """Return how far the known values of all series reach, and the faults. There are none if they reach far enough."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

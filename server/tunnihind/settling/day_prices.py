@@ -49,7 +49,7 @@ class DayPrices:
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """Every hour that has a price. An hour with quarters has their mean."""
+        """Every hour that has a price. If an hour has quarters, its price is the mean of its quarters."""
         return self.whole_hours | hourly_prices(self.quarters)
 
     def paired_with(self, other: DayPrices) -> list[Pair]:

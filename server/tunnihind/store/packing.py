@@ -46,7 +46,10 @@ def pack_hundredths(numbers: Floats) -> bytes:
 
 
 def unpack_hundredths(packed: bytes, what: str) -> Floats:
-    """Unpack the result of `pack_hundredths` in one dimension. Raises ValueError; its text names `what` is damaged."""
+    """Unpack the result of `pack_hundredths`, in one dimension.
+
+    Raises ValueError. Its text says that `what` is damaged.
+    """
     return _from_hundredths(_unpacked([_decompressed(packed, what)], _WHOLE, what)[0].cumsum(dtype=_WHOLE))
 
 

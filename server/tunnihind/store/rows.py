@@ -158,7 +158,7 @@ class TableRows[Row: Shape, Found]:
             yield from (cells for cells in part if cells not in damaged) if damaged else part
 
     def note(self, key: str, problem: str) -> None:
-        """Log a row that contradicts others."""
+        """Log a row that contradicts other rows."""
         self._damage.note(Damaged(self.table.name, key, problem))
 
     def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:

@@ -175,9 +175,10 @@ class BacktestBook:
             return self._state.knowledge_changes(connection)
 
     def add(self, model: str, zone: Zone, forecasts: Sequence[NextDay], *, past: int) -> bool:
-        """Store a model's forecasts of a zone, drop other models', and return whether it did. Raises StoreError.
+        """Store a model's forecasts of a zone, and drop other models' forecasts. Return whether it did so.
 
-        It does nothing if more data have become known since `past`, the value of `state_of_past` before they were made.
+        Raises StoreError. It does nothing if more data have become known since `past`, the value of `state_of_past`
+        before they were made.
         """
         rows = [
             {
@@ -205,9 +206,9 @@ class BacktestBook:
         return True
 
     def scored_at(self, model: str, zone: Zone) -> int | None:
-        """Return when a model was last scored by a zone's prices, None if never or if another was since.
+        """Return when a model was last scored by a zone's prices, or None.
 
-        Raises StoreError.
+        It is None if the model was never scored, or if another model was scored later. Raises StoreError.
         """
         found = self._state.read(f"{_SCORED} {zone}")
         at = found.get("at") if isinstance(found, dict) and found.get("model") == model else None
@@ -238,7 +239,7 @@ def _forecast(row: _ForecastRow) -> NextDay:
 
 
 def forget_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
-    """Delete the forecasts that might change. This belongs to the transaction that adds data known at an instant.
+    """Delete the forecasts that might change. Call this in the transaction that adds data known at an instant.
 
     Without a zone, the forecasts of all zones are deleted, because a forecast uses the neighbours' prices.
     """

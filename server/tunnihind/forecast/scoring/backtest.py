@@ -114,10 +114,11 @@ def backtest(
 ) -> BacktestResult:
     """Forecast once a day at `issue_at` UTC, and keep the hours of the delivery days from `first` to `last`.
 
-    `make` makes runs of the step (`SingleStepForecaster`). If only an hour's price is known, the truth and the baseline
-    of its quarters are unknown. A forecast issued on delivery day D counts for the hours of D+1 to D+`horizon_days`
-    that were unpublished. The first forecast is issued `horizon_days` before `first`. If forecasts are issued after
-    publication, the longest lead is a day shorter. Hours that the forecast doesn't reach are left out.
+    The forecaster that `make` returns makes runs of one step (`SingleStepForecaster`). If only an hour's price is
+    known, the truth and the baseline of its quarters are unknown. A forecast issued on delivery day D counts for the
+    hours of D+1 to D+`horizon_days` that were unpublished. The first forecast is issued `horizon_days` before `first`.
+    If forecasts are issued after publication, the longest lead is a day shorter. Hours that the forecast doesn't reach
+    are left out.
     """
     zone = make.market.zone
 

@@ -47,7 +47,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Run an exchange unchanged. Raises TimeoutError if nothing has been ready for `patience_s`."""
+    """Run an exchange as it is. Raises TimeoutError if nothing has been ready for `patience_s`."""
     try:
         wanted = next(exchange)
         moved_at = monotonic()
