@@ -147,7 +147,7 @@ class CovariateArchive:
     def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the initialisations of the weather runs that are the newest for some hours, newest first.
 
-        A short run does not reach the last days, so an older run is the newest for them.
+        A short run does not reach the last days, so for these days an older run is the newest.
         """
         found: set[int] = set()
         for name in names:

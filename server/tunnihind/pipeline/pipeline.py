@@ -128,7 +128,7 @@ class Pipeline:
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
-        """Do all due tasks once, except those `without` names. Return whether all succeeded and made a forecast."""
+        """Do all due tasks once, except jobs in `without`. Return whether all succeeded and made a forecast."""
         self._on_change = on_change
         try:
             while await self._advance(without):
@@ -170,7 +170,7 @@ class Pipeline:
     async def _forget_other_sources(self) -> None:
         """Forget the state of sources that have been removed from the settings. This is done once after each start."""
         if not self._has_forgotten_others:
-            # If nothing can be written, the due tasks report it. This is tried again before the next task.
+            # If nothing can be written, the due tasks report it. The deletion is tried again before the next task.
             with suppress(StoreError):
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
@@ -207,7 +207,7 @@ class Pipeline:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _nap(self) -> None:
-        """Sleep until a task is due or a running one has ended, but never for long."""
+        """Sleep until a task is due or a running task has ended, but never for long."""
         # This comes before the situation is read. So a task that ends during the reading ends the sleep.
         running = tuple(self._running.values())
         now = self._now()

@@ -71,7 +71,7 @@ def is_first_of_day(run_ts: int | None) -> bool:
 
 
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
-    """Return the instants that were not the newest at any read time of their day, and not at its end."""
+    """Return the instants that were not the newest at any read time of their day, and not at the day's end."""
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):

@@ -148,7 +148,7 @@ class Situation:
         return self.tries.get(task, Tries())
 
     def tasks(self) -> list[Task]:
-        """Return all tasks that are not under way, in the order in which due ones are done."""
+        """Return all tasks that are not under way, in the order in which due tasks are done."""
         tasks: list[Task] = []
         for job in Job:
             if job in OF_ZONE:

@@ -37,7 +37,7 @@ class Announcer:
     """Announces the server when there is a network, and again whenever the machine's address changes."""
 
     def __init__(self, name: str, instance_id: str, port: int, find_addresses: AddressFinder, clock: Clock) -> None:
-        """Announce the API of an installation under a name and on a port."""
+        """Prepare to announce the API of an installation under a name and on a port."""
         self._name = name
         self._instance_id = instance_id
         self._port = port

@@ -1,4 +1,4 @@
-"""The application: all resources and their paths."""
+"""The application. It has all resources and their paths."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -47,8 +47,8 @@ NAME: Final = "Tunnihind"
 class ServedZone:
     """The sources of one zone's answers.
 
-    `read_prices` serves the history and `read_scores` the table of scores. Clients may cache a month for ever only if
-    `are_confirmed` returns true. Pages also show the `surroundings`.
+    `read_prices` serves the history, and `read_scores` serves the table of scores. Clients may cache a month for ever
+    only if `are_confirmed` returns true. Pages also show the `surroundings`.
     """
 
     snapshot: Snapshot

@@ -46,7 +46,7 @@ def open_to_write(settings: Settings) -> Store:
 
 
 def open_replica(settings: Settings) -> Store:
-    """Open the store for a server that only serves data that others store. Raises SettingsError, StoreError.
+    """Open the store for a server that only serves data stored by other servers. Raises SettingsError, StoreError.
 
     On a database server, a read-only account is enough. A standby that repeats another server is enough too.
     """

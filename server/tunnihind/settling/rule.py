@@ -25,7 +25,8 @@ CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
 """When two sources differ, one must repeat its prices for this long. A source not heard for this long is silent."""
 SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
-"""A source that contradicts all settled days waits this long. So do two sources whose change looks like a mistake."""
+"""A source that contradicts all settled days waits this long. Two sources whose change looks like a mistake wait
+too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
     if settled is None or not settled.is_agreed:
         return _unconfirmed(claims, settled, may_wait=may_wait)
     same = next((one for one in claims if one.agrees_with(settled) and one.prices.adds_to(settled.prices)), None)
-    # The quarters of agreed hours are agreed. Hours that nobody gave before are not.
+    # The quarters of agreed hours are agreed. Hours that no source gave before are not agreed.
     return _ruling(
         claims, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
     )

@@ -56,7 +56,7 @@ def parsed(address: str, setting: str = "database-url") -> URL:
 
 
 def _require_whole(url: URL) -> None:
-    """Make sure that no part of a password has become the host or the database's name. Raises ValueError."""
+    """Make sure that no part of a password was read as the host or the database's name. Raises ValueError."""
     if url.get_backend_name() != "sqlite" and "@" in f"{url.host}{url.database}":
         raise ValueError("an @ in the password ended it")
 

@@ -79,9 +79,9 @@ def copy(source_url: str, target_url: str, show: Show) -> Copied:
 
 @dataclass(slots=True)
 class Digest:
-    """The number of rows, and a sum that changes with any cell.
+    """The number of rows, and a sum that changes if any cell changes.
 
-    It does not depend on the order of rows, because database systems sort by rules of their own.
+    The sum does not depend on the order of rows, because database systems sort by their own rules.
     """
 
     count: int = 0
@@ -133,7 +133,7 @@ def _count(table: Table, connection: Connection) -> int:
 
 
 def _require_stopped(source: Store) -> None:
-    """Make sure that no server runs the pipeline, which would go on writing. Raises StoreError."""
+    """Make sure that no server runs the pipeline, because it would go on writing. Raises StoreError."""
     holder = source.lease().holder()
     with source.database.reading() as connection:
         now = source.database.system.now(connection)

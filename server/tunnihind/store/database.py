@@ -97,8 +97,8 @@ class Database:
     def writing_beside(self) -> Iterator[Connection]:
         """Open a short transaction that does not wait for a writer, if the system can do that. Raises StoreError.
 
-        The check of `keep_only_if` does not apply to it, and a power failure may undo it. The lease uses it for its
-        beats.
+        The check of `keep_only_if` does not apply to this transaction, and a power failure may undo it. The lease uses
+        it for its beats.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")

@@ -127,7 +127,7 @@ class Lease:
             with self._database.reading() as connection:
                 held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
-            # The holder may have been as unable to write as we are to read.
+            # While we can't read, the holder may be unable to write.
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):
@@ -145,7 +145,7 @@ class Lease:
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # Another transaction has written for a long time. The holder may have waited as we have.
+                # Another transaction has written for a long time. The holder may have waited too.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}
@@ -157,7 +157,8 @@ class Lease:
             return connection.execute(_INSERT_NEW, {"name": self._name, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
-        # After a kill the next server on this machine need not wait. On a database server, hosts may share a name.
+        # After a kill, the next server on this machine need not wait. With a database server, two hosts may have the
+        # same name.
         if self._database.system.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
         silent_s = self._silence_of(holder)

@@ -1,6 +1,6 @@
-"""Packs arrays of hours and quarters into bytes. They are little-endian, so that a database moves between machines.
+"""Packs arrays of hours and quarters into bytes. They are little-endian, so that a database can move between machines.
 
-The compressed changes from one period to the next are stored. They take a fifth of the room of the numbers themselves.
+The compressed changes from one period to the next are stored. They take a fifth of the space of the numbers themselves.
 """
 
 import zlib
@@ -62,7 +62,7 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
-    # Values that are not finite fail here too.
+    # This also refuses values that are not finite.
     if not ((p10 >= -HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= HIGHEST_PRICE)).all():
         raise ValueError("a percentile is not a price, or they cross")
     return p10, p50, p90
@@ -103,7 +103,7 @@ def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
-    # The result equals the rounded double-precision quotient to the bit, because the integers are short.
+    # Because the integers are short, the result is the same as the rounded quotient in double precision.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values

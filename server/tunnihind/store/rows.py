@@ -1,7 +1,7 @@
 """Reads rows. A damaged row is logged and skipped, so that it stops neither a task nor the start.
 
 SQLite keeps any value in any column, and disks and people damage files. One damaged row says nothing about the others.
-Each table has a shape, which says what its columns may hold, and a function that makes objects from rows.
+Each table has a shape and a function. The shape says what the columns may hold. The function makes objects from rows.
 """
 
 import json
@@ -79,7 +79,7 @@ class Damaged:
 
 
 class DamageLog:
-    """The damaged rows that were met since a database was first opened. Each is logged once."""
+    """The damaged rows that were met since a database was first opened. Each row is logged once."""
 
     def __init__(self) -> None:
         self._met: dict[Damaged, None] = {}

@@ -177,8 +177,8 @@ class BacktestBook:
     def add(self, model: str, zone: Zone, forecasts: Sequence[NextDay], *, past: int) -> bool:
         """Store a model's forecasts of a zone, and drop other models' forecasts. Return whether it did so.
 
-        Raises StoreError. It does nothing if more data have become known since `past`, the value of `state_of_past`
-        before they were made.
+        Raises StoreError. `past` is the value of `state_of_past` before the forecasts were made. If more data have
+        become known since then, nothing is stored.
         """
         rows = [
             {

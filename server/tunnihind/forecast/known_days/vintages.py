@@ -94,7 +94,7 @@ def reach_s(issues: Sequence[IssuedSeries]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The hours that vintages of some issue days hold.
+    """The hours in the vintages of some issue days.
 
     `instants` (rows,) has the instant at which each day reads its covariates. `slots` (rows, ages, 25) counts hours
     from `start_ts`; hours outside the grid are `hours`. `is_short` (rows, ages) is true for days of 23 hours.
@@ -181,8 +181,8 @@ class VintageCache:
     ) -> dict[str, Singles]:
         """Return the vintages of all issue days by name, shape (issue days, ages, 24).
 
-        The last vintage is as of its instant. Covariates that were issued together are read together. So the weather of
-        all points takes little more time than the weather of one point.
+        The last day's vintage is as of that day's instant. Covariates that were issued together are read together. So
+        the weather of all points takes little more time than the weather of one point.
         """
         today = len(instants) - 1
         until = int(instants[today - 1]) if today else 0

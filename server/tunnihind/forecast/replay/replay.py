@@ -1,7 +1,7 @@
 """Decides where the model's replay starts, which steps it takes, and how a kept state continues.
 
-Time is cut into eras of 16 weeks. A state belongs to one era: it is replayed from a fixed day before it and refitted on
-fixed days. So a state continued day by day and one replayed from nothing are the same, bit by bit.
+Time is cut into eras of 16 weeks. A state belongs to one era. It is replayed from a fixed day before the era and
+refitted on fixed days. So a state continued day by day and one replayed from nothing are the same, bit by bit.
 """
 
 from collections import OrderedDict

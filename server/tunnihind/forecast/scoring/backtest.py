@@ -58,7 +58,7 @@ class IssuedForecasts:
 
 @dataclass(frozen=True, slots=True)
 class BacktestResult:
-    """Forecasts and actual prices of periods of `step_s` seconds.
+    """Forecasts and actual prices. Each period lasts `step_s` seconds.
 
     `actual` and `baseline`, the price 168 h earlier, have shape (n,), EUR/MWh, NaN where unknown.
     """

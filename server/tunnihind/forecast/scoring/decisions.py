@@ -54,7 +54,8 @@ class Savings(NamedTuple):
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
     """Return the mean price less the mean price of the periods that a forecast says are cheapest, EUR/MWh."""
     taken = np.argsort(forecast, kind="stable")[:periods]
-    # Prices are counted from the lowest price. Otherwise rounding in means of equal prices would look like a saving.
+    # Prices are counted from the lowest price. Otherwise the rounding of means of equal prices would look like a
+    # saving.
     above = actual - actual.min()
     return float(above.mean() - above[taken].mean())
 
@@ -137,7 +138,7 @@ class Decisions:
 
     @classmethod
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
-        """Score the plans of days, given by days ahead and then by hours, and the plans of weeks."""
+        """Score the plans of days and of weeks. The days' plans are given by days ahead and then by hours."""
         return cls(
             by_days_ahead={
                 lead: {hours: PlanScores.of(day[hours] for day in of_lead if hours in day) for hours in PLAN_HOURS}

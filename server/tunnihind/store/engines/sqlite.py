@@ -94,7 +94,7 @@ class Sqlite(System):
     def writing_beside(self) -> AbstractContextManager[Connection]:
         """Open a transaction that survives the end of the process, but maybe not a power failure.
 
-        A beat every few seconds, each flushed to the disk, would wear out a memory card.
+        The lease beats every few seconds. Flushing each beat to the disk would wear out a memory card.
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
@@ -109,7 +109,7 @@ class Sqlite(System):
 
     @override
     def size(self) -> int | None:
-        """Return the size of the file in bytes, with the write-ahead log beside it."""
+        """Return the size in bytes of the file and of the write-ahead log beside it."""
         if self.path is None:
             return None
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
@@ -167,7 +167,7 @@ class Sqlite(System):
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # Another thread's connection would write its log into the next file's log.
+        # Another thread's connection would write its log into the log of the next file.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
@@ -307,7 +307,7 @@ def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     writes: Any = options.get(_WRITES, False)
     if writes:
-        # A lasting commit is on the disk before it returns.
+        # With this setting, a commit is on the disk before it returns.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
     # A transaction that reads first and then writes would fail at once if another process wrote in between.
