@@ -121,7 +121,10 @@ class IssuedSeries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateArchive:
-    """Covariates by name, `<variable>@<point>` or `<zone>_<load|wind|solar>[_da]_mw`, oldest issue first."""
+    """Covariates by name, the oldest issue first.
+
+    Names are `<variable>@<point>` or `<zone>_<load|wind|solar>[_da]_mw`.
+    """
 
     series: Mapping[str, tuple[IssuedSeries, ...]] = field(default_factory=dict)
 

@@ -78,7 +78,7 @@ def days_progress(state: StateBook) -> dict[str, DaysFilled]:
 
 
 def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
-    """Record how far the days of a source are filled, and return it. Raises StoreError."""
+    """Record how far the days of a source are filled, and return this progress. Raises StoreError."""
     days = filled(state, filled_parts_key(source)).keys()
     done, vain = len(days), len(unavailable_days(state, source.name).keys() - days)
     total = (

@@ -37,7 +37,7 @@ CORRECTION_DAYS: Final = 2
 """Prices of this many past days are asked for again, because they may be corrected."""
 
 CATCH_UP_DAYS: Final = 14
-"""After a stop of the server this many past days are asked for at once. The back-fill asks for older ones."""
+"""After a stop of the server, this many past days are asked for at once. The back-fill asks for older days."""
 
 
 class Job(StrEnum):

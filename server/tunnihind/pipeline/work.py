@@ -67,7 +67,7 @@ class _ServerLogHandler(logging.Handler):
 def main() -> None:
     """Do the incoming work until the server ends."""
     server = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text goes to the log, and does not get among the messages
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text goes to the log instead of among the messages
     _prepare_process(int(sys.argv[1]))
     logging.basicConfig(level=logging.WARNING, handlers=[_ServerLogHandler(server)])
     with suppress(EOFError):

@@ -21,7 +21,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 _TRY_AGAIN_S: Final = 2.0
 _SOON_S: Final = 2.0
-"""If the store takes longer to open, the server answers requests meanwhile."""
+"""If opening the store takes longer than this, the server answers requests meanwhile."""
 
 type OpenStore = Callable[[Settings], Store]
 """Opens the store. Raises SettingsError, StoreError."""

@@ -1,4 +1,4 @@
-"""The server on a past day. Its clock starts at the given instant and runs on."""
+"""Runs the server on a past day. Its clock starts at the given instant and runs on."""
 
 import asyncio
 import logging

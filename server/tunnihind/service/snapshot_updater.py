@@ -26,7 +26,7 @@ from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 _LOG: Final = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 5.0
-"""The store is checked this often for writes of other processes: an import, or the server with the pipeline."""
+"""The store is checked this often for writes of other processes, such as an import or the server with the pipeline."""
 
 LOOK_OFTEN_S: Final = 1.0
 """The store is checked this often if a database server doesn't announce changes, such as a standby or behind a pool."""
@@ -37,7 +37,8 @@ _RETRIES_S: Final = 0.5, 1.5
 _LISTEN_AGAIN_S: Final = 2.0, 6.0
 
 OLD_COPY_S: Final = 15 * 60
-"""While prices that an old copy lacks are fetched again, the data in memory are served for this long at most."""
+"""If an old copy lacks prices, they are fetched again. Until then, the data in memory are served for this long at
+most."""
 _OLD_COPY: Final = "an older copy has replaced the database: the newer known data are served until prices are fetched"
 
 _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
@@ -68,7 +69,7 @@ class SnapshotUpdater:
         self._changed = asyncio.Event()
         self._shown: _StoreState | None = None
         self.surroundings = {snapshot.market.zone: Surroundings() for snapshot in snapshots}
-        """The dashboards' content besides the snapshots, by zone."""
+        """The content of the dashboards besides the snapshots, by zone."""
         self._is_failing = False
         self._is_notified = False
         self._caught_up_at: float | None = None

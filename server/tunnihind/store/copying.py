@@ -24,10 +24,10 @@ from tunnihind.store.store import Store
 
 _ROWS_A_WRITE: Final = 2000
 _ALIVE_S: Final = 60
-"""A server that runs the pipeline has been seen within this time."""
+"""A server that runs the pipeline shows itself within this time."""
 
 type Show = Callable[[str, int, int], None]
-"""Shows the name of the current step, the number of its finished parts, and their total."""
+"""Shows the name of the current step, the number of its finished parts, and the total of its parts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,10 @@ from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
 type Passing = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
-"""Marks issues that no forecast uses, by the number of their covariate, their instant, and whether they are runs."""
+"""Marks issues that no forecast uses. It gets their covariate's number, their instant, and whether they are runs."""
 
 type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
-"""Returns the issues of a covariate that need not be kept. It gets their instants, each with its run's start."""
+"""Returns the issues of a covariate that need not be kept. It gets each issue's instant and the start of its run."""
 
 type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 

@@ -30,11 +30,11 @@ LOOK_EVERY_S: Final = 1.0
 """The other servers check this often whether the holder beats. Checking does not write."""
 
 EXPIRES_AFTER_S: Final = 10
-"""A holder that has been silent for longer counts as dead: it has missed three beats."""
+"""A holder that has been silent for longer counts as dead. It has missed three beats."""
 
 CONFIRMED_AFTER_S: Final = 5.0
-"""A process that takes the lease over has itself seen no beat for this long. So a clock that is set forward ends no
-holder."""
+"""A process that takes the lease over has itself seen no beat for this long. So a holder survives if a clock is set
+forward."""
 
 _INSERT_NEW: Final = text(
     "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"

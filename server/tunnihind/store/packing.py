@@ -20,7 +20,7 @@ _LEVEL: Final = 9
 """zlib's best compression, because a row is written once and kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
-"""Covariates are whole numbers, have one or two decimals, or are the mean of four whole numbers."""
+"""Covariates are whole numbers, numbers with one or two decimals, or means of four whole numbers."""
 _UNSCALED: Final = 0
 _UNKNOWN: Final = -32_768
 _HIGHEST_SHORT: Final = 32_767
@@ -28,7 +28,7 @@ _HIGHEST_SHORT: Final = 32_767
 _HUNDREDTHS: Final = 100
 _NO_NUMBER: Final = -(2**31)
 HIGHEST_PRICE: Final = 1e6
-"""Far beyond any market's cap, EUR/MWh."""
+"""The highest price that can be packed, EUR/MWh. It is far above any market's cap."""
 
 
 def pack_hundredths(numbers: Floats) -> bytes:

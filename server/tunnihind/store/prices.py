@@ -28,10 +28,10 @@ AGREED: Final = "agreed"
 IMPORTED: Final = "import"
 """The source of prices that the operator has given."""
 VOUCHED: Final = frozenset({AGREED, IMPORTED})
-"""A price from one source alone never replaces a price from these."""
+"""A price from one source alone never replaces a price from these sources."""
 
 _SPAN_S: Final = 400 * DAY_S
-"""Adding compares this much at a time: one part of a back-fill, so that memory stays small."""
+"""Prices are added in spans of this length, so that memory use stays small. It is one part of a back-fill."""
 
 _numbers: Final = attrgetter("ts", "step_s", "known_ts", "seen_ts", "eur_mwh")
 

@@ -21,9 +21,10 @@ _VERSION_TABLE: Final = "alembic_version"
 _READABLE_SINCE: Final = "readable_since"
 _NEVER: Final = "9999"
 _MOST_NAMED: Final = 3
-"""An error names this many tables of another program."""
+"""An error names at most this many tables of another program."""
 _OWN_TABLES: Final = frozenset({"covariates", "source_health"})
-"""Every version has these tables, and hardly any other program. Other programs may have an `alembic_version`, too."""
+"""Every version has these tables, and hardly any other program does. But other programs may also have an
+`alembic_version`."""
 
 
 def current(connection: Connection) -> str | None:
@@ -175,7 +176,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     steps = {step.revision: step for step in ScriptDirectory.from_config(config).walk_revisions()}
     with database.migrating() as connection:
         if migrations == _MIGRATIONS and is_recorded_current(connection):
-            return  # another process was quicker
+            return  # another process has already upgraded
         revision = current(connection)
         if revision is not None and revision not in steps:
             raise newer(database)

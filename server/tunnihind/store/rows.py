@@ -58,7 +58,7 @@ _MANY: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
 """A database server then sends rows as they are asked for, rather than all at once. SQLite always does."""
 _MOST_NAMED: Final = 20
-"""At most this many rows of a table are logged, because a broken disk may have damaged all."""
+"""At most this many rows of a table are logged, because a broken disk may have damaged all rows."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 

@@ -147,7 +147,7 @@ def _known(plans: Iterable[tuple[int, list[float]]]) -> dict[int, Savings]:
 
 _SCORED: Final = "backtest scored"
 _KEPT_S: Final = (SCORE_DAYS + 30) * DAY_S
-"""Forecasts that are this much older than the newest one are deleted."""
+"""Forecasts that are this much older than the newest forecast are deleted."""
 
 
 class BacktestBook:

@@ -25,7 +25,7 @@ NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
 _USUAL_DAYS: Final = 14
-"""An unknown part is replaced by the hour's mean over this many days."""
+"""An unknown part is replaced by its mean at this hour over this many days."""
 _LOAD_BAND: Final = 0.45
 _LOAD_DAYS: Final = 14
 

@@ -33,8 +33,8 @@ MEMORY_S: Final = (WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
 class LeadAgreement:
     """How near forecasts came to the newest issue, over the hours of `days` delivery days.
 
-    The forecasts were made `days_ahead` days before. `correlation` is Pearson's. `error` is the mean absolute error in
-    the variable's unit.
+    The forecasts were made `days_ahead` days before their delivery day. `correlation` is Pearson's. `error` is the mean
+    absolute error in the variable's unit.
     """
 
     days_ahead: int

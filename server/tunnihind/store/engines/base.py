@@ -32,7 +32,7 @@ class System:
     """Whether no other process sees the database, for instance because it is in memory."""
 
     announces_changes = False
-    """Whether `changes` yields the announcements of other processes."""
+    """Whether `changes` yields announcements by other processes."""
 
     def __init__(self, name: str) -> None:
         """Remember the database's address, given without its password."""
@@ -67,7 +67,7 @@ class System:
 
     @abstractmethod
     def now(self, connection: Connection) -> int:
-        """Return the time by the database's clock, unix seconds UTC, which is the same for all its users."""
+        """Return the time by the database's clock in unix seconds UTC. All users of the database get the same time."""
 
     def announce(self, connection: Connection) -> None:
         """Announce to all servers that the served data have changed. They hear it once this transaction is kept."""
