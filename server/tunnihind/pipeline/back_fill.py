@@ -62,7 +62,7 @@ def first_part(source: CovariateSource, history_start: date) -> date:
 class DaysFilled:
     """How far the days of a source are filled. Of `total` days, `done` are stored and `lacking` are unavailable.
 
-    The back-fill continues at `goes_on_at`, which is 0 if nothing is left.
+    The back-fill continues at `goes_on_at`. This is 0 if nothing is left.
     """
 
     done: int

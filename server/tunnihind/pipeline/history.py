@@ -38,7 +38,7 @@ class _State:
 
 
 class KeptArchive:
-    """Reads archives from a store and keeps the last one, because reading years takes longer than a forecast."""
+    """Reads archives from a store. It keeps the last archive, because reading years takes longer than a forecast."""
 
     def __init__(self) -> None:
         self._kept: tuple[_State, int, Archive] | None = None

@@ -44,12 +44,12 @@ _OWNER_ONLY: Final = 0o600
 class LearntFiles:
     """A folder with a file for each piece of learning. A file has a digest, then a JSON array, then numpy arrays.
 
-    Files that can't be read or written are skipped, which costs only time. On a nearly full disk all files are deleted,
+    Files that can't be read or written are skipped. That costs only time. On a nearly full disk all files are deleted,
     because the database needs the room.
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
-        """Keep the learning of `model` in a folder, which is made when needed. The files have the given `mode`."""
+        """Keep the learning of `model` in a folder. The folder is made when needed. The files have the given `mode`."""
         self._folder = folder
         self._of = f"{FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE

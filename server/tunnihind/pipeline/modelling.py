@@ -61,7 +61,7 @@ def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForeca
 
 
 class _StoreForecaster:
-    """A forecaster and the history it reads. It reuses its learning, which does not change its forecasts."""
+    """A forecaster and the history it reads. It reuses its learning. This does not change its forecasts."""
 
     def __init__(self, market: Market, history: KeptArchive, keeper: LearntKeeper | None = None) -> None:
         self.forecaster = forecaster(market, keeper)

@@ -34,7 +34,7 @@ type _Question = asyncio.Task[SourceError | None]
 
 @dataclass(slots=True)
 class _Round:
-    """One question to all sources, and the answers so far. `is_over` once the caller no longer waits for the rest."""
+    """One question to all sources, and the answers so far. It `is_over` when the caller waits no longer."""
 
     first: date
     last: date

@@ -45,7 +45,7 @@ third of all memory.
 
 
 class Worker:
-    """Does work in a separate process, which starts with a piece of work and ends after some idle time.
+    """Does work in a separate process. It starts with a piece of work and ends after some idle time.
 
     If the process dies during work, or takes too long, the work is begun again in another process.
     """
@@ -70,7 +70,7 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process, None if there is none."""
+        """The id of the process. None if no process is running."""
         return None if self._process is None else self._process.pid
 
     async def do[Result](self, work: Callable[[], Result]) -> Result:

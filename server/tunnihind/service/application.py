@@ -72,7 +72,7 @@ def create_app(
     """Build the application that answers for `zones`.
 
     The first zone is served at the root, and each further zone under its name. `/api/about` exists only with an
-    `instance_id`. Run the application with `tunnihind.api.server.Runner`, which turns errors into problem answers and
+    `instance_id`. Run the application with `tunnihind.api.server.Runner`. It turns errors into problem answers and
     counts requests. With `pipeline_expected`, a missing refresh of the data makes `/readyz` fail. `mode` appears in
     `/api/about` and on the pages. Once `stopping` is set, `/readyz` fails, and answers end their connections.
     """

@@ -53,7 +53,10 @@ class PipelineRunner:
 
     @property
     def holder_silent_s(self) -> float | None:
-        """Seconds since the lease's holder, which may be this server, was last seen to beat. None without a holder."""
+        """Seconds since the lease's holder was last seen to beat. None if there is no holder.
+
+        The holder may be this server.
+        """
         return None if self._last_beat is None else monotonic() - self._last_beat[1]
 
     @property
@@ -102,7 +105,10 @@ class PipelineRunner:
             await self._stand_by()
 
     async def _ask(self) -> bool | None:
-        """Claim the lease and return whether it is ours, None if the database does not answer. Raises StoreError."""
+        """Claim the lease and return whether it is ours. Raises StoreError.
+
+        Return None if the database does not answer.
+        """
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)

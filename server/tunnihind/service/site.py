@@ -45,11 +45,10 @@ async def open_site(
 ) -> AsyncIterator[asyncio.Event]:
     """Answer for `zones` on the settings' host and port, and announce this on the local network, within this context.
 
-    Once the yielded event is set, `/readyz` fails. Other requests are still answered for a moment, each as the last one
-    of its connection, so that a load balancer has time to switch to another server.
-    The announced name contains the mode. Without a network for the announcement, the server answers all the same.
-    Without an `instance_id`, which is in the store, nothing is announced. Raises SettingsError if the port is not
-    available.
+    Once the yielded event is set, `/readyz` fails. Other requests are still answered for a moment, so that a load
+    balancer has time to switch to another server. Each answer is the last one of its connection. The announced name
+    contains the mode. Without a network for the announcement, the server answers all the same. Without an `instance_id`
+    nothing is announced. The store has this id. Raises SettingsError if the port is not available.
     """
     stopping = asyncio.Event()
     app = create_app(

@@ -26,7 +26,7 @@ _SYSTEMS: Final = ("sqlite", "postgresql")
 def parsed(address: str, setting: str = "database-url") -> URL:
     """Parse the address of a database whose driver is installed.
 
-    Raises SettingsError, which names the setting and hides the password.
+    Raises SettingsError. Its text names the setting and hides the password.
     """
     try:
         url = make_url(address)

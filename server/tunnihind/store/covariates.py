@@ -45,7 +45,7 @@ class CovariateBook:
         self.rows = TableRows(table, _CovariateRow, _named, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
-        """Store series, or merge them into stored ones of the same name and issue. Return the number of new values.
+        """Store series, or merge them into stored series of the same name and issue. Return the number of new values.
 
         Raises StoreError.
         """
@@ -108,7 +108,7 @@ class CovariateBook:
     ) -> list[tuple[str, IssuedSeries]] | None:
         """Return names and series without passing runs. If a row is damaged, no run may be left out, so return None.
 
-        The keys are read first, without the values, which would take most of the memory.
+        The keys are read first, without the values. The values would take most of the memory.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
@@ -178,7 +178,7 @@ def _without_superfluous(
 
 
 def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
-    """Return the names and series in rows. Raises ValueError if one is damaged."""
+    """Return the names and series in rows. Raises ValueError if a row is damaged."""
     values = unpack_series([row.series for row in rows], [row.scale for row in rows])
     # Values with a scale are packed as short integers. These can't be so high.
     if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):

@@ -71,8 +71,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    If possible, the values are stored as short integers, to be divided by the scale. With a scale of 0 they are in
-    single precision, which is finer than any weather forecast.
+    If possible, the values are stored as short integers, to be divided by the scale. With a scale of 0, the values are
+    in single precision. This is finer than any weather forecast.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:
@@ -85,7 +85,7 @@ def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
 
 
 def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
-    """Unpack many series of `pack_series` at once, which is much faster. Raises ValueError if a series is damaged."""
+    """Unpack many series of `pack_series` at once. This is much faster. Raises ValueError if a series is damaged."""
     content = [_decompressed(one, "series") for one in packed]
     alike: dict[tuple[int, int], list[int]] = {}
     for place, (scale, one) in enumerate(zip(scales, content, strict=True)):
@@ -120,7 +120,7 @@ def unpack_text(packed: bytes, what: str) -> str:
 
 
 def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
-    """Return the difference of each number from the one before. Integers may wrap around, which unpacking undoes."""
+    """Return the difference of each number from the one before. Integers may wrap around. Unpacking undoes that."""
     return np.diff(whole, prepend=whole.dtype.type(0))
 
 

@@ -120,7 +120,7 @@ class TableRows[Row: Shape, Found]:
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
     ) -> None:
-        """Make objects from rows of `table` with `make`, which raises one of `DAMAGE` if any of them is damaged."""
+        """Make objects from rows of `table` with `make`. It raises one of `DAMAGE` if a row is damaged."""
         self.table = table
         self._shape = GenericAlias(list, (shape,))
         self._make = make
@@ -147,7 +147,7 @@ class TableRows[Row: Shape, Found]:
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
-        """Return the object of the first sound row, None if there is none."""
+        """Return the object of the first sound row. Return None if no row is sound."""
         with closing(self.read(connection, *where, order_by=order_by)) as found:
             return next(found, None)
 

@@ -68,7 +68,7 @@ class RunArchive:
         self.add(*runs.by_step.values(), scenarios=runs.scenarios)
 
     def add(self, *runs: Run, scenarios: Scenarios | None = None) -> None:
-        """Store runs, all or none. Given scenarios replace the stored ones. Raises StoreError."""
+        """Store runs, all or none. Given scenarios replace the stored scenarios. Raises StoreError."""
         with self._database.writing() as connection:
             for run in runs:
                 cells = _cells(run, self._last_in_full(connection, run))
@@ -280,7 +280,7 @@ class ScenarioBook:
         self.rows = TableRows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
 
     def newest(self, zone: Zone) -> Scenarios | None:
-        """Return the newest scenarios of a zone, None if there are none. Raises StoreError."""
+        """Return the newest scenarios of a zone. Return None if there are no scenarios. Raises StoreError."""
         with self._database.reading() as connection:
             return self.rows.first(connection, scenarios_table.c.zone == zone)
 

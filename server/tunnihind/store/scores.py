@@ -1,8 +1,8 @@
 """The accuracy of the model. The store keeps scores of served forecasts for ever, and forecasts of past days.
 
-Forecasts of past days are kept so that a new score needs only the new ones. Each forecast depends on the data that
-count as known at its instant. If such data are stored later, the same transaction deletes the forecasts that depend on
-them, and they are made again.
+Forecasts of past days are kept, so that a new score needs only the new forecasts. Each forecast depends on the data
+that count as known at its instant. If such data are stored later, the same transaction deletes the forecasts that
+depend on them, and they are made again.
 """
 
 from collections.abc import Iterable, Sequence

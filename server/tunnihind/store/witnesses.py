@@ -93,7 +93,7 @@ class WitnessBook:
 
 
 def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
-    """Yield a line for each problem of a source's prices, which may concern many zones and days."""
+    """Yield a line for each problem of a source's prices. A line may have many zones and days."""
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
         groups[one.source, one.reason].append(one)

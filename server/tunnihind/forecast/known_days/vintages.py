@@ -124,7 +124,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
 
     The covariates were issued together: their issues agree in instants and hours, one by one. If an hour had begun at
     the issue, its value is an observation and not a forecast, so it is skipped. The issues are written on a board of
-    all hours, and newer issues overwrite older ones. Each row reads the board at its instant.
+    all hours, and newer issues overwrite older issues. Each row reads the board at its instant.
     """
     reaching = (
         issues

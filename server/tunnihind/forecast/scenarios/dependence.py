@@ -33,8 +33,8 @@ _SEED: Final = 20
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer issues are known.
 
-    `hours` are the known prices. `days` holds the days to forecast. They are counted from the newest day in `issued`,
-    which has the number 0. The errors of an issue belong to days at the same distance from its own newest day. The
+    `hours` are the known prices. `days` holds the days to forecast. They are counted from the newest day in `issued`;
+    that day has the number 0. The errors of an issue belong to days at the same distance from its own newest day. The
     errors are taken at the leads of their forecasts.
     """
     errors = _errors(issued, hours)
@@ -79,7 +79,7 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 
 
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
-    """Return the positions of 20 issues, newest first. Return None if fewer fit.
+    """Return the positions of 20 issues, newest first. Return None if fewer issues fit.
 
     `whole` has the ascending days of all issues. They are a week apart, or as far apart as 20 issues allow.
     """

@@ -68,7 +68,7 @@ def scored_names(market: Market) -> tuple[str, ...]:
 
 
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
-    """Score the forecasts of the last `WINDOW_DAYS` delivery days before that of `now`, unix seconds.
+    """Score the forecasts of the last `WINDOW_DAYS` delivery days before the current one. `now` is in unix seconds.
 
     A variable is the mean over the places that the archive knows. A variable is left out while nothing can be scored.
     """

@@ -62,7 +62,7 @@ class System:
         """
 
     def migrating(self) -> AbstractContextManager[Connection]:
-        """Open a transaction as `writing` does, which may wait and take long. Raises SQLAlchemyError, StoreError."""
+        """Open a transaction like `writing`. It may wait and take long. Raises SQLAlchemyError, StoreError."""
         return self.writing()
 
     @abstractmethod

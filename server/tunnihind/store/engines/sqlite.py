@@ -212,7 +212,7 @@ def file_mode(path: Path | None) -> int:
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Return the file's identity, which reveals a replacement. Return None without a file."""
+    """Return the file's identity. A replaced file has another identity. Return None if there is no file."""
     try:
         found = None if path is None else path.stat()
     except OSError:
