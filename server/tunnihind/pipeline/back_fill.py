@@ -178,7 +178,10 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Return the parts in which a year is asked for up to `last`, newest first, by their first and last days."""
+    """Return the parts in which a year is asked for up to `last`, newest first.
+
+    Each part is its first and its last day.
+    """
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
 

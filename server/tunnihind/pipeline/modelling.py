@@ -136,7 +136,7 @@ _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
 def score_slice(
     store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
 ) -> ScoreSlice:
-    """Make some of the forecasts that the scores of an instant need. `recent` chooses the recent or the older ones.
+    """Make some of the forecasts that the scores of an instant need, either recent or older ones.
 
     The oldest days come first. At least one missing day is forecast. No day is begun after `slice_s` seconds. `model`
     is the name under which the server stores the forecasts. It is passed in because after an upgrade in place, a new

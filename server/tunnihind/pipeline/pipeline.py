@@ -1,4 +1,4 @@
-"""The pipeline does the scheduled tasks. If a task fails, it continues with the others."""
+"""The pipeline does the scheduled tasks. If a task fails, the pipeline continues with the other tasks."""
 
 import asyncio
 import logging

@@ -129,7 +129,7 @@ class PriceIngest:
             for question in done:
                 question.result()
             if deadline is None and round_.has_usable:
-                # This is real time, not our clock's, because it waits for the network.
+                # This is real time, not our clock's time, because it waits for the network.
                 deadline = asyncio.get_running_loop().time() + self._patience_s
         async with self._one_at_a_time:
             round_.is_over = True

@@ -251,7 +251,7 @@ class _Process:
         self._post(self._ended, _DiedError(exit_code))
 
     def _post[Message](self, take: Callable[[Message], None], message: Message) -> None:
-        """Give the event loop a message, unless the loop is closed and nobody waits for one."""
+        """Give the event loop a message, unless the loop is closed and nobody waits for a message."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, message)
 
@@ -267,7 +267,7 @@ class _Process:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment that the program needs to start. The rest may hold secrets, so a message brings it.
+    """Return the environment that the program needs to start. The rest may hold secrets, so it comes in a message.
 
     Other users of the machine may see a process's first environment (`/proc/PID/environ`).
     """

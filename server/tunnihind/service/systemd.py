@@ -25,7 +25,7 @@ def notify(state: str) -> None:
 
 
 async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
-    """Report that the server is alive, twice in each period of the watchdog. Don't, if only a restart can help."""
+    """Report that the server is alive, twice in each period of the watchdog, unless only a restart helps."""
     wait_us = os.environ.get("WATCHDOG_USEC")
     if not wait_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return

@@ -48,7 +48,7 @@ class Copied:
 
 
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
-    """Fill the target's empty database with the rows of the source's, and compare the two.
+    """Fill the target's empty database with the rows of the source, and compare the two databases.
 
     Raises SettingsError for a malformed address, and SchemaError if the source is of another version. Raises StoreError
     if one of the two can't be used, a server runs the pipeline on the source, or the target isn't empty.

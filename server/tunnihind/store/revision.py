@@ -1,4 +1,4 @@
-"""The step of `migrations` that a database has reached, and its upgrade to the newest one."""
+"""Finds the step of `migrations` that a database has reached, and upgrades the database to the newest step."""
 
 import json
 import logging
@@ -28,7 +28,7 @@ _OWN_TABLES: Final = frozenset({"covariates", "source_health"})
 
 
 def current(connection: Connection) -> str | None:
-    """Return the step that a database has reached, None for an empty one. Raises SchemaError if that is unclear."""
+    """Return the step that a database has reached, None if it is empty. Raises SchemaError if that is unclear."""
     found = inspect(connection)
     tables = set(found.get_table_names())
     if not tables & _OWN_TABLES:
@@ -89,7 +89,7 @@ def is_readable(connection: Connection) -> bool:
 
 
 def is_beyond(connection: Connection) -> bool:
-    """Return whether the tables are from a newer version and unreadable for this one."""
+    """Return whether the tables are from a newer version and unreadable for this version."""
     step = current(connection)
     return step is not None and step > HEAD and not is_readable(connection)
 

@@ -1,7 +1,8 @@
 """Reads rows. A damaged row is logged and skipped, so that it stops neither a task nor the start.
 
-SQLite keeps any value in any column, and disks and people damage files. One damaged row says nothing about the others.
-Each table has a shape and a function. The shape says what the columns may hold. The function makes objects from rows.
+SQLite keeps any value in any column, and disks and people damage files. One damaged row says nothing about the other
+rows. Each table has a shape and a function. The shape says what the columns may hold. The function makes objects from
+rows.
 """
 
 import json

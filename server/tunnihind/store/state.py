@@ -150,7 +150,7 @@ class StateBook:
             return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE)).first() is None
 
     def make_instance_id(self) -> None:
-        """Give this installation an identity unless it has one. Raises StoreError."""
+        """Give this installation an identity if it has none. Raises StoreError."""
         if self.read(_INSTANCE, _Identity) is not None:
             return
         with self._database.writing() as connection:

@@ -284,7 +284,7 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 
 
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
-    """Return the rise in GW per unit of weather. Return None if there are too few hours, or if its sign is wrong.
+    """Return the rise in GW per unit of weather. Return None with too few hours or a wrong sign.
 
     The rise is fitted on the days up to `fit_row`. If these have too few hours, it is fitted on more days.
     """

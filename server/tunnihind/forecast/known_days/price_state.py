@@ -1,4 +1,4 @@
-"""The state of prices by delivery day. The columns of all regressions come from it."""
+"""The state of prices by delivery day. The columns of all regressions are computed from this state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -71,7 +71,8 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the hourly columns of a group that the kernel reads besides all daily columns.
 
-    It reads two neighbours' prices. The first neighbour has the most similar prices. Cables connect the last one.
+    It reads two neighbours' prices. The first neighbour has the most similar prices. The last neighbour is connected by
+    cables.
     """
     if group == OWN:
         return _OWN_HOURLY

@@ -110,7 +110,7 @@ class Outage:
         self.trouble = ""
 
     def note(self, trouble: str) -> None:
-        """Record the trouble. An empty text means that there is none."""
+        """Record the trouble. An empty text means that there is no trouble."""
         with self._lock:
             before, self.trouble = self.trouble, trouble
         if trouble and trouble != before:
@@ -121,7 +121,7 @@ class Outage:
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert whole rows. Each replaces the row with the same key, if there is one."""
+    """Insert whole rows. Each row replaces a row with the same key."""
     if not rows:
         return
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite

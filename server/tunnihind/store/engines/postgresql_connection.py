@@ -35,7 +35,7 @@ class WaitingConnection(psycopg.Connection[Any]):
         try:
             yield
         finally:
-            del self.patience_s  # the class has the usual time
+            del self.patience_s  # the class attribute has the usual time
 
     def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
         """Wait for an exchange with the server. Raises psycopg.Error."""

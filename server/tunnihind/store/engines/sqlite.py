@@ -221,7 +221,7 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 
 
 def _make(path: Path) -> None:
-    """Make an empty file unless there is one. Raises StoreError.
+    """Make an empty file if no file exists. Raises StoreError.
 
     If SQLite made the file, everybody could read it. Its group may read it only if the folder passes its own group on
     to its files (setgid). Files that SQLite makes beside an existing file get that file's owner and mode.
