@@ -10,7 +10,7 @@ are kept for ever. They take .3 MB a year.
 In SQLite a year takes 32 MB: 7 for prices (140,000 quarters of four zones), 9 for runs (3 for hours, 6 for quarters),
 11 for weather (42 series) and 5 for ENTSO-E's forecasts (21 series). All recent rows are kept and take some 5 MB more.
 Each back-filled year takes 6 MB once: 5 for weather and 1 for ENTSO-E's archive. The sources' answers for the last days
-take .5 MB. In PostgreSQL each row and its entry in the index take more: a year of prices 23 MB.
+take .5 MB. In PostgreSQL each row and its entry in the index take more: a year of prices takes 23 MB.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping

@@ -1,8 +1,8 @@
 """The accuracy of the served forecasts. Runs are compared with the actual prices exactly as issued.
 
-Every delivery day is scored at each distance of 1 to 7 days. The run that counts is the last run made before the
-day-ahead auction that many days earlier. A household would have planned with this run in the morning. Each pair of an
-issue day and a delivery day is scored by itself (`DayScores`). All other scores are combined from these scores.
+Every delivery day is scored at each distance of 1 to 7 days. The run that counts was the last one before the day-ahead
+auction held that many days earlier. A household would have planned with this run in the morning. Each pair of an issue
+day and a delivery day is scored by itself (`DayScores`). All other scores are combined from these scores.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
