@@ -192,7 +192,7 @@ class Pipeline:
             doing.add_done_callback(lambda _: self._on_change())
 
     async def _advance(self, without: Collection[Job]) -> bool:
-        """Do a due task, or wait for a running task. Return False if there is neither."""
+        """Do a due task, or wait for a running task. Return False if there is no task."""
         running = tuple(self._running.values())
         if await self.step(without):
             return True

@@ -19,7 +19,7 @@ from tunnihind.settling.sheet import Held, Reason, doubt
 from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
-"""Two hourly questions may be an hour less this time apart."""
+"""Two hourly questions may be closer together than an hour, by up to this many seconds."""
 CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source's correction of its own unconfirmed prices must stand for this long."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S

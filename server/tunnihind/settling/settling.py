@@ -131,7 +131,10 @@ class Settling:
     def _store_settled(
         self, zone: Zone, rulings: Mapping[date, Ruling], settled: Mapping[date, SettledDay], now: int
     ) -> Outcome:
-        """Store settled prices. If unconfirmed prices were wrong on all days, withdraw all prices of that time."""
+        """Store settled prices.
+
+        If unconfirmed prices were wrong on all days, withdraw all prices of their sources since the first of them.
+        """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
             book.withdraw(

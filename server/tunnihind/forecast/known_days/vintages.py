@@ -142,7 +142,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
 
 
 def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> None:
-    """Write the forecasts of covariates that were issued together on the board."""
+    """Write on the board the forecasts of covariates that were issued together."""
     issue = together[0]
     offset = (issue.start_ts - frame.start_ts) // HOUR_S
     observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)

@@ -33,7 +33,7 @@ _COARSE_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20
 """Refits of the past between these steps need not be thorough."""
 _KEPT_REFITS: Final = 2
-"""The refits from which an unfinished step continues, and today's and tomorrow's forecasts without own prices.
+"""Unfinished steps continue from these refits. Today's and tomorrow's forecasts without own prices do too.
 """
 _KEPT_REPLAYED: Final = 2
 """Two results are kept: up to the newest day, and up to the day before it."""

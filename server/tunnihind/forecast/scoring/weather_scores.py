@@ -1,6 +1,6 @@
 """How good the forecasts of wind and temperature turned out to be, by days ahead. All functions are pure.
 
-A forecast counts as it stood at the model's issue time, and is compared with the newest issue of each hour. That issue
+A forecast is taken as it was at the model's issue time. It is compared with the newest issue of each hour. That issue
 is at most some hours old. It is the closest thing to a measurement in the store.
 """
 
