@@ -180,7 +180,8 @@ LONGEST: Final = 300
 """A foreign text is cut to this many characters."""
 
 _LOOKED_AT: Final = 65_536
-"""Only this many characters of a foreign text are read. Hiding a secret always leaves more than `LONGEST` of them."""
+"""Only this many characters of a foreign text are read. After secrets are hidden, more than `LONGEST` of them
+remain."""
 
 # These are white space, control characters, invisible characters, and characters that change the writing direction.
 _PRINTED: Final = re.compile(

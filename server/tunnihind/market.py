@@ -197,7 +197,7 @@ The legal rate has been higher since 2025-07-01 (`vat_rates`), so this is a sett
 DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 
 QUARTERS_SINCE: Final = date(2025, 10, 1)
-"""First delivery day traded in quarters (SDAC go-live of the 15-minute market time unit)."""
+"""The first delivery day that was traded in quarters (SDAC go-live of the 15-minute market time unit)."""
 
 _PAST_SETTLED_S: Final = 48 * HOUR_S
 PUBLIC_WINDOW_S: Final = 72 * HOUR_S

@@ -43,7 +43,7 @@ _ALL_LEADS: Final = tuple(LEAD_DAYS)
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One forecast to make: the known data, the columns of its models, and the row where its era begins."""
+    """A forecast to make. It has the known data, the columns of its models, and the row where its era begins."""
 
     known: Known
     days: KnownDays

@@ -121,7 +121,10 @@ class IssuedSeries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateArchive:
-    """Covariates by name, `<variable>@<point>` or `<zone>_<load|wind|solar>[_da]_mw`, oldest issue first."""
+    """Covariates by name, the oldest issue first.
+
+    Names are `<variable>@<point>` or `<zone>_<load|wind|solar>[_da]_mw`.
+    """
 
     series: Mapping[str, tuple[IssuedSeries, ...]] = field(default_factory=dict)
 
@@ -147,7 +150,7 @@ class CovariateArchive:
     def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the initialisations of the weather runs that are the newest for some hours, newest first.
 
-        A short run does not reach the last days, so an older run is the newest for them.
+        A short run does not reach the last days, so for these days an older run is the newest.
         """
         found: set[int] = set()
         for name in names:

@@ -34,9 +34,9 @@ _PRIOR_WEIGHT: Final = 1e-6
 class LastWeeksMean:
     """Forecasts each clock hour by its mean over the last six weeks. Similar and recent days count more.
 
-    A target day i sees the days up to j = min(newest settled day, i - 1). Its lead is i - j. p10 and p90 come from the
-    errors that the same rule would have made, at the same lead, on the days up to j. With few known days, p10 and p90
-    are drawn to a wide prior.
+    A target day i sees the days up to j = min(newest settled day, i - 1). Its lead is i - j. The same rule would have
+    made errors on the days up to j at the same lead. p10 and p90 come from these errors. With few known days, p10 and
+    p90 are drawn to a wide prior.
     """
 
     market: Market

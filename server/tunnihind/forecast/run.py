@@ -216,7 +216,7 @@ class Runs(NamedTuple):
 
     @classmethod
     def made_by(cls, make: FullForecaster, known: Known) -> Self | None:
-        """Make all forecasts from the known data. Return None if no price is known, or only old prices are.
+        """Make all forecasts from the known data. Return None if no price is known, or if all prices are old.
 
         Hours come first, because the shorter periods are shaped within them.
         """

@@ -1,8 +1,8 @@
-"""Back-fill: the years of prices and the months or days of covariates that the store has, and those still to ask for.
+"""Back-fill. It knows which years of prices, and which months or days of covariates, are stored or still wanted.
 
 The store's state records when each calendar year, month or day was last filled. Days belong to sources that give one
-run of a weather model for each day. Such a source limits its requests, so days are asked for at a pace. A run that
-can't be had is asked for again after one, three and nine days, and then no more.
+run of a weather model for each day. Such a source limits its requests, so days are asked for at a fixed pace. An
+unavailable run is asked for again after one, three and nine days, and then no more.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,17 +20,18 @@ from tunnihind.store.store import Store
 YEARS_FILLED: Final = "years of prices filled"
 
 FILLED_UP: Final = "covariates filled up"
-"""The instant at which enough of a source's days had come to make another forecast worthwhile."""
+"""The instant at which a source's new days sufficed to make another forecast worthwhile."""
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this time. The ordinary fetches reach no further back, so
-a longer stop of the server leaves a gap."""
+"""A year that was filled before its end is filled again after this time. The ordinary fetches reach no further back
+than this, so a longer stop of the server leaves a gap."""
 
 MONTH_LASTS_S: Final = DAY_S
-"""A month of covariates is filled again after this time. It is short because a missed hourly forecast is lost."""
+"""A month of covariates is filled again after this time. It is a short time because a missed hourly forecast is
+lost."""
 
 _PART_DAYS: Final = 31
-"""For the 12,000 quarters of four zones the server briefly needs 25 MB more; for a whole year it would need 200 MB."""
+"""A part has the 12,000 quarters of four zones. It briefly takes 25 MB, where a whole year would take 200 MB."""
 
 _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
@@ -38,7 +39,7 @@ _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 _PROGRESS: Final = "days filled in"
 _MOST_ASKS: Final = 4
 _ASKED_AGAIN_S: Final = DAY_S
-"""An unavailable run is asked for this many times. The first pause is this long, and each pause triples."""
+"""An unavailable run is asked for `_MOST_ASKS` times. Each pause is three times as long as the pause before it."""
 
 
 def filled_parts_key(source: CovariateSource) -> str:
@@ -47,7 +48,7 @@ def filled_parts_key(source: CovariateSource) -> str:
 
 
 def unavailable_days_key(source: str) -> str:
-    """Return the state's key for the unavailable days of a source: when and how often each was asked for."""
+    """Return the state's key of a source's unavailable days. Its value says when and how often each was asked for."""
     return f"days of {source} that are not there"
 
 
@@ -59,9 +60,9 @@ def first_part(source: CovariateSource, history_start: date) -> date:
 
 @dataclass(frozen=True, slots=True)
 class DaysFilled:
-    """How far the days of a source are filled: of `total` days, `done` are here and `lacking` are unavailable.
+    """How far the days of a source are filled. Of `total` days, `done` are stored and `lacking` are unavailable.
 
-    The back-fill continues at `goes_on_at`, which is 0 if nothing is left.
+    The back-fill continues at `goes_on_at`. This is 0 if nothing is left.
     """
 
     done: int
@@ -71,13 +72,13 @@ class DaysFilled:
 
 
 def days_progress(state: StateBook) -> dict[str, DaysFilled]:
-    """Return the progress of each source whose back-fill goes by day. Raises StoreError."""
+    """Return the progress of each source that is filled day by day. Raises StoreError."""
     found: dict[str, DaysFilled] | None = state.read(_PROGRESS, dict[str, DaysFilled])
     return found or {}
 
 
 def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
-    """Record how far the days of a source are filled, and return it. Raises StoreError."""
+    """Record how far the days of a source are filled, and return this progress. Raises StoreError."""
     days = filled(state, filled_parts_key(source)).keys()
     done, vain = len(days), len(unavailable_days(state, source.name).keys() - days)
     total = (
@@ -104,7 +105,7 @@ def record_filled(state: StateBook, key: str, part: str, at: int) -> None:
 
 
 def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
-    """Forget all years, months or days that were filled since an instant, so that they are filled again.
+    """Forget all years, months or days that were filled since an instant. So they are filled again.
 
     Raises StoreError.
     """
@@ -118,7 +119,7 @@ def filled(state: StateBook, key: str) -> dict[str, int]:
 
 
 def unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]]:
-    """Return the unavailable days of a source: when each was last asked for, and how often."""
+    """Return the unavailable days of a source. For each, return when it was last asked for, and how often."""
     found: dict[str, tuple[int, int]] | None = state.read(unavailable_days_key(source), dict[str, tuple[Instant, int]])
     return found or {}
 
@@ -169,7 +170,7 @@ def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
-    """Return the calendar years to fill, newest first, because the forecast needs these most."""
+    """Return the calendar years to fill, newest first, because the forecast needs the newest years most."""
     filled_at = filled(state, YEARS_FILLED)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
@@ -177,7 +178,10 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Return the first and last days of the parts in which a year is asked for up to `last`, newest first."""
+    """Return the parts in which a year is asked for up to `last`, newest first.
+
+    Each part is its first and its last day.
+    """
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
 
@@ -200,8 +204,8 @@ def missing_months(state: StateBook, source: CovariateSource, history_start: dat
 def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
     """Delete damaged prices and covariates, so that their years and months are filled again.
 
-    Damaged rows that no source can give again, such as past runs, stay in the database. They are logged and skipped.
-    Raises StoreError.
+    Damaged rows that no source can give again, such as past runs, stay in the database. These rows are logged and
+    skipped. Raises StoreError.
     """
     _forget_damaged(store, YEARS_FILLED, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()
@@ -216,7 +220,10 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
 def _forget_damaged(
     store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
 ) -> None:
-    """Forget that the years or months of removed rows were filled, or all of them if a row's instant is damaged."""
+    """Forget that the years or months of removed rows were filled.
+
+    If the instant of any row is damaged, forget all years or months.
+    """
     instants = [cells[column] for cells in removed]
     if not instants:
         return
@@ -228,9 +235,9 @@ def _forget_damaged(
 
 
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return the removed rows of a source whose run is still readable.
+    """Return the removed rows of a source whose weather run is still readable.
 
-    The others don't justify asking for all runs again.
+    Rows with an unreadable run don't justify asking for all runs again.
     """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 
@@ -248,5 +255,5 @@ def _month(ts: int) -> str:
 
 
 def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
-    """Return whether a year or month needs no filling: it was filled after its end, or less than `lasts_s` ago."""
+    """Return whether a year or month needs no filling. It was filled after its end, or less than `lasts_s` ago."""
     return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + lasts_s)

@@ -31,7 +31,7 @@ class CovariateIngest:
         self._warned_of: set[str] = set()
 
     async def ingest(self, source: CovariateSource) -> None:
-        """Store the source's newest forecast, if there may be a new one. Raises SourceError, StoreError."""
+        """Store the source's newest forecast, if a new forecast may be available. Raises SourceError, StoreError."""
         now = int(self._clock.now())
         if not source.has_news(now):
             return
@@ -42,9 +42,9 @@ class CovariateIngest:
             await asyncio.to_thread(self._record_runs, source, newest.values(), now)
 
     async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
-        """Store the source's archived forecasts for the days of a month, up to `today`, or for one day.
+        """Store the source's archived forecasts for one day, or for the days of a month up to `today`.
 
-        Return whether there were any. Raises SourceError, StoreError.
+        Return whether there were any forecasts. Raises SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))
@@ -54,7 +54,7 @@ class CovariateIngest:
         return bool(archived)
 
     def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
-        """Record that a day's first run has come live, so that it need not be asked for again."""
+        """Record that a day's first run has come live. So the back-fill need not ask for that run."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()

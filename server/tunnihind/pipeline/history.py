@@ -11,7 +11,7 @@ from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
 
 _SPARE_S: Final = 14 * DAY_S
-"""A forecast gets this much more history than its forecaster uses."""
+"""A forecast gets this many seconds of history more than its forecaster uses."""
 _SURPLUS_S: Final = 120 * DAY_S
 """A kept archive may reach this much further back than asked, because it serves all past days of the scores."""
 
@@ -38,19 +38,19 @@ class _State:
 
 
 class KeptArchive:
-    """Reads archives from a store and keeps the last one, because reading years takes longer than a forecast."""
+    """Reads archives from a store. It keeps the last archive, because reading years takes longer than a forecast."""
 
     def __init__(self) -> None:
         self._kept: tuple[_State, int, Archive] | None = None
 
     def archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
-        """Return at least the history that a forecaster may use at an instant. Raises StoreError."""
+        """Return the history that a forecaster may use at an instant, or more. Raises StoreError."""
         since_ts, state = needed_since(forecaster, as_of), _State.of(store)
         if self._kept is not None:
             kept_state, kept_since_ts, archive = self._kept
             if kept_state == state and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:
                 return archive
-        # The old archive goes first, because two take too much memory.
+        # The old archive is dropped first, because two archives take too much memory.
         self._kept = None
         archive = store.archive(since_ts, passing=partial(passing_runs, as_of=as_of))
         self._kept = state, since_ts, archive

@@ -1,6 +1,6 @@
 """Keeps a model's learning in files, so that a new process need not replay the past.
 
-Each file holds the learning from one past. Its name is a digest of that past, of the model and of the machine. So a
+Each file holds the learning from one past. The file's name is a digest of that past, the model and the machine. So a
 file may be useless but never wrong, and two servers that write the same file write the same bytes. Any file may be
 deleted at any time.
 """
@@ -29,10 +29,10 @@ FORMAT: Final = 1
 """Increases with every change of the files' format or content."""
 MOST_FILES: Final = 12
 """Files beyond this number are deleted, the longest unused first. The files in use are learners at two refits, the
-forecasts issued up to yesterday and up to today, and the season of all days, each before the auction and after it. The
-rest is room for a second server."""
+forecasts issued up to yesterday and up to today, and the season of all days. Each exists twice: for the time before the
+auction and after it. The remaining files are room for a second server."""
 LEFT_FREE: Final = 64 * 1024 * 1024
-"""Free bytes of the disk that are left to the database, whose data can't be made again."""
+"""This many free bytes of the disk are left to the database, because its data can't be made again."""
 
 _ENDING: Final = ".learnt"
 _UNFINISHED: Final = ".part"
@@ -42,20 +42,20 @@ _OWNER_ONLY: Final = 0o600
 
 
 class LearntFiles:
-    """A folder with a file for each piece of learning: a digest, then arrays in numpy's format; the first is JSON.
+    """A folder with a file for each piece of learning. A file has a digest, then a JSON array, then numpy arrays.
 
-    An unreadable file is skipped, and an unwritable one left out: both cost only time. On a nearly full disk all files
-    are deleted, so that they take no room from the database.
+    Files that can't be read or written are skipped. That costs only time. On a nearly full disk all files are deleted,
+    because the database needs the room.
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
-        """Keep the learning of `model` in a folder, which is made when needed. Its files have the given `mode`."""
+        """Keep the learning of `model` in a folder. The folder is made when needed. The files have the given `mode`."""
         self._folder = folder
         self._of = f"{FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return the complete value kept under a name, or None."""
+        """Return the value kept under a name. Return None if there is none, or if it is incomplete."""
         path = self._path(name)
         try:
             content = path.read_bytes()
@@ -85,7 +85,7 @@ class LearntFiles:
             self._require_room()
             with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, self._mode), "wb") as file:
                 _write(file, _bytes(self._label(name)), _bytes(learnt.document), *learnt.arrays)
-            # It need not be forced onto the disk: the digest reveals a file that a power cut has torn.
+            # The file need not be forced onto the disk, because the digest reveals a file damaged by a power cut.
             unfinished.replace(path)
             self._delete_unused()
         except OSError as error:

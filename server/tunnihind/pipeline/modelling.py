@@ -28,9 +28,9 @@ from tunnihind.store.rows import EARLIEST, DamageLog
 from tunnihind.store.store import Store
 
 SLICE_S: Final = 1.0
-"""Forecasts of past days are made for this long before they are stored."""
+"""Forecasts of past days are made for this many seconds, and then stored."""
 _RECENT_S: Final = 2 * DAY_S
-"""The forecaster of the hourly runs also makes the forecasts for the scores of this most recent time."""
+"""The forecaster of the hourly runs also makes the scores' forecasts of this most recent time."""
 _LOWEST_PRIORITY: Final = 19
 """The niceness of the process that forecasts older days."""
 
@@ -56,12 +56,12 @@ class Modeller(Protocol):
 
 
 def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:
-    """Return the served model of a market. The keeper holds its learning."""
+    """Return the served model of a market. The keeper stores what the model learns."""
     return TieredForecaster(market, keeper=keeper)
 
 
 class _StoreForecaster:
-    """A forecaster and the history it reads. It reuses its learning, which does not change its forecasts."""
+    """A forecaster and the history it reads. It reuses its learning. This does not change its forecasts."""
 
     def __init__(self, market: Market, history: KeptArchive, keeper: LearntKeeper | None = None) -> None:
         self.forecaster = forecaster(market, keeper)
@@ -82,7 +82,7 @@ _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {
 def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
     folder = learnt_folder(store, market.zone)
     if (market, folder) not in _KEPT_FORECASTERS:
-        # Only one is kept, because each takes as much memory as the history.
+        # Only one forecaster is kept, because each takes as much memory as the history.
         _KEPT_FORECASTERS.clear()
         keeper = None if folder is None else LearntFiles(folder, model_identity(market), mode=store.database.file_mode)
         _KEPT_FORECASTERS[market, folder] = _StoreForecaster(market, _HISTORY, keeper)
@@ -90,7 +90,7 @@ def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
 
 
 def learnt_folder(store: Store, zone: Zone) -> Path | None:
-    """Return the folder of a zone's learning: beside an SQLite file, or in the user's data folder.
+    """Return the folder of a zone's learning. It is beside an SQLite file, or else in the user's data folder.
 
     Return None for a database in memory, because no other process sees it.
     """
@@ -119,9 +119,9 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
 
 @dataclass(frozen=True, slots=True)
 class ScoreSlice:
-    """Some of the forecasts of past days that the scores need. Forecasts of `lacking` days are still to be made.
+    """Some of the forecasts of past days that the scores need. The forecasts of `lacking` days are still missing.
 
-    `past` is the value of `BacktestBook.state_of_past` before they were made.
+    `past` is the value of `BacktestBook.state_of_past` before the forecasts were made.
     """
 
     forecasts: tuple[NextDay, ...]
@@ -136,11 +136,11 @@ _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
 def score_slice(
     store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
 ) -> ScoreSlice:
-    """Make some of the forecasts that the scores of an instant need: the `recent` ones, or the older ones.
+    """Make some of the forecasts that the scores of an instant need, either recent or older ones.
 
-    The oldest come first. At least one missing day is forecast, and none is begun after `slice_s` seconds. `model` is
-    the name under which the server keeps them. It is passed in because after an upgrade in place a new process has
-    other code than the running server. Raises StoreError.
+    The oldest days come first. At least one missing day is forecast. No day is begun after `slice_s` seconds. `model`
+    is the name under which the server stores the forecasts. It is passed in because after an upgrade in place, a new
+    process may have newer code than the running server. Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -161,9 +161,9 @@ def score_slice(
 
 
 def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[NextDay, ...]:
-    """Forecast an instant's next day, for each step.
+    """Forecast the day after an instant, for each step.
 
-    If `run_at` is given, the forecaster of that hourly run does it.
+    If `run_at` is given, the forecaster of that hourly run makes the forecast.
     """
     if run_at is not None:
         # The forecaster of the hourly runs has already learnt nearly all that is needed here.
@@ -200,7 +200,7 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score runs exactly as issued: those of the last weeks, or all of them the first time. Raises StoreError."""
+    """Score runs exactly as issued: the runs of the last weeks, or all runs the first time. Raises StoreError."""
     newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
@@ -219,7 +219,7 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
 class ProcessModeller:
     """Makes runs and scores in separate processes, one at a time. They end when they have no work.
 
-    So between two hourly runs only the server takes memory.
+    So between two hourly runs, only the server itself takes memory.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -236,8 +236,9 @@ class ProcessModeller:
     async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
         """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError.
 
-        The process of the hourly runs makes the recent ones, because it has learnt enough for them. A second process
-        makes the older ones, and ends with the last of them. It has to learn for long, so it gets a processor last.
+        The process of the hourly runs makes the recent forecasts, because it has learnt enough for them. A second
+        process makes the older forecasts, and ends with the last of them. It must learn for a long time, so it has the
+        lowest priority.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -265,7 +266,7 @@ class ProcessModeller:
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """Do work in a process, by default that of the hourly runs.
+        """Do work in a process. By default it is the process of the hourly runs.
 
         The other process ends first and frees its memory.
         """
@@ -276,7 +277,7 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """Stop the processes at once. They only read, and the server's end must not wait for a backtest."""
+        """Stop the processes at once. They only read, so the server's end need not wait for a backtest."""
         self._worker.close()
         self._past_worker.close()
 

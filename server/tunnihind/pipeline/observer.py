@@ -1,8 +1,8 @@
-"""The base of observers of the pipeline: metrics, or a progress bar."""
+"""The base class of the pipeline's observers, such as metrics or a progress bar."""
 
 
 class Observer:
-    """Gets a call for each event of the pipeline and ignores it. Subclasses use the calls, and must not raise."""
+    """Gets a call for each event of the pipeline, and ignores it. Subclasses use these calls. They must not raise."""
 
     def source_asked(self, source: str, *, answered: bool) -> None:
         """Note whether a source gave a usable answer."""

@@ -1,4 +1,4 @@
-"""The pipeline: it does the scheduled tasks, and continues if one fails."""
+"""The pipeline does the scheduled tasks. If a task fails, the pipeline continues with the other tasks."""
 
 import asyncio
 import logging
@@ -59,7 +59,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 WAIT_FOR_MODEL_S: Final = 1.0
-"""Other tasks wait this long for a forecast, or for a part of the scores. Most are made by then."""
+"""Other tasks wait this long for a forecast, or for a part of the scores. Most forecasts are made by then."""
 
 LONGEST_NAP_S: Final = 10.0
 """The schedule is read again at least this often: the clock may jump, and `import` may bring prices."""
@@ -108,7 +108,7 @@ class Pipeline:
         self._no_forecast: dict[Zone, str] = {}
         self._on_change: Callable[[], None] = lambda: None
         self.steps = 0
-        """Increases while the pipeline runs, with or without work."""
+        """This number increases while the pipeline runs, with or without work."""
 
     async def run(self, on_change: Callable[[], None]) -> None:
         """Work until cancelled. Calls `on_change` after every task, because the store may have changed."""
@@ -128,7 +128,7 @@ class Pipeline:
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
-        """Do all due tasks once, except those of some jobs. Return whether all succeeded and made a forecast."""
+        """Do all due tasks once, except jobs in `without`. Return whether all succeeded and made a forecast."""
         self._on_change = on_change
         try:
             while await self._advance(without):
@@ -140,7 +140,7 @@ class Pipeline:
         return not has_failed and not self._no_forecast
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
-        """Do the first due task, except those of some jobs. Return whether there was one."""
+        """Do the first due task that is of no job in `without`. Return whether there was a due task."""
         self.steps += 1
         now = self._now()
         try:
@@ -168,9 +168,9 @@ class Pipeline:
         _LOG.info("asking the sources again for data that the copy of the database may lack")
 
     async def _forget_other_sources(self) -> None:
-        """Forget, once a start, the state of sources that have been removed from the settings."""
+        """Forget the state of sources that have been removed from the settings. This is done once after each start."""
         if not self._has_forgotten_others:
-            # If nothing can be written, the due tasks report it. This is tried again before the next task.
+            # If nothing can be written, the due tasks report it. The deletion is tried again before the next task.
             with suppress(StoreError):
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
@@ -179,7 +179,7 @@ class Pipeline:
                 self._has_forgotten_others = True
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
-        """Do a task. A task that asks a slow covariate source or the model continues beside the next tasks."""
+        """Do a task. If it waits for a slow covariate source or for the model, it continues beside the next tasks."""
         if not task.source and task.job not in OF_ZONE:
             await self._try(task, situation, now)
             return
@@ -192,7 +192,7 @@ class Pipeline:
             doing.add_done_callback(lambda _: self._on_change())
 
     async def _advance(self, without: Collection[Job]) -> bool:
-        """Do a due task, or wait for a running one. Return False if there is neither."""
+        """Do a due task, or wait for a running task. Return False if there is no task."""
         running = tuple(self._running.values())
         if await self.step(without):
             return True
@@ -207,8 +207,8 @@ class Pipeline:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _nap(self) -> None:
-        """Sleep until a task is due or a running one has ended, but never for long."""
-        # This comes before the situation is read, so that a task that ends meanwhile wakes the sleeper.
+        """Sleep until a task is due or a running task has ended, but never for long."""
+        # This comes before the situation is read. So a task that ends during the reading ends the sleep.
         running = tuple(self._running.values())
         now = self._now()
         try:
@@ -240,8 +240,8 @@ class Pipeline:
     def _under_way(self) -> set[Task]:
         """Return the tasks that must not begin now.
 
-        A covariate source is asked one question at a time. One zone is scored at a time, because each needs its own
-        model, which must learn again once another zone's model has replaced it.
+        A covariate source is asked one question at a time. One zone is scored at a time, because each zone needs its
+        own model. A model that another zone's model has replaced must learn again.
         """
         asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
         is_scoring = any(task.job is Job.SCORES for task in self._running)
@@ -254,7 +254,7 @@ class Pipeline:
             await self._do(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
-                # The model's process has found damage, maybe while a copy was replacing the file.
+                # The model's process has found damage. Maybe a copy was just replacing the file.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
@@ -286,7 +286,8 @@ class Pipeline:
             case Job.FORECAST:
                 await self._forecast(self._of(task), now)
             case Job.HELD_DAYS:
-                # One question covers all of them, at most a month. Day by day, a slow source would delay urgent tasks.
+                # One question covers all days of a window, at most a month. Many questions to a slow source would delay
+                # urgent tasks.
                 await self._fetch((situation.held_days[0], situation.held_days[-1]))
             case Job.PRICE_HISTORY:
                 await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
@@ -316,7 +317,7 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # The work counts as done. The next prices start the next try.
+            # The work counts as done. It is tried again when the next prices come.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)
@@ -326,7 +327,7 @@ class Pipeline:
         _LOG.info("made a forecast of %d hours of %s from tier %s", runs.hours.p50.size, market.code, runs.hours.tier)
 
     async def _score_part(self, market: Market, now: int) -> None:
-        """Make and store some of the forecasts that the scores need. Once all are there, make the scores.
+        """Make and store some of the forecasts that the scores need. Once all are stored, make the scores.
 
         The next part continues from the stored forecasts, also after a restart. The last part records that all is done.
         """
@@ -368,7 +369,7 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record that a day was asked for, and whether enough has come for another forecast."""
+        """Record that a day was asked for, and whether enough days have come for another forecast."""
         state = self._store.state
         if there:
             record_filled(state, filled_parts_key(source), str(day), now)
@@ -385,7 +386,7 @@ class Pipeline:
             state.write(FILLED_UP, now)
 
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
-        """Put off a day that could not be fetched, longer each time, so that the other days have their turn.
+        """Put off a day that could not be fetched. The pause grows each time, so that the other days have their turn.
 
         A day whose answer is invalid again and again is recorded as unavailable.
         """
@@ -400,5 +401,8 @@ class Pipeline:
 
 
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
-    """Return the part of the history to fill: the first, or a later one after failures so that none blocks the rest."""
+    """Return the part of the history to fill next.
+
+    It is the first part. After failures it is a later part, so that one part does not block the rest.
+    """
     return missing[tries.failures % len(missing)]

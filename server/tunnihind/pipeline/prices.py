@@ -23,7 +23,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 SECOND_SOURCE_S: Final = 30.0
-"""The other sources are waited for this long after the first answer."""
+"""After the first answer, the other sources have this long to answer."""
 
 _NOTHING_YET: Final = (
     f". Until then there are no prices to serve; `{COMMAND} serve --demo` serves a simulated market without a network"
@@ -34,7 +34,7 @@ type _Question = asyncio.Task[SourceError | None]
 
 @dataclass(slots=True)
 class _Round:
-    """One question to all sources, and the answers so far. `is_over` once the caller no longer waits for the rest."""
+    """One question to all sources, and the answers so far. It `is_over` when the caller waits no longer."""
 
     first: date
     last: date
@@ -48,8 +48,8 @@ class _Round:
 class PriceIngest:
     """Fetches and settles prices. `sources` are in the order of trust.
 
-    The answers of a round are judged together. A slow source may still be answering when the next round begins. Its
-    answer is judged when it comes, and it is not asked again before.
+    The answers of a round are judged together. A slow source may still be answering when the next round begins. This
+    answer is judged when it comes. The source is not asked again before that.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class PriceIngest:
 
         Calls `on_change` after something was stored. Returns how many prices came in before the round was over. Raises
         StoreError. If no source gave a usable answer, raises the SourceError that asks for the shortest pause. Each
-        source's own pause is kept in any case.
+        source's own pause is observed in any case.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
@@ -100,7 +100,7 @@ class PriceIngest:
             await asyncio.wait(self._asking.values())
 
     async def close(self) -> None:
-        """Cancel the questions that are still open."""
+        """Cancel the requests that are still running, and wait until they have ended."""
         for question in self._asking.values():
             question.cancel()
         await self.finish()
@@ -118,7 +118,7 @@ class PriceIngest:
         return question
 
     async def _wait(self, questions: Collection[_Question], round_: _Round) -> list[SourceError]:
-        """Wait for the answers, but not long after the first one. Return the failures in the order of trust."""
+        """Wait for the answers, but not for long after the first answer. Return the failures in the order of trust."""
         pending = set(questions)
         deadline: float | None = None
         while pending:
@@ -129,7 +129,7 @@ class PriceIngest:
             for question in done:
                 question.result()
             if deadline is None and round_.has_usable:
-                # This is real time, not our clock's, because it waits for the network.
+                # This is real time, not our clock's time, because it waits for the network.
                 deadline = asyncio.get_running_loop().time() + self._patience_s
         async with self._one_at_a_time:
             round_.is_over = True
@@ -146,7 +146,7 @@ class PriceIngest:
         return None
 
     async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
-        """Get an answer. It is judged at the end of the round, or now if the round is over.
+        """Get an answer. It is judged at the end of the round. If the round is over, it is judged now.
 
         Raises SourceError, StoreError.
         """

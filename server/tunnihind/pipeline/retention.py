@@ -1,16 +1,16 @@
 """How long each kind of row is kept.
 
-Recent runs and covariate issues are all kept. Older days keep two of them: the last one before gate closure, which a
-forecast of the next day could have used, and the last one of the day. Covariates also keep the last one before the
-model's issue time, so that the model trains on weather that is as fresh as in a live forecast. For the weather these
-are the runs of 00 and 12 UTC. Each day's 00 UTC run is always kept. The same rule filters a source's archive before it
-is stored. Otherwise back-fill would add each day the rows that thinning deletes. The scores of runs are kept for ever:
-they take .3 MB a year.
+Recent runs and covariate issues are all kept. Each older day keeps two of each kind: the last one before gate closure,
+because a forecast of the next day could have used it, and the last one of the day. Covariates also keep the last issue
+before the model's issue time. So the model trains on weather that is as fresh as in a live forecast. For the weather,
+the kept issues are the runs of 00 and 12 UTC. Each day's 00 UTC run is always kept. The same rule filters a source's
+archive before it is stored. Otherwise back-fill would add each day the rows that thinning deletes. The scores of runs
+are kept for ever. They take .3 MB a year.
 
-In SQLite a year takes 32 MB: 7 of prices (140,000 quarters of four zones), 9 of runs (3 of hours, 6 of quarters), 11 of
-weather (42 series) and 5 of ENTSO-E's forecasts (21 series). The rows that are kept in full take some 5 MB more. Each
-past year that is filled in takes 6 MB, once: 5 of weather and 1 of ENTSO-E's archive. The sources' answers for the last
-days take .5 MB. In PostgreSQL each row and its entry in the index take more: a year of prices 23 MB.
+In SQLite a year takes 32 MB: 7 for prices (140,000 quarters of four zones), 9 for runs (3 for hours, 6 for quarters),
+11 for weather (42 series) and 5 for ENTSO-E's forecasts (21 series). All recent rows are kept and take some 5 MB more.
+Each back-filled year takes 6 MB once: 5 for weather and 1 for ENTSO-E's archive. The sources' answers for the last days
+take .5 MB. In PostgreSQL each row and its entry in the index take more: a year of prices takes 23 MB.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -25,12 +25,12 @@ from tunnihind.store.store import Store
 RUN_DAYS: Final = 60
 """Every run of the last 60 days is kept."""
 COVARIATE_DAYS: Final = 14
-"""Every issue of a covariate of the last 14 days is kept. Issues are large, and the model reads all of them."""
+"""A covariate's issues of the last 14 days are all kept. Issues are large, and the model reads all of them."""
 WITNESS_DAYS: Final = 60
 """A source's answer for a delivery day is kept for 60 days after that day, and after it was last heard."""
 
 type ReadTimes = Callable[[date], tuple[int, ...]]
-"""The instants of a delivery day, in order, at which a forecast may need the newest issue."""
+"""Returns the instants of a delivery day, in order, at which a forecast may need the newest issue."""
 
 
 def thin(store: Store, now: int) -> int:
@@ -47,9 +47,9 @@ def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
-    """Return the issues of a covariate that need not be kept. `issues` maps their instants to the start of their run.
+    """Return the issues of a covariate that need not be kept. `issues` maps each instant to the start of its run.
 
-    The first run of each day is always kept, because the model is trained on these.
+    The first run of each day is always kept, because the model is trained on the first runs.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
     return {issued for issued in superfluous(old, covariate_read_times) if not is_first_of_day(issues[issued])}
@@ -71,7 +71,7 @@ def is_first_of_day(run_ts: int | None) -> bool:
 
 
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
-    """Return the instants that were not the newest at any read time of their day, nor at its end."""
+    """Return the instants that were not the newest at any read time of their day, and not at the day's end."""
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):

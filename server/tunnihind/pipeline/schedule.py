@@ -1,8 +1,8 @@
-"""When to do which task: a pure function of the situation and the clock.
+"""Decides when to do which task, as a pure function of the situation and the clock.
 
 Prices are asked for every minute during the publication watch until tomorrow is complete, and less often at other
-times. Each covariate source is asked at its own cadence. A failed task is tried again after a growing pause. The clock
-may be set back: an instant that lies in the future counts as never.
+times. Each covariate source is asked at its own cadence. A failed task is tried again after a growing pause. If an
+instant lies in the future, the clock was set back, and the instant counts as never.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,12 +18,12 @@ from tunnihind.sources.base import Cadence
 WATCH_INTERVAL_S: Final = 60
 MISSING_INTERVAL_S: Final = 15 * 60
 COMPLETE_INTERVAL_S: Final = HOUR_S
-"""Prices are asked for this often: during the watch, at other times with a day missing, and with all days settled."""
+"""Prices are asked for this often: during the watch, outside it if a day is missing, and if all days are settled."""
 
 HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
 SCORES_AT: Final = time(16)
-"""The local time from which a day's scores are made. The next day's prices have come by then."""
+"""A day's scores are made from this local time on. The next day's prices have come by then."""
 
 FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
@@ -37,7 +37,7 @@ CORRECTION_DAYS: Final = 2
 """Prices of this many past days are asked for again, because they may be corrected."""
 
 CATCH_UP_DAYS: Final = 14
-"""After a stop of the server this many past days are asked for at once. The back-fill asks for older ones."""
+"""After a stop of the server, this many past days are asked for at once. The back-fill asks for older days."""
 
 
 class Job(StrEnum):
@@ -58,7 +58,7 @@ OF_ZONE: Final = frozenset({Job.FORECAST, Job.SCORES})
 
 
 class Task(NamedTuple):
-    """A job to do, with the name of its covariate source or with its zone, if any."""
+    """A job to do. It may belong to a covariate source or to a zone."""
 
     job: Job
     source: str = ""
@@ -72,7 +72,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """A task's last try and last success, its failures in a row, and the end of a pause that the source asked for."""
+    """A task's last try, its last success, its failures in a row, and the end of a pause asked for by the source."""
 
     tried_ts: int | None = None
     ok_ts: int | None = None
@@ -82,9 +82,9 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateNeeds:
-    """A covariate source's cadence, the months or days to back-fill, and when the next one may begin.
+    """A covariate source's cadence, the months or days to back-fill, and when the next part may begin.
 
-    A month is given by its first day (UTC). The first in the list is filled next.
+    A month is given by its first day (UTC). The first part in the list is filled next.
     """
 
     cadence: Cadence
@@ -112,7 +112,7 @@ class ZoneSituation:
 class Situation:
     """The state that decides which tasks are due.
 
-    - `market`: the first served market; all markets have its clock and its publication watch;
+    - `market`: the first served market (all markets have the same clock and publication watch);
     - `zones`: the served zones, in their order;
     - `stored_ts`: when prices were last stored;
     - `filled_up_ts`: when the back-fill last brought enough covariates for a new forecast;
@@ -148,7 +148,7 @@ class Situation:
         return self.tries.get(task, Tries())
 
     def tasks(self) -> list[Task]:
-        """Return all tasks that are not under way, in the order in which due ones are done."""
+        """Return all tasks that are not under way, in the order in which due tasks are done."""
         tasks: list[Task] = []
         for job in Job:
             if job in OF_ZONE:
@@ -170,7 +170,7 @@ def next_due(situation: Situation, now: int) -> float:
 
 
 def due_at(task: Task, situation: Situation, now: int) -> float:
-    """Return the instant at which a task is due: in the past if it is due now, infinite if it has no work."""
+    """Return when a task is due. It is in the past if the task is due now, and infinite if the task has no work."""
     tries = situation.of(task)
     wanted = _wanted_at(task, situation, now)
     if tries.tried_ts is None or tries.tried_ts > now:
@@ -187,7 +187,7 @@ def pause(failures: int, market: Market, now: int) -> int:
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
-    """Return when to ask a source again that asked, at `now`, for a pause of `asked_s` seconds.
+    """Return when to ask a source again if it asked at `now` for a pause of `asked_s` seconds.
 
     The pause lasts two hours at most. It ends when the publication watch starts, but may always last a quarter of an
     hour.
@@ -202,8 +202,8 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and last delivery day to ask for.
 
-    During the watch these are yesterday, today and tomorrow: the first two show whether the answer is wrong. At other
-    times the window also has the last two days, and the days missed while the server was stopped.
+    During the watch, the days are yesterday, today and tomorrow. The first two show whether the answer is wrong. At
+    other times the window also has the last two days, and the days missed while the server was stopped.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:
@@ -282,7 +282,7 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # A forecaster that knew too little made no run. It is tried again at the same time as after a run.
+    # If the forecaster knew too little, it made no run. It is tried again at the same time as after a run.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:
@@ -291,7 +291,7 @@ def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries,
 
 
 def _scores_wanted_at(situation: Situation, zone: ZoneSituation, _tries: Tries, now: int) -> float:
-    """Return when scores are due. They stay due, slice after slice, until the last slice records that they are done."""
+    """Return when scores are due. They stay due until the last slice records that they are done."""
     if situation.stored_ts is None:
         return inf
     if zone.scored_ts is None or zone.scored_ts > now:

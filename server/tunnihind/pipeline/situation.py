@@ -33,7 +33,7 @@ def read_situation(
     put_off: Collection[tuple[str, date]] = (),
     under_way: Collection[Task] = (),
 ) -> Situation:
-    """Return the situation at `now`, for a history from `history_start` on and the scores of the `models`, by zone.
+    """Return the situation at `now`. The history begins at `history_start`, and `models` has each zone's model.
 
     Parts of a source's history that are `put_off` are not filled now. Tasks that are `under_way` are not due. Raises
     StoreError.
@@ -81,7 +81,7 @@ def read_situation(
 
 
 def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
-    """Return the last day of the first stretch of complete days. The `excused` days within it may be incomplete."""
+    """Return the last day of the first stretch of complete days. `excused` days count as complete."""
     through: date | None = None
     for offset in range((last - first).days + 1):
         day = first + timedelta(days=offset)
@@ -93,6 +93,6 @@ def settled_through(settled: PriceSeries, first: date, last: date, excused: Iter
 
 
 def _days_to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
-    """Return the held-back days that are not too old, and that the ordinary questions leave out."""
+    """Return the held-back days that are not too old, and that ordinary questions don't cover."""
     oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

@@ -1,4 +1,4 @@
-"""Asks a source, stores its health, and logs the first of its failures."""
+"""Asks a source, stores its health, and logs the first failure in a row."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class SourceCaller:
-    """Asks sources for the pipeline. If a source asks for a pause, it gets one."""
+    """Asks sources for the pipeline. If a source asks for a pause, it is not asked until the pause is over."""
 
     def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
@@ -30,7 +30,7 @@ class SourceCaller:
         """Return the source's answer. Raises SourceError, StoreError.
 
         The first failure in a row is logged, followed by `advice`. A source that asked for a pause is not asked before
-        the pause is over; the schedule limits the pause. Until then the call fails with the same error.
+        the pause is over. The schedule limits the pause. Until then the call fails with the same error.
         """
         self._raise_if_paused(source)
         try:
@@ -49,7 +49,7 @@ class SourceCaller:
             return
         since, until, error = self._paused[source]
         now = self._now()
-        # A pause that began in the future was recorded before the clock was set back, and is over.
+        # If a pause began in the future, the clock was set back after it was recorded. It counts as over.
         if since <= now < until:
             raise RateLimited(source, error.problem, status=error.status, retry_after_s=until - now)
 
@@ -59,7 +59,7 @@ class SourceCaller:
             now = self._now()
             self._paused[source] = now, asked_pause_end(self._market, now, error.retry_after_s), error
         await asyncio.to_thread(self._store.health.record_failure, source, self._now(), error)
-        # A failure is logged at least once after each start of the server, so that the newest log has the cause.
+        # A failure is logged at least once after each start of the server. So the newest log has the cause.
         level = logging.DEBUG if source in self._failing else logging.WARNING
         self._failing.add(source)
         _LOG.log(level, "%s; it will be asked again%s", error, advice)

@@ -1,9 +1,9 @@
 """The process that does a `Worker`'s work: `python -m tunnihind.pipeline.work <niceness>`.
 
-Stdin brings first the server's environment, then work. The result of each piece and the log records go to stdout.
-Messages are pickles, each after its length.
+Through stdin come the server's environment and then work. The result of each piece and the log records go to stdout.
+Each message is a pickle that follows its length.
 
-Only the server, which starts this process, is at the other end. Once the server is gone, this process ends too.
+Only the server is at the other end, because it starts this process. Once the server is gone, this process ends too.
 """
 
 import ctypes
@@ -36,7 +36,7 @@ def send(stream: BinaryIO, message: object) -> None:
 
 
 def receive(stream: BinaryIO) -> bytes:
-    """Return the next message, still pickled. Raises EOFError if there won't be any more."""
+    """Return the next message as a pickle. Raises EOFError if no more messages will come."""
     length = int.from_bytes(_exactly(stream, _LENGTH_BYTES))
     return _exactly(stream, length)
 
@@ -49,7 +49,7 @@ def _exactly(stream: BinaryIO, size: int) -> bytes:
 
 
 class _ServerLogHandler(logging.Handler):
-    """Sends the process's log records to the server, which knows how to write them."""
+    """Sends the process's log records to the server, because the server knows how to write them."""
 
     def __init__(self, server: BinaryIO) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class _ServerLogHandler(logging.Handler):
 def main() -> None:
     """Do the incoming work until the server ends."""
     server = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text goes to the log, not among the messages
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text goes to the log instead of among the messages
     _prepare_process(int(sys.argv[1]))
     logging.basicConfig(level=logging.WARNING, handlers=[_ServerLogHandler(server)])
     with suppress(EOFError):
@@ -102,8 +102,8 @@ def _outcome_of(pickled: bytes) -> Outcome:
 def _release_memory() -> None:
     """Free the memory that the work has left, and return it to the system if the C library can do so (glibc).
 
-    The library keeps freed memory that lies between used memory. Over the forecasts of 90 past days this grows to a
-    third of all memory.
+    The library keeps freed memory that lies between pieces in use. During the forecasts of 90 past days, this grows to
+    a third of all memory.
     """
     gc.collect()
     with suppress(OSError, AttributeError):

@@ -1,8 +1,8 @@
 """A process that does one piece of work after another, and runs only while there is work.
 
-It is started as a separate program (see `work`), not by `multiprocessing` or an executor. These would import the
-server's main module into it, and start one more permanent process, Python's resource tracker. An executor would also
-notice a death only at the next piece of work.
+The process is started as a separate program (see `work`), not by `multiprocessing` or an executor. These two would
+import the server's main module into it. They would also start a permanent process, Python's resource tracker. An
+executor would also notice a death only at the next piece of work.
 """
 
 import asyncio
@@ -28,24 +28,24 @@ _PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
 """Forecasts have a lower priority than serving."""
 _IDLE_S: Final = 5.0
-"""The pipeline's next work comes within this time, or only in an hour."""
+"""The pipeline's next work comes within this many seconds, or only in an hour."""
 _LIMIT_S: Final = 15 * 60.0
 """A piece of work takes seconds. At the first start on a small or busy computer it may take minutes."""
 _PART_OF_LIMIT_S: Final = 10.0
-"""The limit is counted in such parts. A container that was frozen for long then loses only one part."""
+"""The limit is counted in such parts. A container that was frozen for a long time then loses only one part."""
 _MOST_LOGGED: Final = 1000
 _KILL_S: Final = 5.0
 """A killed process is gone within milliseconds, unless a disk does not answer it."""
 _NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
 _RETURNS_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
-"""The GNU C library takes pieces of this size and more from the system one by one, and returns them once freed.
-
-By default it learns to keep such pieces. That is faster but leaves gaps: a third of all memory over many forecasts.
+"""The GNU C library takes pieces of this size or more from the system one by one, and returns them once they are freed.
+By default the library learns to keep such pieces. That is faster but leaves gaps. After many forecasts, gaps take a
+third of all memory.
 """
 
 
 class Worker:
-    """Does work in a separate process, which starts with a piece of work and ends after some idle time.
+    """Does work in a separate process. It starts with a piece of work and ends after some idle time.
 
     If the process dies during work, or takes too long, the work is begun again in another process.
     """
@@ -58,7 +58,7 @@ class Worker:
         *,
         is_thrifty: bool = False,
     ) -> None:
-        """Do nothing yet. A process that `is_thrifty` takes less memory, and more time."""
+        """Do nothing yet. A process that `is_thrifty` takes less memory but more time."""
         self._niceness = niceness
         self._is_thrifty = is_thrifty
         self._idle_s = idle_s
@@ -70,15 +70,15 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process, None if there is none."""
+        """The id of the process. None if no process is running."""
         return None if self._process is None else self._process.pid
 
     async def do[Result](self, work: Callable[[], Result]) -> Result:
         """Return the result of `work` in the process. `work` must be picklable.
 
-        Raises the TunnihindError that the work raises. Any other error becomes a RuntimeError with the traceback in its
-        notes. Raises WorkerError if the process can't be started, or dies or hangs twice during the work. Cancelling
-        ends the process.
+        Raises the TunnihindError that the work raises. Any other error becomes a RuntimeError, with the traceback in
+        its notes. Raises WorkerError if the process can't be started, or dies or hangs twice during the work.
+        Cancelling ends the process.
         """
         async with self._turn:
             self._cancel_idle_end()
@@ -116,7 +116,7 @@ class Worker:
             self._process = None
             raise
         except asyncio.CancelledError:
-            # Its answer would be mistaken for that of the next piece of work.
+            # The answer of this process would be mistaken for the answer to the next piece of work.
             self.close()
             raise
         finally:
@@ -144,7 +144,7 @@ class Worker:
         if process is not self._process:
             return
         self._process = None
-        # A process that got SIGTERM most likely got it together with the server.
+        # If the process got SIGTERM, the server most likely got it too.
         level = logging.INFO if error.was_asked_to_end else logging.WARNING
         _LOG.log(level, "%s; another one is started when there is work", error)
 
@@ -185,7 +185,7 @@ class _Process:
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._outcome: asyncio.Future[Outcome] | None = None
-        # -P: it finds its modules where the server does, and not in the folder where the server was started.
+        # With -P, the program finds its modules where the server does, not in the folder where the server was started.
         command = [sys.executable, "-P", "-m", _PROGRAM, str(niceness)]
         self._process = subprocess.Popen(  # noqa: S603  our own program
             command,
@@ -230,7 +230,7 @@ class _Process:
     def _send(self, message: object) -> None:
         """Write a message.
 
-        If the process is dead the write fails silently, because the listener is about to report it.
+        If the process is dead, the write fails silently, because the listener is about to report the death.
         """
         with suppress(OSError, ValueError):
             send(self._stdin, message)
@@ -251,7 +251,7 @@ class _Process:
         self._post(self._ended, _DiedError(exit_code))
 
     def _post[Message](self, take: Callable[[Message], None], message: Message) -> None:
-        """Give the event loop a message, unless the loop is closed and nobody waits for one."""
+        """Give the event loop a message, unless the loop is closed and nobody waits for a message."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, message)
 
@@ -267,9 +267,9 @@ class _Process:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment that the program needs to start. The rest may hold secrets, so it comes as a message.
+    """Return the environment that the program needs to start. The rest may hold secrets, so it comes in a message.
 
-    Others on the machine may see a process's first environment (`/proc/PID/environ`).
+    Other users of the machine may see a process's first environment (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

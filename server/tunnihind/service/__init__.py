@@ -1,1 +1,1 @@
-"""The running server: the API over the store, with the pipeline, or over a rehearsed day."""
+"""The running server. It serves the API from the store and runs the pipeline, or serves a rehearsed day."""

@@ -1,8 +1,8 @@
 """Announces the server on the local network by multicast DNS (RFC 6762, 6763), so that clients find it.
 
 Home Assistant looks for the service type `_tunnihind._tcp`. A server that listens on all addresses announces its
-machine's address in the local network, as Home Assistant itself does. Clients can't reach the other addresses, those of
-tunnels and of bridges to containers.
+machine's address in the local network, as Home Assistant itself does. Clients can't reach the other addresses, which
+belong to tunnels and to bridges to containers.
 """
 
 import logging
@@ -23,7 +23,7 @@ SERVICE_TYPE: Final = "_tunnihind._tcp.local."
 API: Final = "v1"
 
 LOOK_AGAIN_S: Final = 60.0
-"""A new network, or another address, is noticed within this time."""
+"""A new network or address is noticed within this many seconds."""
 
 _GROUPS: Final = {socket.AF_INET: "224.0.0.251", socket.AF_INET6: "ff05::fb"}
 """The group of multicast DNS. For IPv6 it is the site-wide group, because the link-local one needs an interface."""
@@ -37,7 +37,7 @@ class Announcer:
     """Announces the server when there is a network, and again whenever the machine's address changes."""
 
     def __init__(self, name: str, instance_id: str, port: int, find_addresses: AddressFinder, clock: Clock) -> None:
-        """Announce the API of an installation under a name and on a port."""
+        """Prepare to announce the API of an installation under a name and on a port."""
         self._name = name
         self._instance_id = instance_id
         self._port = port
@@ -57,7 +57,7 @@ class Announcer:
             await self._withdraw()
 
     async def _follow(self, addresses: Sequence[str]) -> None:
-        """Announce these addresses, and no others."""
+        """Announce these addresses, and stop announcing all others."""
         if addresses == self._addresses and self._zeroconf is not None:
             return
         await self._withdraw()
@@ -106,11 +106,11 @@ class Announcer:
 
 
 async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]], clock: Clock) -> None:
-    """Keep a server announced under a name until cancelled. Do nothing if only its own machine can reach it.
+    """Announce a server under a name until cancelled. Do nothing if only its own machine can reach the server.
 
-    `bound` has the addresses and ports it listens on, as the sockets report them.
+    `bound` has the addresses and ports on which the server listens, as the sockets report them.
     """
-    # If each family of addresses got a free port of its own, the first port is announced.
+    # If IPv4 and IPv6 got different free ports, the first port is announced.
     port = bound[0][1]
     hosts = [host for host, its_port, *_ in bound if its_port == port and not ip_address(host).is_loopback]
     if hosts:
@@ -124,7 +124,7 @@ def reachable_addresses(hosts: Iterable[str]) -> list[str]:
 
 
 def _own_address(wildcard: str) -> str | None:
-    """Return the machine's address in the local network, by asking how it would send to the multicast group."""
+    """Return the machine's address in the local network. It is the address that would send to the multicast group."""
     family = socket.AF_INET if ip_address(wildcard).version == 4 else socket.AF_INET6  # noqa: PLR2004
     try:
         # Nothing is sent: a datagram socket's `connect` only chooses the route.

@@ -1,4 +1,4 @@
-"""The application: all resources and their paths."""
+"""The application. It has all resources and their paths."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -47,8 +47,8 @@ NAME: Final = "Tunnihind"
 class ServedZone:
     """The sources of one zone's answers.
 
-    `read_prices` serves the history and `read_scores` the table of scores. Clients may cache a month for ever only if
-    `are_confirmed` returns true. Pages also show the `surroundings`.
+    `read_prices` serves the history, and `read_scores` serves the table of scores. Clients may cache a month for ever
+    only if `are_confirmed` returns true. Pages also show the `surroundings`.
     """
 
     snapshot: Snapshot
@@ -69,12 +69,12 @@ def create_app(
     mode: Mode = "live",
     stopping: asyncio.Event | None = None,
 ) -> web.Application:
-    """Build the application that answers for `zones`, the first one at the root and each further one under its name.
+    """Build the application that answers for `zones`.
 
-    `/api/about` exists only with an `instance_id`. Run the application with `tunnihind.api.server.Runner`, which turns
-    errors into problem answers and counts requests. With `pipeline_expected`, a missing refresh of the data makes
-    `/readyz` fail. `mode` appears in `/api/about` and on the pages. Once `stopping` is set, `/readyz` fails and answers
-    end their connections.
+    The first zone is served at the root, and each further zone under its name. `/api/about` exists only with an
+    `instance_id`. Run the application with `tunnihind.api.server.Runner`. It turns errors into problem answers and
+    counts requests. With `pipeline_expected`, a missing refresh of the data makes `/readyz` fail. `mode` appears in
+    `/api/about` and on the pages. Once `stopping` is set, `/readyz` fails, and answers end their connections.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))
@@ -166,7 +166,8 @@ def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Represen
 def identity(instance_id: str, market: Market) -> str:
     """Return the identity of an installation's zone.
 
-    It depends on the zone, not on its place among the zones, so it stays when the operator serves more zones.
+    The identity depends on the zone, not on its place among the zones. So it stays the same when the operator adds
+    zones.
     """
     return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
 

@@ -33,7 +33,7 @@ _HISTORY_DAYS_AGO: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One source's answer to one question: how far its data reach, and what is wrong with it.
+    """One source's answer to one question. It shows how far the data reach, and what is wrong with the answer.
 
     `has_answered` is false if the source can't be reached or says that it can't serve now.
     """
@@ -128,7 +128,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return how far the known values of all series reach, and the faults: none if that is far enough."""
+    """Return how far the known values of all series reach, and the faults. There are none if they reach far enough."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

@@ -1,4 +1,4 @@
-"""The real-time server that runs the pipeline, or stands by to run it; the demo; and one pass of the pipeline."""
+"""Contains the real-time server that runs the pipeline or stands by for it, the demo, and one pass of the pipeline."""
 
 import asyncio
 import logging
@@ -115,7 +115,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
 
 
 async def _claimed(lease: Lease, clock: Clock) -> bool:
-    """Claim the lease. If its holder doesn't beat, wait until it is certainly dead. Raises StoreError."""
+    """Claim the lease. If its holder doesn't beat, wait until the holder is certainly dead. Raises StoreError."""
     first = last = lease.holder()
     ends = clock.now() + EXPIRES_AFTER_S + LOOK_EVERY_S
     while not (is_ours := lease.claim()) and last == first and clock.now() < ends:
@@ -136,13 +136,13 @@ async def _keep(lease: Lease, clock: Clock) -> None:
 async def _simulate(
     settings: Settings, store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, updater: SnapshotUpdater
 ) -> None:
-    """Fill the store, add the forecasts that a server would have made in the last two weeks, and continue."""
+    """Fill the store, add the forecasts that a server would have made in the last two weeks, and run the pipeline."""
     # A demo should show its past within seconds. The scores can wait.
     await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
     for market in settings.markets:
         for instant in backcast_instants(int(clock.now())):
             runs = await modeller.runs(market, instant)
-            # Scenarios are left out, because only those of the newest run are served.
+            # Scenarios are left out, because only the newest run's scenarios are served.
             await asyncio.to_thread(store.runs.add, *runs.by_step.values())
         updater.store_changed()
     await pipeline.run(updater.store_changed)

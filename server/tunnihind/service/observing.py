@@ -13,14 +13,14 @@ class Progress(Protocol):
     """Shows the progress of long work."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Show that `done` of `total` parts are done."""
+        """Show that `done` of `total` parts are finished."""
 
 
 class LoggedProgress:
-    """Logs a line for every tenth of the work, for a server without a terminal."""
+    """Logs a line for every tenth of the work. It is for a server without a terminal."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Log the number of finished parts, at every tenth."""
+        """Log the number of finished parts at every tenth of the work."""
         if done * 10 // total > (done - 1) * 10 // total:
             _LOG.info("%s: %d of %d done", what, done, total)
 

@@ -1,4 +1,4 @@
-"""Opens the store when a server starts. If that is not possible yet, the server waits, and says so on its port."""
+"""Opens the store when a server starts. If the store can't be opened yet, the server waits, and says so on its port."""
 
 import asyncio
 import logging
@@ -21,14 +21,14 @@ _LOG: Final = logging.getLogger(__name__)
 
 _TRY_AGAIN_S: Final = 2.0
 _SOON_S: Final = 2.0
-"""If the store takes longer to open, the server answers requests meanwhile."""
+"""If opening the store takes longer than this, the server answers requests meanwhile."""
 
 type OpenStore = Callable[[Settings], Store]
 """Opens the store. Raises SettingsError, StoreError."""
 
 
 def open_to_write(settings: Settings) -> Store:
-    """Open the store for writing, or for reading only if writing is not possible.
+    """Open the store for writing. If that is not possible, open it only for reading.
 
     Raises SettingsError. If neither is possible, raises the StoreError of writing.
     """
@@ -46,9 +46,9 @@ def open_to_write(settings: Settings) -> Store:
 
 
 def open_replica(settings: Settings) -> Store:
-    """Open the store for a server that only serves data that others store. Raises SettingsError, StoreError.
+    """Open the store for a server that only serves data stored by other servers. Raises SettingsError, StoreError.
 
-    On a database server, a read-only account is enough, and so is a standby that only repeats another server.
+    On a database server, a read-only account is enough. A standby that repeats another server is enough too.
     """
     if is_file(settings.store_url):
         return open_to_write(settings)
@@ -58,7 +58,7 @@ def open_replica(settings: Settings) -> Store:
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
     """Return the store once it is open, or None if the process is asked to end first.
 
-    If that takes long, `/healthz` says that the server is alive, `/readyz` says what it waits for, and all resources
+    If opening takes long, `/healthz` says that the server is alive, and `/readyz` says what it waits for. All resources
     with data answer 503. Raises SettingsError, and StoreError if waiting would not help.
     """
     troubles = Troubles()

@@ -1,4 +1,4 @@
-"""Metrics for one of several servers: the lease of the pipeline, the lag behind the database, and connections."""
+"""Metrics of one of several servers: the pipeline's lease, the lag behind the database, and the connections."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -12,7 +12,7 @@ from tunnihind.store.database import Database
 
 
 class RunsPipeline(Protocol):
-    """Runs the pipeline while this server holds the lease. A replica loads no such class."""
+    """An object that runs the pipeline while this server holds the lease. A replica doesn't load its class."""
 
     @property
     def is_running(self) -> bool:
@@ -24,7 +24,7 @@ class RunsPipeline(Protocol):
 
     @property
     def holder_silent_s(self) -> float | None:
-        """Seconds since the holder of the lease was last seen alive, None if nobody holds it."""
+        """Seconds since the holder of the lease was last seen alive. None if nobody holds the lease."""
 
 
 class Lag(Collector):

@@ -1,4 +1,4 @@
-"""Runs the pipeline in only one of several servers on a database: the one that holds the lease."""
+"""Runs the pipeline only in the server that holds the lease, if several servers use a database."""
 
 import asyncio
 import logging
@@ -18,16 +18,16 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 STUCK_AFTER_S: Final = 900.0
-"""A pipeline without a step for this long is stuck: the pipeline gives up even the slowest source within minutes."""
+"""A pipeline without a step for this long is stuck, because it gives up even the slowest source within minutes."""
 
 _PATIENCE_S: Final = 2.0
-"""A database without an answer for this long may be out of reach, and the pipeline must not continue unwatched."""
+"""If the database does not answer for this long, it may be out of reach. The pipeline must not continue then."""
 
 
 class PipelineRunner:
     """Starts the pipeline when this process gets the lease, and stops it when the process loses it.
 
-    The other servers stand by: they check every second whether the holder is alive. If it isn't, one of them takes
+    The other servers stand by. They check every second whether the holder is alive. If it isn't, one of them takes
     over.
     """
 
@@ -53,7 +53,10 @@ class PipelineRunner:
 
     @property
     def holder_silent_s(self) -> float | None:
-        """Seconds since the last seen beat of the lease's holder, this server or another; None without a holder."""
+        """Seconds since the lease's holder was last seen to beat. None if there is no holder.
+
+        The holder may be this server.
+        """
         return None if self._last_beat is None else monotonic() - self._last_beat[1]
 
     @property
@@ -78,7 +81,8 @@ class PipelineRunner:
     async def check(self) -> None:
         """Start the pipeline if the lease is ours. Stop it if it isn't, or if another server may have it by now.
 
-        A store that was opened for reading only, as on a full disk, is opened for writing as soon as that works.
+        If the store was opened only for reading, for instance on a full disk, it is opened for writing as soon as
+        possible.
         """
         self._record_steps()
         try:
@@ -101,11 +105,14 @@ class PipelineRunner:
             await self._stand_by()
 
     async def _ask(self) -> bool | None:
-        """Claim the lease and return whether it is ours, None if the database does not answer. Raises StoreError."""
+        """Claim the lease and return whether it is ours. Raises StoreError.
+
+        Return None if the database does not answer.
+        """
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)
-        # A thread that waits for the network can't be cancelled. Its answer is taken whenever it comes.
+        # A thread that waits for the network can't be cancelled. So its answer is taken whenever it comes.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
             self._troubles.report("pipeline", "the database does not answer")
@@ -125,7 +132,7 @@ class PipelineRunner:
         return False
 
     def _record_beat(self, *, is_ours: bool) -> None:
-        """Record when the holder was last seen to beat: now, if the lease is ours or its row has changed."""
+        """Record that the holder was seen to beat now, if the lease is ours or its row has changed."""
         holder = self._holder
         if is_ours or (holder is not None and (self._last_beat is None or self._last_beat[0] != holder)):
             self._last_beat = holder, monotonic()
@@ -135,7 +142,7 @@ class PipelineRunner:
     def _record_steps(self) -> None:
         """Record whether the pipeline makes progress.
 
-        Checks are counted, not seconds, because a suspended machine or a frozen container makes no checks.
+        Checks are counted instead of seconds, because a suspended machine or a frozen container makes no checks.
         """
         if not self.is_running or self._pipeline.steps != self._steps_seen:
             self._steps_seen, self._checks_without_step = self._pipeline.steps, 0
@@ -187,6 +194,6 @@ class PipelineRunner:
 
 
 def _mark_retrieved(claim: asyncio.Task[bool]) -> None:
-    """Mark the error as retrieved, so that asyncio does not log it: at the server's end nobody asks for it."""
+    """Mark the error as retrieved, so that asyncio does not log it. At the server's end nobody asks for the error."""
     if not claim.cancelled():
         claim.exception()

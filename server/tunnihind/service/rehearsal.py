@@ -19,7 +19,7 @@ BACKCAST_DAYS: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """Shows the data known at `instant` and at later instants, as far as the archive reaches."""
+    """Shows the data that were known at `instant` and at later instants, as far as the archive reaches."""
 
     instant: int
     archive: Archive
@@ -32,7 +32,7 @@ class Rehearsal:
 
         Rehearsals of several markets at the same instant can share one `archive`.
         """
-        model = forecaster(market)  # it learns from the back-casts, which the first run needs
+        model = forecaster(market)  # it learns from the back-casts, and the first run needs this learning
         archive = archive or store.archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
@@ -49,7 +49,7 @@ class Rehearsal:
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
-        """Return the newest forecast of wind and sun at an instant, None if none is fresh."""
+        """Return the newest forecast of wind and sun at an instant. Return None if no forecast is fresh."""
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
@@ -58,7 +58,7 @@ class Rehearsal:
         return int(seen[-1]) if seen.size else None
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
-        """Return the data known at an instant. `runs` are those made in this rehearsal."""
+        """Return the data known at an instant. `runs` are the runs made in this rehearsal."""
         market, known_since, prices = self.forecaster.market, self.known_since(at), self.prices(at)
         newest = runs[-1] if runs else None
         by_step = {
@@ -81,7 +81,7 @@ class Rehearsal:
 
 
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Yield daily runs for the days without one in the store, enough for 14 days of past hours."""
+    """Yield daily runs for the days without a run in the store. They are enough for 14 days of past hours."""
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))

@@ -1,4 +1,4 @@
-"""The server on a past day. Its clock starts at the given instant and runs on."""
+"""Runs the server on a past day. Its clock starts at the given instant and runs on."""
 
 import asyncio
 import logging
@@ -47,7 +47,7 @@ class Player:
 
 
 async def serve_rehearsal(settings: Settings, instant: int) -> None:
-    """Serve the data known at the instant until the process is asked to end. Raises SettingsError, StoreError."""
+    """Serve the data known at the instant, until the process is asked to end. Raises SettingsError, StoreError."""
     with Store(settings.store_url, read_only=True) as store:
         clock = RehearsalClock(instant)
         players: list[Player] = []
@@ -58,8 +58,8 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
             players.append(Player(rehearsal, Snapshot(settings.at(market.zone), clock)))
             await players[-1].play(instant)
         _LOG.info("rehearsing %s: no network, nothing is written", iso_utc(instant))
-        # It has the identity of today's server. If it were announced, that server's clients would connect to a past
-        # day.
+        # This server has the identity of today's server. If it were announced, the clients of today's server would
+        # connect to a past day.
         site = open_site(
             replace(settings, announce=False),
             [_served(store, player, clock) for player in players],

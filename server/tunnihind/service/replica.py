@@ -1,6 +1,6 @@
-"""The real-time server that answers from a store, whoever keeps the store fresh.
+"""The real-time server that answers from a store. Any server may keep the store fresh.
 
-A replica (`serve --no-pipeline`) consists of this alone. So nothing is loaded here that only forecasts need.
+A replica (`serve --no-pipeline`) consists only of this module. So this module loads nothing that only forecasts need.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ async def serve_replica(settings: Settings) -> None:
 
 
 def _readable(store: Store) -> Store:
-    """Return the store, unless a newer version has upgraded it beyond this one's reach. Raises SchemaError."""
+    """Return the store, unless a newer version has made it unreadable for this version. Raises SchemaError."""
     store.require_readable()
     return store
 

@@ -29,7 +29,7 @@ _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 MOST_DESCRIPTORS: Final = 65_536
 _KEPT_FREE: Final = 256
-"""Open files and connections besides those of clients: the database, the sources, the model's process."""
+"""Descriptors that are not for clients: they serve the database, the sources and the model's process."""
 
 
 @asynccontextmanager
@@ -43,13 +43,12 @@ async def open_site(
     pipeline_expected: bool,
     mode: Mode = "live",
 ) -> AsyncIterator[asyncio.Event]:
-    """Answer for `zones` on the settings' host and port within this context, announced on the local network.
+    """Answer for `zones` on the settings' host and port, and announce this on the local network, within this context.
 
-    Once the yielded event is set, `/readyz` fails. Other requests are still answered for a moment, each as the last one
-    of its connection, so that a load balancer has time to switch to another server.
-    The announced name contains the mode. Without a network for the announcement, the server answers all the same.
-    Without an `instance_id`, which is in the store, nothing is announced. Raises SettingsError if the port is not
-    available.
+    Once the yielded event is set, `/readyz` fails. Other requests are still answered for a moment, so that a load
+    balancer has time to switch to another server. Each answer is the last one of its connection. The announced name
+    contains the mode. Without a network for the announcement, the server answers all the same. Without an `instance_id`
+    nothing is announced. The store has this id. Raises SettingsError if the port is not available.
     """
     stopping = asyncio.Event()
     app = create_app(
@@ -84,7 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # A server that has only waited for its database opens its real site next.
+            # If the server has only waited for its database, it opens its real site next.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:
@@ -94,7 +93,7 @@ async def open_site(
 
 
 def raise_limit() -> int:
-    """Raise the limit of open descriptors as far as allowed, and return how many clients that leaves room for."""
+    """Raise the limit of open descriptors as far as allowed. Return how many client connections are then allowed."""
     if sys.platform == "win32":
         return MOST_CONNECTIONS
     import resource  # noqa: PLC0415  not on every platform
@@ -108,7 +107,11 @@ def raise_limit() -> int:
 
 
 def connections_within(descriptors: int) -> int:
-    """Return how many of the descriptors clients may take: all but some, or half if there are few."""
+    """Return how many client connections are allowed.
+
+    It is the number of file descriptors less a reserve, or half of them if there are few. It is never more than
+    `MOST_CONNECTIONS`.
+    """
     return min(max(descriptors - _KEPT_FREE, descriptors // 2), MOST_CONNECTIONS)
 
 

@@ -26,10 +26,10 @@ from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 _LOG: Final = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 5.0
-"""The store is checked this often for writes of other processes: an import, or the server with the pipeline."""
+"""The store is checked this often for writes of other processes, such as an import or the server with the pipeline."""
 
 LOOK_OFTEN_S: Final = 1.0
-"""It is checked this often if a database server should announce changes but doesn't: a standby, or behind a pool."""
+"""The store is checked this often if a database server doesn't announce changes, such as a standby or behind a pool."""
 
 _RETRIES_S: Final = 0.5, 1.5
 """The pause is random, so that not all servers come back to a database at the same moment."""
@@ -37,7 +37,8 @@ _RETRIES_S: Final = 0.5, 1.5
 _LISTEN_AGAIN_S: Final = 2.0, 6.0
 
 OLD_COPY_S: Final = 15 * 60
-"""While prices that an old copy lacks are fetched again, the data in memory are served for this long at most."""
+"""If an old copy lacks prices, they are fetched again. Until then, the data in memory are served for this long at
+most."""
 _OLD_COPY: Final = "an older copy has replaced the database: the newer known data are served until prices are fetched"
 
 _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
@@ -68,7 +69,7 @@ class SnapshotUpdater:
         self._changed = asyncio.Event()
         self._shown: _StoreState | None = None
         self.surroundings = {snapshot.market.zone: Surroundings() for snapshot in snapshots}
-        """The dashboards' content besides the snapshots, by zone."""
+        """The content of the dashboards besides the snapshots, by zone."""
         self._is_failing = False
         self._is_notified = False
         self._caught_up_at: float | None = None
@@ -76,7 +77,7 @@ class SnapshotUpdater:
 
     @property
     def lag_s(self) -> float | None:
-        """Seconds since the served data were last seen to be the newest, None if nothing has been read."""
+        """Seconds since the served data were last seen to be the newest. None if nothing has been read."""
         return None if self._caught_up_at is None else monotonic() - self._caught_up_at
 
     @property
@@ -121,7 +122,7 @@ class SnapshotUpdater:
             while True:
                 self._changed.clear()
                 await self.refresh()
-                # This is real time, not the clock's, because it only waits until a process has changed the store.
+                # This is real time, not the clock's time, because it only waits until a process has changed the store.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause_s()):
                         await self._changed.wait()
@@ -141,7 +142,7 @@ class SnapshotUpdater:
                 async with aclosing(self._store.database.system.changes()) as changes:
                     is_listening = False
                     async for _ in changes:
-                        # The first announcement says that we listen. A later one proves that changes reach us.
+                        # The first announcement says that we listen. A later announcement proves that changes reach us.
                         self._is_notified, is_listening = is_listening, True
                         self._changed.set()
             except StoreError as error:
@@ -151,11 +152,11 @@ class SnapshotUpdater:
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread servers, not for secrecy
 
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
-        """Return the state of the store, and by zone the data to serve and the pages' surroundings.
+        """Return the state of the store, and for each zone the data to serve and the pages' surroundings.
 
-        The data are None if they are already served: sources are asked far more often than their answers change.
+        The data are None if they are already served. Sources are asked far more often than their answers change.
         """
-        # All is read in one view, so that the same version always means the same data.
+        # Everything is read in one view, so that the same version always means the same data.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._store_state(now)
@@ -170,7 +171,8 @@ class SnapshotUpdater:
     def _read_surroundings(self, market: Market, seen: _StoreState, now: int) -> Surroundings:
         """Return the surroundings of a market's pages, read again as far as they may have changed.
 
-        The scores of the weather change by the day and take a tenth of a second: they are read once an hour.
+        The scores of the weather change once a day, and reading them takes a tenth of a second. So they are read once
+        an hour.
         """
         around = replace(self.surroundings[market.zone], sources=read_sources(self._store))
         if seen == self._shown:
@@ -181,7 +183,7 @@ class SnapshotUpdater:
         return around
 
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
-        """Return whether a copy that lacks served data has replaced the store, and may still get them."""
+        """Return whether a copy that lacks served data has replaced the store, and may still get these data."""
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None
             return False
@@ -206,7 +208,7 @@ class SnapshotUpdater:
 
 
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
-    """Read the newest forecast of wind and sun for a market, None if none is fresh. Raises StoreError."""
+    """Read the newest forecast of wind and sun for a market. Return None if no forecast is fresh. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))
     return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)

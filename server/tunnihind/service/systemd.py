@@ -1,4 +1,4 @@
-"""Reports to systemd, or another service manager with `sd_notify`, that the server is ready, alive, or stopping."""
+"""Reports that the server is ready, alive or stopping, to systemd or another service manager with `sd_notify`."""
 
 import os
 import socket
@@ -25,7 +25,7 @@ def notify(state: str) -> None:
 
 
 async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
-    """Report that the server is alive, twice in each of the watchdog's periods, unless only a restart can help."""
+    """Report that the server is alive, twice in each period of the watchdog, unless only a restart helps."""
     wait_us = os.environ.get("WATCHDOG_USEC")
     if not wait_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return

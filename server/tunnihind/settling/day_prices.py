@@ -1,4 +1,4 @@
-"""A delivery day's prices, by the quarter or by the hour, and their differences. All functions are pure."""
+"""The prices of a delivery day, by quarters or by hours, and their differences. All functions are pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Self
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, floor_hour, hourly_prices
 
 TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
-"""Prices with a smaller difference are equal: a cent of rounding, and the error of floating point."""
+"""Prices with a smaller difference are equal. It allows for a cent of rounding and for the error of floating point."""
 
 _LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
 _FEW: Final = 4
@@ -35,25 +35,25 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class DayPrices:
-    """Prices by the start of their period, EUR/MWh: quarters, and hours that are known only as hours."""
+    """Prices in EUR/MWh by the start of their period. They are quarters, and those hours whose quarters are unknown."""
 
     quarters: dict[int, float] = field(default_factory=dict)
     whole_hours: dict[int, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, day: date, prices: Sequence[float]) -> Self:
-        """Return the prices of a complete day, given in order of time."""
+        """Return the prices of a complete day. They are given in order of time."""
         step_s = (day_end(day) - day_start(day)) // len(prices)
         by_ts = dict(zip(range(day_start(day), day_end(day), step_s), prices, strict=True))
         return cls(quarters=by_ts) if step_s == QUARTER_S else cls(whole_hours=by_ts)
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """Every hour that has a price. An hour with quarters has their mean."""
+        """Every hour that has a price. If an hour has quarters, its price is the mean of its quarters."""
         return self.whole_hours | hourly_prices(self.quarters)
 
     def paired_with(self, other: DayPrices) -> list[Pair]:
-        """Return the prices that both have, in order of time. Where one side has only hours, compare hours."""
+        """Return the prices that both days have, in order of time. Where one day has only hours, hours are paired."""
         pairs = [Pair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters]
         by_quarter = {floor_hour(pair.ts) for pair in pairs}
         pairs += [
@@ -64,11 +64,11 @@ class DayPrices:
         return sorted(pairs)
 
     def first_difference(self, other: DayPrices) -> Pair | None:
-        """Return the first prices that differ, None if all common prices are equal."""
+        """Return the first prices that differ. Return None if all common prices are equal."""
         return next((pair for pair in self.paired_with(other) if pair.differs), None)
 
     def agrees_with(self, other: DayPrices) -> bool:
-        """Return whether the two days have common prices, and no difference."""
+        """Return whether the two days have common prices, and all of them are equal."""
         return bool(self.hours.keys() & other.hours.keys()) and self.first_difference(other) is None
 
     def adds_to(self, other: DayPrices) -> bool:
@@ -76,10 +76,10 @@ class DayPrices:
         return bool(self.hours.keys() - other.hours.keys() or self.quarters.keys() - other.quarters.keys())
 
     def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
-        """Return the rows to store, as (start, step, price), so that this day replaces the settled prices.
+        """Return the rows (start, step, price) that must be stored so that this day replaces the settled prices.
 
-        An equal price keeps its settled value. Hours add nothing to settled quarters; if they differ, the quarters get
-        the hour's price. Hours that were settled before their quarters get the mean of the quarters.
+        An equal price keeps its settled value. Hours add nothing to settled quarters, but if they differ, the quarters
+        get the hour's price. Hours that were settled before their quarters get the mean of the quarters.
         """
         rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:
@@ -99,7 +99,7 @@ class DayPrices:
 
 
 def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
-    """Say how a day seems to have come from a known day by mistake: moved in time, or multiplied by a factor.
+    """Say by which mistake a day seems to have come from a known day: a move in time, or a factor.
 
     Return an empty text if neither explains the day.
     """
@@ -129,7 +129,7 @@ def _factor(differing: Iterable[Pair]) -> float | None:
 
 
 def _shift_in_words(shift_s: int) -> str:
-    """Say how far prices are shifted: `an hour too late`, `15 minutes too early`."""
+    """Say how far prices are shifted, such as `an hour too late` or `15 minutes too early`."""
     hours, rest_s = divmod(abs(shift_s), HOUR_S)
     whole = "an hour" if hours == 1 else f"{hours} hours"
     length = f"{abs(shift_s) // 60} minutes" if rest_s else whole

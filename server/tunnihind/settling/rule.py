@@ -1,9 +1,9 @@
 """The rule by which the prices of one zone are settled. All functions are pure.
 
-A witness is the newest answer of a source for a complete delivery day. Settled prices are agreed (two sources gave
-them, or the operator) or unconfirmed (one source gave them). `docs/data.md` has the rule in plain words.
+A witness is the newest answer of a source for a complete delivery day. Settled prices are either agreed, if two sources
+or the operator gave them, or unconfirmed, if one source gave them. `docs/data.md` has the rule in plain words.
 
-A witness stands from its first to its last hearing with the same prices.
+A witness stands from the first to the last time that its source gave these prices.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,20 +19,21 @@ from tunnihind.settling.sheet import Held, Reason, doubt
 from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
-"""Two hourly questions may be less than an hour apart, by up to this time."""
+"""Two hourly questions may be closer together than an hour, by up to this many seconds."""
 CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source's correction of its own unconfirmed prices must stand for this long."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
 """When two sources differ, one must repeat its prices for this long. A source not heard for this long is silent."""
 SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
-"""A source that contradicts all settled days waits this long. So do two sources whose change looks like a mistake."""
+"""A source that contradicts all settled days waits this long. Two sources whose change looks like a mistake wait
+too."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettledDay:
-    """The settled prices of a delivery day, when they were settled, and the sources behind unconfirmed ones.
+    """The settled prices of a delivery day, the time of settling, and the sources of unconfirmed prices.
 
-    `imported_ts` is when the operator last gave a price of the day, 0 for never.
+    `imported_ts` is when the operator last gave a price of the day. It is 0 if the operator never did.
     """
 
     prices: DayPrices
@@ -50,8 +51,9 @@ class SettledDay:
 class Ruling:
     """The decision on a delivery day.
 
-    `settles` has the prices to settle, and `is_agreed` is true if two sources gave them. None leaves the day as it is.
-    `withdraws` removes unconfirmed prices. `held` has the reason for each source whose prices are held back.
+    `settles` has the prices to settle. With None, the day stays as it is. `is_agreed` is true if two sources gave the
+    prices. If `withdraws` is true, unconfirmed prices are removed. `held` has the reason for each source whose prices
+    are held back.
     """
 
     settles: Witness | None = None
@@ -87,7 +89,7 @@ class Claim:
 class Comparison:
     """The comparison of a source's newest answer to the settled prices.
 
-    The answer `is_off` if it contradicts every settled day that it covers, and has not stood for six hours.
+    The answer `is_off` if it contradicts every settled day that it covers and has not stood for six hours.
     `contradicts` is true if one of those days is agreed. `detail` describes the first difference.
     """
 
@@ -102,7 +104,7 @@ def rule(
     """Return the ruling on each day that a source has answered for.
 
     `witnesses` are by source, in the order of trust, and by day. Days before `waits_from` won't be asked for again
-    soon, so the rule does not wait until differing sources agree on them.
+    soon. So the rule does not wait until differing sources agree on them.
     """
     claims: dict[date, list[Claim]] = {}
     for days in witnesses:
@@ -139,18 +141,18 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
     if settled is None or not settled.is_agreed:
         return _unconfirmed(claims, settled, may_wait=may_wait)
     same = next((one for one in claims if one.agrees_with(settled) and one.prices.adds_to(settled.prices)), None)
-    # The quarters of agreed hours are agreed. Hours that nobody gave before are not.
+    # The quarters of agreed hours are agreed. Hours that no source gave before are not agreed.
     return _ruling(
         claims, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
     )
 
 
 def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
-    """Settle the prices of two agreeing sources, at once unless they change agreed prices in a way that looks wrong."""
+    """Settle the prices of two agreeing sources. They wait if they change agreed prices in a way that looks wrong."""
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
     if settled is not None and changes and max(one.witness.since_ts for one in pair) <= settled.imported_ts:
-        # The operator knew these prices and gave others, so only new prices count.
+        # The operator knew these prices and gave different prices, so only new prices count.
         return _ruling(claims, settled, None)
     if settled is not None and changes and settled.is_agreed:
         looks = best.doubt.detail if best.doubt else mistake_in_words(best.prices, settled.prices)
@@ -185,7 +187,10 @@ def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wai
 
 
 def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
-    """Yield the claims that count alone: neither off nor doubtful, and not silent while another source was heard."""
+    """Yield the claims that may count alone.
+
+    They are neither off nor doubtful, and their source was not silent while another source was heard.
+    """
     able = [one for one in claims if not one.answer.is_off and one.doubt is None]
     heard_ts = max((one.witness.heard_ts for one in able), default=0)
     return (one for one in able if heard_ts - one.witness.heard_ts < DISPUTED_S)
@@ -200,7 +205,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 
 
 def _distrust(one: Claim) -> tuple[bool, bool]:
-    """Rank differing claims: first by contradicting an agreed day, then by lacking the traded quarters."""
+    """Rank differing claims: first by whether they contradict an agreed day, then by whether they lack quarters."""
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
 
@@ -236,7 +241,7 @@ def _held(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None)
 
 
 def _difference(ours: DayPrices, theirs: DayPrices, whose: str) -> str:
-    """Describe the first prices that differ, and the mistake behind the difference if there seems to be one."""
+    """Describe the first prices that differ. If a mistake seems to be behind the difference, describe it too."""
     pair = ours.first_difference(theirs)
     if pair is None:
         return "no price that differs"

@@ -36,14 +36,14 @@ class PriceAnswer:
     sheets: Sequence[DaySheet]
 
     def fault_of(self, zone: Zone) -> str:
-        """Return why no day of a zone can be read, an empty text if one can be read or there is none."""
+        """Return why no day of a zone can be read. Return an empty text if a day can be read or there are no days."""
         faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
         return faults[0] if faults and all(faults) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of answers. If all settled prices turned out wrong, `wrong_since` is when the first was settled."""
+    """The result of answers. If all settled prices were wrong, `wrong_since` is when the first of them was settled."""
 
     added: Added = field(default_factory=Added)
     wrong_since: int | None = None
@@ -56,7 +56,7 @@ class Outcome:
 class Settling:
     """Settles prices. `sources` are names in the order of trust; `on_held` is called with a source and a reason.
 
-    It works on the store, asks no source, and is meant for a thread.
+    It works on the store and asks no source. Call it in a thread.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Settling:
     def window(self, first: date, last: date) -> tuple[date, date]:
         """Return the days to ask for. If fewer than two of them are settled, add a settled day beside them.
 
-        Several settled days show whether the whole answer is wrong or one day was corrected. Raises StoreError.
+        Several settled days show whether the whole answer is wrong or only one day was corrected. Raises StoreError.
         """
         zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()
@@ -131,7 +131,10 @@ class Settling:
     def _store_settled(
         self, zone: Zone, rulings: Mapping[date, Ruling], settled: Mapping[date, SettledDay], now: int
     ) -> Outcome:
-        """Store settled prices. If unconfirmed prices were wrong on all days, withdraw all prices since then."""
+        """Store settled prices.
+
+        If unconfirmed prices were wrong on all days, withdraw all prices of their sources since the first of them.
+        """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
             book.withdraw(
@@ -149,7 +152,7 @@ class Settling:
                 if not there.is_agreed and not given.agrees_with(there.prices):
                     wrong.append(there)
         wrong_since = None
-        # A single day is a correction, and says nothing about other days.
+        # A change of a single day is a correction. It says nothing about other days.
         if len(wrong) > 1 and len(wrong) == len(settled):
             wrong_since = min(there.since_ts for there in wrong)
             book.withdraw(zone, frozenset().union(*(there.unconfirmed_from for there in wrong)), wrong_since, None, now)
@@ -157,7 +160,7 @@ class Settling:
         return Outcome(sum(added, Added()), wrong_since)
 
     def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield the faults that matter. An incomplete answer does not matter if the whole day is settled."""
+        """Yield the faults that matter. If the whole day is settled, an incomplete answer does not matter."""
         settled = self._settled(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}
@@ -170,7 +173,7 @@ class Settling:
             one for key, one in heard.items() if one.reason and (key not in known or known[key].reason != one.reason)
         ]
         passed = [key for key, one in heard.items() if not one.reason and key in known and known[key].reason]
-        # On old days, only witnesses that are or were held back are worth keeping.
+        # For old days, only witnesses that are or were held back are kept.
         kept = [one for key, one in heard.items() if one.day >= waits_from or one.reason or key in known]
         self._store.witnesses.put(*(one for one in kept if known.get(_key(one)) != one), is_news=bool(news or passed))
         for one in news:
@@ -192,7 +195,7 @@ def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[
 
 
 def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
-    """Return a source's witness after its newest sheet. A sheet without a complete day leaves the older witness."""
+    """Return a source's witness after its newest sheet. If the sheet has no complete day, the older witness stays."""
     if known is not None and not prices:
         return known if known.prices else replace(known, heard_ts=now)
     is_same = known is not None and known.prices == prices

@@ -1,6 +1,7 @@
-"""Checks one sheet by itself: only a complete and possible delivery day makes its source a witness.
+"""Checks one sheet by itself. Only a complete and possible delivery day makes its source a witness.
 
-Sources have answered with status 200 and half a day, two prices for a quarter, or zeros. All functions are pure.
+In the past, sources have sent half a day, two prices for a quarter, or zeros, all with status 200. All functions are
+pure.
 """
 
 import math
@@ -36,16 +37,16 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Why a day's prices are held back: a reason for programs and a detail for people."""
+    """Why a day's prices are held back. `reason` is for programs, and `detail` is for people."""
 
     reason: Reason
     detail: str
 
 
 def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
-    """Return a day's prices in order of time, or why they are not a complete and possible day.
+    """Return a day's prices in order of time, or the reason why they are not a complete and possible day.
 
-    A complete day of hours is accepted for all dates, also since quarters are traded.
+    A complete day of hours is accepted for all dates, even after the start of trade in quarters.
     """
     if sheet.fault:
         return Held(Reason.UNREADABLE, sheet.fault)
@@ -54,9 +55,10 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
 
 
 def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
-    """Return why a complete day's prices need a second source, None if they are believable.
+    """Return why a complete day's prices need a second source. Return None if they are believable.
 
-    Rows of zeros, a flat day, and a copy of one of the days `before` are doubtful. No such day has ever been traded.
+    Rows of zeros, a flat day, and a copy of one of the days `before` are doubtful. No traded day has ever looked like
+    that.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:

@@ -1,1 +1,1 @@
-"""All known data, and when they became known, kept in an SQL database."""
+"""Keeps all known data, and when they became known, in an SQL database."""

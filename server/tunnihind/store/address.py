@@ -26,7 +26,7 @@ _SYSTEMS: Final = ("sqlite", "postgresql")
 def parsed(address: str, setting: str = "database-url") -> URL:
     """Parse the address of a database whose driver is installed.
 
-    Raises SettingsError, which names the setting and hides the password.
+    Raises SettingsError. Its text names the setting and hides the password.
     """
     try:
         url = make_url(address)
@@ -34,7 +34,7 @@ def parsed(address: str, setting: str = "database-url") -> URL:
         _require_whole(url)
         if url.get_backend_name() == "postgresql" and url.drivername != _POSTGRESQL:
             raise SettingsError(f"{setting} names {url.drivername}: write {_POSTGRESQL}://…, the driver that is used")
-        create_engine(url)  # it does not connect yet, but checks the address
+        create_engine(url)  # this checks the address, and does not connect yet
     except ImportError as error:
         if url.get_backend_name() in _SYSTEMS:
             message = f"{setting} names {url.drivername}, whose driver {error.name} is not installed"
@@ -56,7 +56,7 @@ def parsed(address: str, setting: str = "database-url") -> URL:
 
 
 def _require_whole(url: URL) -> None:
-    """Make sure that no part of a password has become the host or the database's name. Raises ValueError."""
+    """Make sure that no part of a password was read as the host or the database's name. Raises ValueError."""
     if url.get_backend_name() != "sqlite" and "@" in f"{url.host}{url.database}":
         raise ValueError("an @ in the password ended it")
 

@@ -1,7 +1,7 @@
-"""Copies a whole database into an empty one, of the same or another database system.
+"""Copies a whole database into an empty database of the same or another system.
 
-The source is read in one transaction. The target is filled and compared in another. If that is interrupted, or a row
-differs, the target stays empty.
+The source is read in one transaction. The target is filled and compared in another transaction. If the copy is
+interrupted, or if a row differs, the target stays empty.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,15 +24,15 @@ from tunnihind.store.store import Store
 
 _ROWS_A_WRITE: Final = 2000
 _ALIVE_S: Final = 60
-"""A server that runs the pipeline has been seen within this time."""
+"""A server that runs the pipeline shows itself within this time."""
 
 type Show = Callable[[str, int, int], None]
-"""Shows the name of the current step, the number of its finished parts, and their total."""
+"""Shows the name of the current step, the number of its finished parts, and the total of its parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopiedTable:
-    """The outcome for a table: the number of copied rows, and of damaged rows that were left out."""
+    """The outcome for a table: how many rows were copied, and how many damaged rows were left out."""
 
     rows: int
     left_out: int
@@ -48,10 +48,10 @@ class Copied:
 
 
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
-    """Fill the target's empty database with the rows of the source's, and compare the two.
+    """Fill the target's empty database with the rows of the source, and compare the two databases.
 
     Raises SettingsError for a malformed address, and SchemaError if the source is of another version. Raises StoreError
-    if either can't be used, a server runs the pipeline on the source, or the target isn't empty.
+    if one of the two can't be used, a server runs the pipeline on the source, or the target isn't empty.
     """
     parsed(target_url, "to")
     with ExitStack() as stack:
@@ -79,9 +79,9 @@ def copy(source_url: str, target_url: str, show: Show) -> Copied:
 
 @dataclass(slots=True)
 class Digest:
-    """The number of rows, and a sum that changes with any cell.
+    """The number of rows, and a sum that changes if any cell changes.
 
-    It does not depend on the order of rows, because database systems sort by rules of their own.
+    The sum does not depend on the order of rows, because database systems sort by their own rules.
     """
 
     count: int = 0
@@ -96,7 +96,7 @@ class Digest:
 
 
 def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connection, show: Show) -> Digest:
-    """Insert a table's sound rows, with few in memory at a time, and return their digest."""
+    """Insert a table's sound rows and return their digest. Only a few rows are in memory at a time."""
     digest, steps = Digest(), -(-_count(rows.table, snapshot) // _ROWS_A_WRITE)
     # The generator is closed here, because a cursor must not outlive its connection if the writing fails.
     with closing(rows.sound_cells(snapshot)) as sound:
@@ -128,12 +128,12 @@ def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _count(table: Table, connection: Connection) -> int:
-    """Return how many rows there are, with the damaged ones."""
+    """Return how many rows there are, including damaged rows."""
     return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
 
 def _require_stopped(source: Store) -> None:
-    """Make sure that no server runs the pipeline, which would go on writing. Raises StoreError."""
+    """Make sure that no server runs the pipeline, because it would go on writing. Raises StoreError."""
     holder = source.lease().holder()
     with source.database.reading() as connection:
         now = source.database.system.now(connection)

@@ -1,6 +1,6 @@
 """Covariates as they were issued.
 
-A run of a weather model is kept once, as it was first known.
+A run of a weather model is kept once, with the values that were first known.
 """
 
 from collections import defaultdict
@@ -24,10 +24,10 @@ from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
 type Passing = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
-"""Marks issues that no forecast uses, by the number of their covariate, their instant, and whether they are runs."""
+"""Marks issues that no forecast uses. It gets their covariate's number, their instant, and whether they are runs."""
 
 type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
-"""Returns the issues of a covariate that need not be kept. It gets their instants, each with its run's start."""
+"""Returns the issues of a covariate that need not be kept. It gets each issue's instant and the start of its run."""
 
 type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
@@ -45,7 +45,7 @@ class CovariateBook:
         self.rows = TableRows(table, _CovariateRow, _named, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
-        """Store series, or merge them into stored ones of the same name and issue. Return the number of new values.
+        """Store series, or merge them into stored series of the same name and issue. Return the number of new values.
 
         Raises StoreError.
         """
@@ -53,7 +53,7 @@ class CovariateBook:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
     def refill(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
-        """Store a source's archive, as `add` does, but leave out issues that `thin` has deleted or would delete.
+        """Store a source's archive like `add`, but leave out issues that `thin` has deleted or would delete.
 
         Raises StoreError.
         """
@@ -64,7 +64,7 @@ class CovariateBook:
             return self._add(connection, lasting)
 
     def thin(self, superfluous: Superfluous) -> int:
-        """Delete the superfluous issues of each series, and return how many rows. Raises StoreError."""
+        """Delete the superfluous issues of each series, and return how many rows were deleted. Raises StoreError."""
         issues: dict[str, dict[int, int | None]] = defaultdict(dict)
         with self._database.writing() as connection:
             # Each series is thinned by itself, because they are not issued together.
@@ -106,9 +106,9 @@ class CovariateBook:
     def _sound(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
     ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return names and series without passing runs. Return None if a row is damaged: then no run may be left out.
+        """Return names and series without passing runs. If a row is damaged, no run may be left out, so return None.
 
-        The keys are read first, without the values, which would take most of the memory.
+        The keys are read first, without the values. The values would take most of the memory.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
@@ -124,7 +124,7 @@ class CovariateBook:
             return None
 
     def changes(self) -> tuple[int, int]:
-        """Return how often series have changed and how many there are: equal only if nothing has changed.
+        """Return how often series have changed, and how many there are. Equal results mean that nothing has changed.
 
         Raises StoreError.
         """
@@ -178,9 +178,9 @@ def _without_superfluous(
 
 
 def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
-    """Return the names and series in rows. Raises ValueError if one is damaged."""
+    """Return the names and series in rows. Raises ValueError if a row is damaged."""
     values = unpack_series([row.series for row in rows], [row.scale for row in rows])
-    # Values with a scale are packed as short integers, which can't be so high.
+    # Values with a scale are packed as short integers. These can't be so high.
     if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):
         raise ValueError("its values are too high")
     return [
@@ -190,7 +190,7 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 
 
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
-    """Return series by name, each oldest first. Sorting in the database would move all values."""
+    """Return series by name, each with the oldest first. Sorting in the database would move all values."""
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
         found[name].append(series)
@@ -200,7 +200,7 @@ def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
-    """Return the issues without already stored runs, because the first known values of a run stay."""
+    """Return the issues that are not already stored runs, because the first known values of a run stay."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
         return list(issues)
@@ -252,7 +252,7 @@ def _replace(connection: Connection, name: str, changed: Iterable[IssuedSeries])
 
 
 def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:
-    """Lay the new values over the stored ones, and return which differ."""
+    """Lay the new values over the stored values, and return which values differ."""
     start = min(kept.start_ts, issue.start_ts)
     end = max(series.start_ts + series.values.size * HOUR_S for series in (kept, issue))
     merged = np.full((end - start) // HOUR_S, np.nan, np.float32)

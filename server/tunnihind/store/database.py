@@ -1,4 +1,4 @@
-"""The connection to the database: opening it, reading and writing transactions, and errors in plain words."""
+"""The connection to the database. It has transactions for reading and writing, and errors in plain words."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -33,11 +33,11 @@ def _count_nothing(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
 class Database:
     """An SQL database. Every access is one transaction of `reading` or `writing`.
 
-    The next access notices if the database has gone away, or if another has replaced it.
+    The next access notices if the database is gone, or if another database has replaced it.
     """
 
     def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
-        """Prepare to connect. Raises SettingsError for a malformed address, StoreError."""
+        """Prepare to connect. Raises SettingsError for a malformed address, and StoreError."""
         self.url = parsed(url)
         self.read_only = read_only
         self.damage = damage or DamageLog()
@@ -52,7 +52,7 @@ class Database:
 
     @property
     def file_mode(self) -> int:
-        """The permissions of the SQLite file, for files beside it. Without a file, only its owner has access."""
+        """The permissions of the SQLite file, for use on files beside it. Without a file, only the owner has access."""
         return file_mode(self.system.path)
 
     def look_for_damage(self) -> None:
@@ -85,7 +85,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open a transaction that is kept whole or not at all, while no other one writes. Raises StoreError."""
+        """Open a transaction that is kept whole or not at all, while no other transaction writes. Raises StoreError."""
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
         with self._used(), self._counted("write"), self.system.writing() as connection:
@@ -97,8 +97,8 @@ class Database:
     def writing_beside(self) -> Iterator[Connection]:
         """Open a short transaction that does not wait for a writer, if the system can do that. Raises StoreError.
 
-        The check of `keep_only_if` does not apply to it, and a power failure may undo it. The lease uses it for its
-        beats.
+        The check of `keep_only_if` does not apply to this transaction, and a power failure may undo it. The lease uses
+        it for its beats.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
@@ -129,7 +129,7 @@ class Database:
             return self.system.size()
 
     def replace_by(self, other: Database) -> None:
-        """Take over the connections of another object for the same address. That object must not be used any more."""
+        """Take over the connections of another object for the same address. The other object must not be used again."""
         earlier, self.system = self.system, other.system
         self.read_only = other.read_only
         earlier.close()
@@ -141,7 +141,8 @@ class Database:
     def close(self) -> None:
         """Wait for the open transactions of other threads, and close all connections.
 
-        A cancelled task leaves its thread behind, which might open files again in a folder that is about to be deleted.
+        A cancelled task leaves its thread behind. The thread might open files again in a folder that is about to be
+        deleted.
         """
         with self._use:
             self._is_closed = True
@@ -164,7 +165,7 @@ class Database:
 
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
-        """Count the transaction within, and turn its errors into plain ones."""
+        """Count the transaction within the context, and turn its errors into plain words."""
         system, started, failed = self.system, perf_counter(), True
         try:
             system.require()

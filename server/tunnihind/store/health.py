@@ -17,7 +17,7 @@ from tunnihind.store.schema import source_health as table
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """A source's last try and success (unix seconds), its failures in a row, and the last one's text, kind and status.
+    """A source's last try and success (unix seconds), its failures in a row, and the last failure.
 
     `fault` is an `errors.SourceFault`, or a kind that only a newer version knows.
     """

@@ -1,8 +1,8 @@
 """Makes sure that only one of several servers on a database runs the pipeline.
 
-The lease is a row with the token of its holder, who beats every few seconds, by the database's clock. A process that
-takes it over writes another token. Every write of the pipeline is kept only if the row still has its token
-(`Lease.require`). So a holder that was frozen or cut off writes nothing any more when it comes back.
+The lease is a row with its holder's token. The holder renews it every few seconds, by the database's clock. A process
+that takes the lease over writes another token. A write of the pipeline is kept only if the row still has the writer's
+token (`Lease.require`). So a holder that was frozen or cut off writes nothing any more when it comes back.
 """
 
 import os
@@ -30,11 +30,11 @@ LOOK_EVERY_S: Final = 1.0
 """The other servers check this often whether the holder beats. Checking does not write."""
 
 EXPIRES_AFTER_S: Final = 10
-"""A holder that has been silent for longer counts as dead: it has missed three beats."""
+"""A holder that has been silent for longer counts as dead. It has missed three beats."""
 
 CONFIRMED_AFTER_S: Final = 5.0
-"""A process that takes the lease over has itself seen no beat for this long. So a clock that is set forward ends no
-holder."""
+"""A process that takes the lease over has itself seen no beat for this long. So a holder survives if a clock is set
+forward."""
 
 _INSERT_NEW: Final = text(
     "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"
@@ -95,7 +95,7 @@ class Lease:
         return self._database.system.path is not None or self._steady() - self._beaten_at <= EXPIRES_AFTER_S
 
     def claim(self) -> bool:
-        """Take or keep the lease, and return whether it is ours: never after `release`. Raises StoreError."""
+        """Take or keep the lease, and return whether it is ours. After `release` it never is. Raises StoreError."""
         with self._turn:
             return not self._is_given_up and self._claim()
 
@@ -127,7 +127,7 @@ class Lease:
             with self._database.reading() as connection:
                 held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
-            # The holder may have been as unable to write as we are to read.
+            # While we can't read, the holder may be unable to write.
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):
@@ -141,11 +141,11 @@ class Lease:
         return self._rows.first(connection, table.c.name == self._name)
 
     def _take(self, held: _LeaseRow | None) -> bool:
-        """Write our token and a beat into the row if it is unchanged since it was read, and return whether it was."""
+        """Write our token and a beat into the row. If the row has changed since it was read, only return False."""
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # Another transaction has written for a long time. The holder may have waited as we have.
+                # Another transaction has written for a long time. The holder may have waited too.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}
@@ -157,13 +157,14 @@ class Lease:
             return connection.execute(_INSERT_NEW, {"name": self._name, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
-        # After a kill the next server on this machine need not wait. On a database server, hosts may share a name.
+        # After a kill, the next server on this machine need not wait. With a database server, two hosts may have the
+        # same name.
         if self._database.system.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
         silent_s = self._silence_of(holder)
         if now - holder.beat_ts > EXPIRES_AFTER_S:
             return silent_s <= CONFIRMED_AFTER_S
-        # A clock that was set back would keep a dead holder alive, so only our own observation counts.
+        # If the clock was set back, a dead holder would seem alive. So only our own observation counts.
         return silent_s <= EXPIRES_AFTER_S
 
     def _silence_of(self, holder: _LeaseRow) -> float:

@@ -1,6 +1,6 @@
-"""Arrays of hours and quarters as bytes: little-endian, so that a database moves between machines.
+"""Packs arrays of hours and quarters into bytes. They are little-endian, so that a database can move between machines.
 
-The changes from one period to the next are stored, compressed. They take a fifth of the room of the numbers themselves.
+The compressed changes from one period to the next are stored. They take a fifth of the space of the numbers themselves.
 """
 
 import zlib
@@ -20,7 +20,7 @@ _LEVEL: Final = 9
 """zlib's best compression, because a row is written once and kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
-"""Covariates are whole numbers, have one or two decimals, or are the mean of four whole numbers."""
+"""Covariates are whole numbers, numbers with one or two decimals, or means of four whole numbers."""
 _UNSCALED: Final = 0
 _UNKNOWN: Final = -32_768
 _HIGHEST_SHORT: Final = 32_767
@@ -28,11 +28,14 @@ _HIGHEST_SHORT: Final = 32_767
 _HUNDREDTHS: Final = 100
 _NO_NUMBER: Final = -(2**31)
 HIGHEST_PRICE: Final = 1e6
-"""Far beyond any market's cap, EUR/MWh."""
+"""The highest price that can be packed, EUR/MWh. It is far above any market's cap."""
 
 
 def pack_hundredths(numbers: Floats) -> bytes:
-    """Pack numbers of two decimals, or NaN, without loss. Raises ValueError for others, and beyond ±`HIGHEST_PRICE`."""
+    """Pack numbers of two decimals, or NaN, without loss.
+
+    Raises ValueError for all other numbers, and beyond ±`HIGHEST_PRICE`.
+    """
     flat = numbers.ravel()
     if (np.abs(flat) > HIGHEST_PRICE).any():
         raise ValueError("a number is too high to be packed")
@@ -43,7 +46,10 @@ def pack_hundredths(numbers: Floats) -> bytes:
 
 
 def unpack_hundredths(packed: bytes, what: str) -> Floats:
-    """Undo `pack_hundredths`, in one dimension. Raises ValueError, which says `what` is damaged."""
+    """Unpack the result of `pack_hundredths`, in one dimension.
+
+    Raises ValueError. Its text says that `what` is damaged.
+    """
     return _from_hundredths(_unpacked([_decompressed(packed, what)], _WHOLE, what)[0].cumsum(dtype=_WHOLE))
 
 
@@ -52,11 +58,11 @@ def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
 
 
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
-    """Return p10, p50 and p90. Raises ValueError if they differ in their periods, cross or are damaged."""
+    """Return p10, p50 and p90. Raises ValueError if they cross, are damaged, or differ in their periods."""
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
-    # Values that are not finite fail here too.
+    # This also refuses values that are not finite.
     if not ((p10 >= -HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= HIGHEST_PRICE)).all():
         raise ValueError("a percentile is not a price, or they cross")
     return p10, p50, p90
@@ -65,8 +71,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    If possible, the values are stored as short integers, to be divided by the scale. With a scale of 0 they are in
-    single precision, which is finer than any weather forecast.
+    If possible, the values are stored as short integers, to be divided by the scale. With a scale of 0, the values are
+    in single precision. This is finer than any weather forecast.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:
@@ -79,7 +85,7 @@ def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
 
 
 def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
-    """Undo `pack_series` for many series at once, which is much faster. Raises ValueError if one is damaged."""
+    """Unpack many series of `pack_series` at once. This is much faster. Raises ValueError if a series is damaged."""
     content = [_decompressed(one, "series") for one in packed]
     alike: dict[tuple[int, int], list[int]] = {}
     for place, (scale, one) in enumerate(zip(scales, content, strict=True)):
@@ -97,7 +103,7 @@ def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
-    # The result equals the rounded double-precision quotient to the bit, because the integers are short.
+    # Because the integers are short, the result is the same as the rounded quotient in double precision.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values
@@ -109,17 +115,17 @@ def pack_text(text: str) -> bytes:
 
 
 def unpack_text(packed: bytes, what: str) -> str:
-    """Undo `pack_text`. Raises ValueError, which says `what` is damaged."""
+    """Unpack the result of `pack_text`. Raises ValueError; its text says that `what` is damaged."""
     return _decompressed(packed, what).decode()
 
 
 def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
-    """Return the difference of each number from the one before. Integers may wrap around, which unpacking undoes."""
+    """Return the difference of each number from the one before. Integers may wrap around. Unpacking undoes that."""
     return np.diff(whole, prepend=whole.dtype.type(0))
 
 
 def _packed(numbers: NDArray[Any]) -> bytes:
-    """Compress all first bytes, then all second ones.
+    """Compress all first bytes, then all second bytes.
 
     The upper bytes are nearly all the same, so they compress well.
     """

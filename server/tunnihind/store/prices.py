@@ -1,4 +1,4 @@
-"""Prices: every version, with the instants at which it was first seen and became known."""
+"""All versions of prices. Each has the instants at which it was first seen and became known."""
 
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -28,10 +28,10 @@ AGREED: Final = "agreed"
 IMPORTED: Final = "import"
 """The source of prices that the operator has given."""
 VOUCHED: Final = frozenset({AGREED, IMPORTED})
-"""A price from one source alone never replaces a price from these."""
+"""A price from one source alone never replaces a price from these sources."""
 
 _SPAN_S: Final = 400 * DAY_S
-"""Adding compares this much at a time: one part of a back-fill, so that memory stays small."""
+"""Prices are added in spans of this length, so that memory use stays small. It is one part of a back-fill."""
 
 _numbers: Final = attrgetter("ts", "step_s", "known_ts", "seen_ts", "eur_mwh")
 
@@ -46,7 +46,7 @@ class Price(NamedTuple):
 
 
 class Version(NamedTuple):
-    """A price as seen from `seen_ts` on, with its source. It counts as known from `known_ts` on."""
+    """A price that was seen from `seen_ts` on, with its source. It counts as known from `known_ts` on."""
 
     seen_ts: int
     known_ts: int
@@ -98,7 +98,7 @@ class PriceBook:
     def archive(
         self, since_ts: int | None = None, before_ts: int = END_HOUR + 1, *, zones: Sequence[Zone] = ZONES
     ) -> PriceArchive:
-        """Return every version of prices that begin from `since_ts` on and before `before_ts`. Raises StoreError."""
+        """Return all versions of prices that begin from `since_ts` on and before `before_ts`. Raises StoreError."""
         since = FIRST_HOUR if since_ts is None else since_ts
         number = {zone: number for number, zone in enumerate(ZONES)}
         with self._database.reading() as connection:
@@ -125,7 +125,7 @@ class PriceBook:
             return self._newest_versions(connection, first_ts, last_ts)
 
     def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
-        """Return the zones and delivery days with a price from one source alone, and that source.
+        """Return the zones and delivery days with a price from a single source, and the name of that source.
 
         Raises StoreError.
         """
@@ -137,7 +137,7 @@ class PriceBook:
     ) -> None:
         """Delete the prices that `sources` gave for a zone from `since_ts` on, and the forecasts made from them.
 
-        With a `span`, only prices that begin within it are deleted. They never were the market's prices, so they must
+        With a `span`, only prices that begin within it are deleted. These never were the market's prices, so they must
         not appear as known at any instant. Raises StoreError.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)

@@ -1,4 +1,4 @@
-"""The step of `migrations` that a database has reached, and its upgrade to the newest one."""
+"""Finds the step of `migrations` that a database has reached, and upgrades the database to the newest step."""
 
 import json
 import logging
@@ -21,13 +21,14 @@ _VERSION_TABLE: Final = "alembic_version"
 _READABLE_SINCE: Final = "readable_since"
 _NEVER: Final = "9999"
 _MOST_NAMED: Final = 3
-"""An error names this many tables of another program."""
+"""An error names at most this many tables of another program."""
 _OWN_TABLES: Final = frozenset({"covariates", "source_health"})
-"""Every version has these tables, and hardly any other program. Other programs may have an `alembic_version`, too."""
+"""Every version has these tables, and hardly any other program does. But other programs may also have an
+`alembic_version`."""
 
 
 def current(connection: Connection) -> str | None:
-    """Return the step that a database has reached, None for an empty one. Raises SchemaError if that is unclear."""
+    """Return the step that a database has reached, None if it is empty. Raises SchemaError if that is unclear."""
     found = inspect(connection)
     tables = set(found.get_table_names())
     if not tables & _OWN_TABLES:
@@ -76,10 +77,10 @@ def _columns(found: Inspector, table: str) -> set[str]:
 
 
 def is_readable(connection: Connection) -> bool:
-    """Return whether this version reads the tables correctly: they are its own, or a newer version's that only adds.
+    """Return whether this version reads the tables correctly.
 
-    A step that changes the meaning of existing data must record that, because columns don't show it
-    (`record_readable_since`).
+    They are its own tables, or a newer version has only added to them. A step that changes the meaning of existing data
+    must record that, because columns don't show it (`record_readable_since`).
     """
     step = current(connection)
     if step is None or step <= HEAD:
@@ -88,7 +89,7 @@ def is_readable(connection: Connection) -> bool:
 
 
 def is_beyond(connection: Connection) -> bool:
-    """Return whether the tables are from a newer version and unreadable for this one."""
+    """Return whether the tables are from a newer version and unreadable for this version."""
     step = current(connection)
     return step is not None and step > HEAD and not is_readable(connection)
 
@@ -175,7 +176,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     steps = {step.revision: step for step in ScriptDirectory.from_config(config).walk_revisions()}
     with database.migrating() as connection:
         if migrations == _MIGRATIONS and is_recorded_current(connection):
-            return  # another process was quicker
+            return  # another process has already upgraded
         revision = current(connection)
         if revision is not None and revision not in steps:
             raise newer(database)

@@ -1,7 +1,8 @@
-"""Reads all rows. A damaged row is logged and skipped; it stops neither a task nor the start.
+"""Reads rows. A damaged row is logged and skipped, so that it stops neither a task nor the start.
 
-SQLite keeps any value in any column, and disks and people damage files. One damaged row says nothing about the others.
-Each table has a shape, which says what its columns may hold, and a function that makes objects from rows.
+SQLite keeps any value in any column, and disks and people damage files. One damaged row says nothing about the other
+rows. Each table has a shape and a function. The shape says what the columns may hold. The function makes objects from
+rows.
 """
 
 import json
@@ -58,7 +59,7 @@ _MANY: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
 """A database server then sends rows as they are asked for, rather than all at once. SQLite always does."""
 _MOST_NAMED: Final = 20
-"""At most this many rows of a table are logged, because a broken disk may have damaged all."""
+"""At most this many rows of a table are logged, because a broken disk may have damaged all rows."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 
@@ -79,7 +80,7 @@ class Damaged:
 
 
 class DamageLog:
-    """The damaged rows that were met since a database was first opened. Each is logged once."""
+    """The damaged rows that were met since a database was first opened. Each row is logged once."""
 
     def __init__(self) -> None:
         self._met: dict[Damaged, None] = {}
@@ -120,7 +121,7 @@ class TableRows[Row: Shape, Found]:
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
     ) -> None:
-        """Make objects from rows of `table` with `make`, which raises one of `DAMAGE` if any of them is damaged."""
+        """Make objects from rows of `table` with `make`. It raises one of `DAMAGE` if a row is damaged."""
         self.table = table
         self._shape = GenericAlias(list, (shape,))
         self._make = make
@@ -139,7 +140,7 @@ class TableRows[Row: Shape, Found]:
     def read_if_sound(
         self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]] = ()
     ) -> Iterator[Found]:
-        """Yield what `read` does, without the rows of some primary keys. Raises one of `DAMAGE` if a row is damaged."""
+        """Yield like `read`, but leave out some primary keys. Raises one of `DAMAGE` if a row is damaged."""
         key = len(self.table.primary_key)
         for part in self._parts(connection, where):
             yield from self._made([cells for cells in part if cells[:key] not in but_for] if but_for else part)
@@ -147,7 +148,7 @@ class TableRows[Row: Shape, Found]:
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
-        """Return the object of the first sound row, None if there is none."""
+        """Return the object of the first sound row. Return None if no row is sound."""
         with closing(self.read(connection, *where, order_by=order_by)) as found:
             return next(found, None)
 
@@ -158,7 +159,7 @@ class TableRows[Row: Shape, Found]:
             yield from (cells for cells in part if cells not in damaged) if damaged else part
 
     def note(self, key: str, problem: str) -> None:
-        """Log a row that contradicts others."""
+        """Log a row that contradicts other rows."""
         self._damage.note(Damaged(self.table.name, key, problem))
 
     def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
@@ -185,7 +186,7 @@ class TableRows[Row: Shape, Found]:
     ) -> Iterator[list[tuple[Any, ...]]]:
         query = self._query.where(*where).order_by(*order_by)
         with connection.execute(query, execution_options=_AS_THEY_COME) as result:
-            # With an order, rows come one by one, because callers then want only the first sound row.
+            # With an order, rows are read one by one, because callers then want only the first sound row.
             for rows in result.partitions(1 if order_by else _MANY):
                 yield [*map(tuple, rows)]
 
@@ -194,7 +195,7 @@ class TableRows[Row: Shape, Found]:
         return self._make(rows)
 
     def _split(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
-        """Return the objects of the sound rows, and the damaged rows, which are logged."""
+        """Return the objects of the sound rows, and the damaged rows. The damaged rows are logged."""
         try:
             return [*self._made(part)], []
         except DAMAGE as error:

@@ -53,9 +53,9 @@ _AT_ONCE: Final = 1000
 class RunArchive:
     """The forecast runs of a store. It is append-only.
 
-    Most runs repeat the one before. For those, only the time and the repeated run are stored, and the periods of the
-    first hour if they differ. They differ because quarters depend on the hours beside their own, and the first hour has
-    none before it.
+    Most runs repeat the run before. For such a run, only the time and the id of the repeated run are stored, and the
+    periods of the first hour if they differ. These may differ because quarters depend on the neighbouring hours, and
+    there is no hour before the first.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -64,11 +64,11 @@ class RunArchive:
         self.rows = TableRows(table, _RunRow, singly(_row), database.damage)
 
     def add_pair(self, runs: Runs) -> None:
-        """Store runs that were made together, and their scenarios, all or nothing. Raises StoreError."""
+        """Store runs that were made together, and their scenarios. Either all are stored or none. Raises StoreError."""
         self.add(*runs.by_step.values(), scenarios=runs.scenarios)
 
     def add(self, *runs: Run, scenarios: Scenarios | None = None) -> None:
-        """Store runs, all or none. Given scenarios replace the stored ones. Raises StoreError."""
+        """Store runs, all or none. Given scenarios replace the stored scenarios. Raises StoreError."""
         with self._database.writing() as connection:
             for run in runs:
                 cells = _cells(run, self._last_in_full(connection, run))
@@ -99,9 +99,9 @@ class RunArchive:
             return [*_resolved(connection, rows, self.rows).values()]
 
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
-        """Delete runs made at instants that are `superfluous` among all, and return how many. Raises StoreError.
+        """Delete runs that were made at `superfluous` instants, and return how many were deleted. Raises StoreError.
 
-        Kept runs that repeat a deleted one get its content.
+        Kept runs that repeat a deleted run get its content.
         """
         with self._database.writing() as connection:
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
@@ -111,7 +111,7 @@ class RunArchive:
             return sum(_delete(connection, part, self.rows) for part in batched(ids, _AT_ONCE, strict=False))
 
     def keep_score(self, of: SeriesKey, score: BacktestScore | None) -> None:
-        """Store the model's newest backtest of a series, in place of the last one. Raises StoreError."""
+        """Store the model's newest backtest of a series in place of the last backtest. Raises StoreError."""
         self._state.write_served(_score_key(of), None if score is None else asdict(score))
 
     def score(self, of: SeriesKey) -> BacktestScore | None:
@@ -151,7 +151,10 @@ class _InFull(NamedTuple):
 
 
 def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
-    """Return the values of a run's row, which repeats an earlier run if possible."""
+    """Return the values of a run's row.
+
+    If possible, the row refers to an earlier run and stores only the periods that differ.
+    """
     new = None if earlier is None else _new_periods(run, earlier.run.repeated(run.made_at, run.start_ts))
     said = [percentile[:new] for percentile in (run.p10, run.p50, run.p90)]
     p10, p50, p90 = map(pack_hundredths, said)
@@ -170,7 +173,7 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 
 
 def _new_periods(run: Run, again: Run | None) -> int | None:
-    """Return how many periods at the start of a run differ from `again`, None if they are more than an hour's."""
+    """Return how many periods at the start of a run differ from `again`. Return None if more than an hour differs."""
     if again is None or again.p50.size != run.p50.size:
         return None
     said = [np.stack([one.p10, one.p50, one.p90]).view(np.int64) for one in (run, again)]
@@ -193,7 +196,7 @@ def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
 
 
 class _StoredRun(NamedTuple):
-    """A row: a complete run, or the id of the run that it repeats with its own first periods."""
+    """A row. It is a complete run, or the id of the run that it repeats, with its own first periods."""
 
     id: int
     made_at: int
@@ -260,7 +263,7 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Select the runs of a series made in a span of time. An instant that is not a number lies in no span."""
+    """Select the runs of a series that were made in a span of time. An instant that is not a number lies in no span."""
     made = table.c.made_at.between(since_ts, LATEST if as_of is None else as_of)
     return table.c.zone == of.zone, table.c.step_s == of.step_s, made
 
@@ -277,7 +280,7 @@ class ScenarioBook:
         self.rows = TableRows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
 
     def newest(self, zone: Zone) -> Scenarios | None:
-        """Return the newest scenarios of a zone, None if there are none. Raises StoreError."""
+        """Return the newest scenarios of a zone. Return None if there are no scenarios. Raises StoreError."""
         with self._database.reading() as connection:
             return self.rows.first(connection, scenarios_table.c.zone == zone)
 

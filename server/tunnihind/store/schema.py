@@ -22,8 +22,8 @@ prices: Final = Table(
     Column("source", Text, nullable=False),
     sqlite_with_rowid=False,
 )
-"""A version of a price: first seen at `seen_ts`, counting as known from `known_ts` on. A correction is a later row.
-`source` is a source's name, `agreed` if a second source gave the same, or `import` for the operator."""
+"""A version of a price. It was first seen at `seen_ts`, and counts as known from `known_ts` on. A correction is a later
+row. `source` is a source's name, `agreed` if a second source gave the same, or `import` for the operator."""
 
 witnesses: Final = Table(
     "witnesses",
@@ -95,7 +95,7 @@ backtest_forecasts: Final = Table(
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
 )
-"""A model's forecast for the day after a past instant, made with the data that count as known by then."""
+"""A model's forecast for the day after a past instant. It was made with the data that count as known by then."""
 
 day_scores: Final = Table(
     "day_scores",
@@ -121,8 +121,8 @@ source_health: Final = Table(
     Column("fault", Text),
     Column("status", Integer),
 )
-"""The last exchange with each source. `failures` counts those in a row.
-`fault` is the kind of the last one, and `status` its HTTP status if there was one."""
+"""The last exchange with each source. `failures` counts the failures in a row. `fault` is the kind of the last failure.
+`status` is its HTTP status if there was one."""
 
 leases: Final = Table(
     "leases",

@@ -1,8 +1,8 @@
-"""The accuracy of the model: scores of served forecasts, kept for ever, and forecasts of past days.
+"""The accuracy of the model. The store keeps scores of served forecasts for ever, and forecasts of past days.
 
-Forecasts of past days are kept so that a new score needs only the new ones. Each depends on the data that count as
-known at its instant. If data are stored later that count as known by then, the same transaction deletes these
-forecasts, and they are made again.
+Forecasts of past days are kept, so that a new score needs only the new forecasts. Each forecast depends on the data
+that count as known at its instant. If such data are stored later, the same transaction deletes the forecasts that
+depend on them, and they are made again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,9 +32,9 @@ _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pin
 _NO_PLAN: Final = (float("nan"),) * len(Savings._fields)
 _PLANS_FROM: Final = 1 + len(_MEANS) + 1
 _FIGURES: Final = _PLANS_FROM + (len(PLAN_HOURS) + 1) * len(Savings._fields)
-"""The number of hours, their means, the seven-day mean's error, and the savings of the day's and the week's plans."""
+"""The figures are the number of hours, their means, the seven-day mean's error, and the savings of the plans."""
 _SHARES: Final = slice(3, 6)
-"""These are shares of the hours. They are stored as numbers of hours, which hundredths don't round."""
+"""These figures are shares of the hours. They are stored as numbers of hours, because hundredths don't round those."""
 
 
 class ScoreBook:
@@ -48,7 +48,7 @@ class ScoreBook:
     def keep(self, zone: Zone, scores: LiveScores) -> None:
         """Store a zone's scores.
 
-        They replace the stored scores of their days, and other days stay. Raises StoreError.
+        They replace the stored scores of their days. The scores of other days stay. Raises StoreError.
         """
         rows = [{"zone": zone, **_cells(day)} for day in scores.days]
         with self._database.writing() as connection:
@@ -61,7 +61,7 @@ class ScoreBook:
             self._state.advance(connection)
 
     def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
-        """Return the scores of a zone's forecasts over the last weeks, none before the first scoring.
+        """Return the scores of a zone's forecasts over the last weeks. There are none before the first scoring.
 
         Raises StoreError.
         """
@@ -74,13 +74,13 @@ class ScoreBook:
         return found or NO_MONTHS
 
     def days(self, zone: Zone, first: date, last: date) -> list[DayScores]:
-        """Return a zone's scores by day of issue, from `first` to `last`, then by days ahead. Raises StoreError."""
+        """Return a zone's scores from `first` to `last`, by day of issue and then by days ahead. Raises StoreError."""
         with self._database.reading() as connection:
             wanted = table.c.zone == zone, table.c.issued_on.between(first, last)
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue(self, zone: Zone) -> date | None:
-        """Return a zone's newest scored day of issue, None if none has been scored. Raises StoreError."""
+        """Return a zone's newest scored day of issue. Return None if no day has been scored. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
@@ -147,7 +147,7 @@ def _known(plans: Iterable[tuple[int, list[float]]]) -> dict[int, Savings]:
 
 _SCORED: Final = "backtest scored"
 _KEPT_S: Final = (SCORE_DAYS + 30) * DAY_S
-"""Forecasts that are this much older than the newest one are deleted."""
+"""Forecasts that are this much older than the newest forecast are deleted."""
 
 
 class BacktestBook:
@@ -175,9 +175,10 @@ class BacktestBook:
             return self._state.knowledge_changes(connection)
 
     def add(self, model: str, zone: Zone, forecasts: Sequence[NextDay], *, past: int) -> bool:
-        """Store a model's forecasts of a zone, drop other models', and return whether it did. Raises StoreError.
+        """Store a model's forecasts of a zone, and drop other models' forecasts. Return whether it did so.
 
-        It does nothing if more data have become known since `past`, the value of `state_of_past` before they were made.
+        Raises StoreError. `past` is the value of `state_of_past` before the forecasts were made. If more data have
+        become known since then, nothing is stored.
         """
         rows = [
             {
@@ -205,9 +206,9 @@ class BacktestBook:
         return True
 
     def scored_at(self, model: str, zone: Zone) -> int | None:
-        """Return when a model was last scored by a zone's prices, None if never or if another was since.
+        """Return when a model was last scored by a zone's prices, or None.
 
-        Raises StoreError.
+        It is None if the model was never scored, or if another model was scored later. Raises StoreError.
         """
         found = self._state.read(f"{_SCORED} {zone}")
         at = found.get("at") if isinstance(found, dict) and found.get("model") == model else None
@@ -238,9 +239,9 @@ def _forecast(row: _ForecastRow) -> NextDay:
 
 
 def forget_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
-    """Delete the forecasts that might change, within the transaction that adds data known at an instant.
+    """Delete the forecasts that might change. Call this in the transaction that adds data known at an instant.
 
-    Without a zone it deletes those of all zones, because a forecast uses the neighbours' prices.
+    Without a zone, the forecasts of all zones are deleted, because a forecast uses the neighbours' prices.
     """
     of_zone = [] if zone is None else [past_days.c.zone == zone]
     connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts, *of_zone))

@@ -1,4 +1,4 @@
-"""Single facts about the store and the pipeline: its identity, its progress, and that something changed."""
+"""Single facts about the store and the pipeline, such as its identity, its progress, and counts of changes."""
 
 import json
 import time
@@ -45,7 +45,7 @@ class StateBook:
         self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
-        """Return a fact of the given shape, None if it was never written or is damaged. Raises StoreError."""
+        """Return a fact of the given shape. Return None if it was never written, or is damaged. Raises StoreError."""
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 
@@ -65,7 +65,7 @@ class StateBook:
         upsert(connection, table, [{"key": key, "value": json.dumps(value)}])
 
     def advance(self, connection: Connection) -> None:
-        """Record, within the transaction of a change, that the served data have changed."""
+        """Record that the served data have changed, within the transaction that changes them."""
         self._count_up(connection, _VERSION)
         self.put(connection, _CHANGE, uuid.uuid4().hex)
         self._database.system.announce(connection)
@@ -105,7 +105,7 @@ class StateBook:
         return found or []
 
     def stored_prices(self, connection: Connection, at: int) -> None:
-        """Record, within the transaction that stores them, that there are new prices."""
+        """Record that there are new prices, within the transaction that stores them."""
         self.put(connection, _STORED, at)
         self._count_up(connection, _KNOWLEDGE)
         self.advance(connection)
@@ -116,7 +116,7 @@ class StateBook:
         return found
 
     def stored_covariates(self, connection: Connection) -> None:
-        """Record, within the transaction that stores them, that covariates have changed."""
+        """Record that covariates have changed, within the transaction that stores them."""
         self._count_up(connection, _COVARIATES)
         self._count_up(connection, _KNOWLEDGE)
 
@@ -136,7 +136,7 @@ class StateBook:
     def instance_id_in(self, connection: Connection) -> str:
         """Return the identity in a connection's database.
 
-        If it has none, because the row is damaged and nothing can be written, its address serves as identity.
+        The database has none if the row is damaged and nothing can be written. Then its address serves as identity.
         """
         found: str | None = self._read(connection, _INSTANCE, _Identity)
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
@@ -150,7 +150,7 @@ class StateBook:
             return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE)).first() is None
 
     def make_instance_id(self) -> None:
-        """Give this installation an identity unless it has one. Raises StoreError."""
+        """Give this installation an identity if it has none. Raises StoreError."""
         if self.read(_INSTANCE, _Identity) is not None:
             return
         with self._database.writing() as connection:
@@ -169,7 +169,7 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # A damaged count continues above all earlier ones, because clients tell versions by it.
+            # A damaged count continues above all earlier counts, because clients tell versions by this count.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)
 

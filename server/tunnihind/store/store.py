@@ -33,8 +33,8 @@ class Store:
         """Open the database at `url`, creating or upgrading its tables unless `read_only`.
 
         A reader that `is_replica` of a server continues beside a newer version that has upgraded the tables, while it
-        can read them. Damaged rows that are already in `damage` are not logged again.
-        Raises SettingsError for a malformed address, StoreError and SchemaError.
+        can read them. Damaged rows that are already in `damage` are not logged again. Raises SettingsError for a
+        malformed address, StoreError and SchemaError.
         """
         self._url = url
         self.database = Database(url, read_only=read_only, damage=damage)
@@ -73,7 +73,7 @@ class Store:
         return lease
 
     def require_readable(self) -> None:
-        """Make sure that no newer version has changed the tables so that this one misreads them. Raises SchemaError."""
+        """Make sure that no newer version has made the tables unreadable for this version. Raises SchemaError."""
         with self.database.reading() as connection:
             self._require_readable_in(connection)
 
@@ -113,7 +113,7 @@ class Store:
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
         """Return the sources of unconfirmed prices in [first_ts, end_ts), by zone and delivery day.
 
-        The result is empty if only one source is asked. Raises StoreError.
+        If only one source is asked, the result is empty. Raises StoreError.
         """
         return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 

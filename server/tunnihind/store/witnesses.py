@@ -1,4 +1,4 @@
-"""Witnesses: each price source's newest answer for a delivery day, and why it is held back if it is."""
+"""A witness is a price source's newest answer for a delivery day. It may have the reason why it is held back."""
 
 import json
 from collections import defaultdict
@@ -22,9 +22,9 @@ from tunnihind.store.state import StateBook
 class Witness:
     """One source's answer for a zone's delivery day.
 
-    `prices` are from its newest complete answer, EUR/MWh, hours or quarters in order of time; empty if no answer was
-    complete. They were first heard at `since_ts` and last at `heard_ts`. `reason` and `detail` say why its newest
-    answer is held back, and are empty if it isn't.
+    `prices` are from its newest complete answer, EUR/MWh, hours or quarters in order of time. They are empty if no
+    answer was complete. They were first heard at `since_ts` and last at `heard_ts`. `reason` and `detail` say why its
+    newest answer is held back, and are empty if it isn't.
     """
 
     source: str
@@ -78,7 +78,7 @@ class WitnessBook:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def thin(self, before: date, heard_before: int) -> int:
-        """Delete the witnesses of old days that were last heard long ago, and return how many rows.
+        """Delete the witnesses of old days that were last heard long ago. Return how many rows were deleted.
 
         Raises StoreError.
         """
@@ -93,7 +93,7 @@ class WitnessBook:
 
 
 def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
-    """Yield a line for each problem of a source's prices, which may concern many zones and days."""
+    """Yield a line for each problem of a source's prices. A line may have many zones and days."""
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
         groups[one.source, one.reason].append(one)
@@ -106,14 +106,14 @@ def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
 
 
 def unconfirmed_in_words(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterator[str]:
-    """Yield a line for each source whose prices no second source has confirmed, by zone and day."""
+    """Yield a line for each source whose prices no second source has confirmed. The line has zones and days."""
     for source in dict.fromkeys(unconfirmed.values()):
         days = days_in_words([day for day, of in unconfirmed.items() if of == source])
         yield f"the prices of {days} are unconfirmed: {source} gave them, and no second source says the same"
 
 
 def days_in_words(days: Collection[tuple[str, date]]) -> str:
-    """Return zones and days in short: `EE, LV for 2025-12-15 to 2025-12-16`."""
+    """Return zones and days in a short form, such as `EE, LV for 2025-12-15 to 2025-12-16`."""
     zones = ", ".join(zone.upper() for zone in ZONES if zone in {zone for zone, _ in days})
     first, last = min(day for _, day in days), max(day for _, day in days)
     return f"{zones} for {first}" + ("" if first == last else f" to {last}")

@@ -48,8 +48,8 @@ class LeadColumns:
 
     - `lag`: the days from the day of issue to the newest settled day, 0 before the auction and 1 after it. So the rows
       of lead L hold the weather that was forecast L + lag days before their day.
-    - `next_day` (delivery days, 24): the drivers of the next day by name, with their `scale`, which is None without
-      drivers.
+    - `next_day` (delivery days, 24): the drivers of the next day by name, with their `scale`. Without drivers the scale
+      is None.
     - `has_second_day`: whether the second lead has columns of these drivers too. It needs them if no weather reaches
       it.
     """

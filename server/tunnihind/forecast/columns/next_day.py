@@ -47,7 +47,7 @@ class NextDayScale:
 
     @classmethod
     def fitted(cls, series: Mapping[str, Floats]) -> NextDayScale:
-        """Fit the scale to series (days, 24). At least one must be a residual load."""
+        """Fit the scale to series (days, 24). At least one driver must be a residual load."""
         centre = {name: float(np.nanmean(values)) for name, values in series.items()}
         spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in series.items()}
         standard = cls(centre, spread).standard(series)
@@ -95,7 +95,7 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 
 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
-    """Return columns for the second day, from the day before it. Missing values are 0.
+    """Return columns for the second day, computed from the day before it. Missing values are 0.
 
     The columns are the mean, the evening, and the difference from the week. The value of the same hour on the day
     before adds nothing.
@@ -112,7 +112,7 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
 
 
 def _weighted(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
-    """Return the weighted sum of the drivers that are there. The heaviest has weight 1."""
+    """Return the weighted sum of the known drivers. The heaviest has weight 1."""
     there = {name: weight for name, weight in weights.items() if name in standard}
     heaviest = max(there.values())
     total: Floats = np.sum([weight / heaviest * standard[name] for name, weight in there.items()], axis=0)

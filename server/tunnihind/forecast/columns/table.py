@@ -93,8 +93,8 @@ class Rows:
     ) -> NDArray[Number]:
         """Return `make(self, ...)`, an array (n, ...) in which each day's part depends on that day alone.
 
-        The array is made once for all days from which these days were picked, because a few days are picked at a time,
-        often the same ones.
+        The array is made once for all days from which these days were picked, because the same days are often picked
+        again, a few at a time.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from

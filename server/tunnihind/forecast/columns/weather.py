@@ -22,7 +22,7 @@ def anomalies(values: Floats) -> Floats:
     """Return vintages (issue days, ages, 24) minus the mean of all issues so far at each age.
 
     The mean moves with the archive. At the archive's start, a fixed mean would act as a dummy for "there is a
-    forecast". Hours past a forecast's reach keep its last day mean, which fades.
+    forecast". Hours past a forecast's reach keep its last day mean, and this mean fades.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
@@ -43,7 +43,7 @@ def weather_columns(
 
     `values` and `anomaly` (issue days, ages, 24) are its vintages; `sun` has shape (days, 24). The columns are hours,
     day means, the week's mean and the neighbouring hours. They cover the target day, the last usable day and the days
-    between them. The product with the sun is not centred, so old rows without an archive differ from new ones.
+    between them. The product with the sun is not centred, so old rows without an archive differ from new rows.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]
@@ -78,7 +78,7 @@ def weather_columns(
 
 
 def _day_mean(hours: Floats) -> Floats:
-    """Return the mean of a day's known hours, (n, 24) -> (n,); NaN if fewer than six are known."""
+    """Return the mean of a day's known hours, (n, 24) -> (n,). It is NaN if fewer than six hours are known."""
     known = np.isfinite(hours)
     count = known.sum(1)
     mean = np.where(known, hours, 0).sum(1) / np.maximum(count, 1)

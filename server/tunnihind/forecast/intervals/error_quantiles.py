@@ -37,8 +37,8 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
     """Return the offsets of p10 and p90 from p50, EUR/MWh, shape (2, leads, 24).
 
     `errors` (7, days, 24) is price minus p50 by lead day. The newest day is the last; unknown errors are NaN. The lower
-    offsets are at most 0 and the upper ones at least 0. Neither narrows as the lead grows. If prices are stale, the
-    offsets widen further past the seventh lead.
+    offsets are at most 0, and the upper offsets are at least 0. Neither narrows as the lead grows. If prices are stale,
+    the offsets widen further past the seventh lead.
     """
     values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)

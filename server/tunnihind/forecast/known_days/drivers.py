@@ -25,7 +25,7 @@ NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
 _USUAL_DAYS: Final = 14
-"""An unknown part is replaced by the hour's mean over this many days."""
+"""An unknown part is replaced by its mean at this hour over this many days."""
 _LOAD_BAND: Final = 0.45
 _LOAD_DAYS: Final = 14
 
@@ -47,8 +47,8 @@ class Drivers:
 def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles], today: int, fit_row: int) -> Drivers:
     """Combine the vintages of covariates that the model can read. Other names are ignored.
 
-    `today` is the row of the day of issue. Regressions on the past use the days up to row `fit_row`, which moves
-    seldom, so that the values of past days stay as they are.
+    `today` is the row of the day of issue. Regressions on the past use the days up to row `fit_row`. This row seldom
+    moves, so the values of past days stay as they are.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -255,7 +255,7 @@ def usual_hours(days: Floats) -> Floats:
     """Return the usual value of each clock hour, (days, 24). It is the mean over the known days of the last 14.
 
     If none of these days is known, the last earlier mean counts. Before the first known day it is the mean of the first
-    `MIN_ISSUE_DAYS` known days, which no later day changes.
+    `MIN_ISSUE_DAYS` known days. No later day changes that mean.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
@@ -284,7 +284,7 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 
 
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
-    """Return the rise in GW per unit of weather. Return None if there are too few hours, or if its sign is wrong.
+    """Return the rise in GW per unit of weather. Return None with too few hours or a wrong sign.
 
     The rise is fitted on the days up to `fit_row`. If these have too few hours, it is fitted on more days.
     """

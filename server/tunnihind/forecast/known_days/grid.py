@@ -46,7 +46,7 @@ class DayGrid:
         return (day - self.first).days
 
     def day(self, row: int) -> date:
-        """Return the delivery day of a row, also of one outside the grid."""
+        """Return the delivery day of a row, which may lie outside the grid."""
         return self.first + timedelta(days=row)
 
     def slots(self) -> NDArray[np.int64]:
@@ -76,7 +76,7 @@ class DayGrid:
         return grid
 
     def lay_whole[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Lay hours on the grid as `lay` does, but give a day's missing hour the mean of the two beside it."""
+        """Lay hours on the grid as `lay` does, but give a day's missing hour the mean of the hours beside it."""
         return bridged(merged(hourly[..., self.slots()]), self.lengths() < CLOCK_HOURS)
 
 
@@ -89,7 +89,7 @@ def merged[Number: np.floating](slots: NDArray[Number]) -> NDArray[Number]:
 
 
 def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bool_]) -> NDArray[Number]:
-    """Give the missing hour of short days the mean of the two beside it. `clock` has shape (..., 24)."""
+    """Give the missing hour of short days the mean of the hours beside it. `clock` has shape (..., 24)."""
     short = np.broadcast_to(is_short, clock.shape[:-1])
     clock[short, CHANGE_HOUR] = (clock[short, CHANGE_HOUR - 1] + clock[short, CHANGE_HOUR + 1]) / 2
     return clock

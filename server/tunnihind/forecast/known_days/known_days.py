@@ -139,7 +139,7 @@ def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageC
                 seen.near[name] = by_delivery_day(vintage[:, 0])
             else:
                 if age_days[name] > stale_days:
-                    vintage[today] = np.nan  # it is late: an estimate from the others is better than an old value
+                    vintage[today] = np.nan  # it is late, and an estimate from others is better than an old value
                 seen.far[name] = vintage
             seen.covariates.append(_covariate(name, newest[name], vintage[today], ages, int(grid.starts[today])))
     seen.covariates.sort(key=lambda one: one.name)
@@ -161,7 +161,7 @@ def _first_priced_day(prices: PriceSeries) -> date:
 
 
 def _covariate(name: str, issued_ts: int, today: Singles, ages: range, today_ts: int) -> Covariate:
-    """Describe a covariate by today's vintage (ages, 24). Every day counts as 24 hours, also at a clock change."""
+    """Describe a covariate by today's vintage (ages, 24). Every day counts as 24 hours, even at a clock change."""
     ahead = [(ages[age], hour) for age, hour in np.argwhere(np.isfinite(today)).tolist() if ages[age] >= 1]
     last_age, last_hour = ahead[-1] if ahead else (0, 0)
     return Covariate(name, issued_ts, today_ts + last_age * DAY_S + last_hour * HOUR_S, is_imputed=not ahead)

@@ -1,4 +1,4 @@
-"""The state of prices by delivery day. The columns of all regressions come from it."""
+"""The state of prices by delivery day. The columns of all regressions are computed from this state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class NeighbourPrices(NamedTuple):
 class PriceState:
     """Prices on a grid. Unless the list says otherwise, arrays are in asinh scale and have shape (days, 24).
 
-    - `eur_mwh`: the own zone's prices in EUR/MWh, NaN where unknown; `target`: the same in asinh scale.
+    - `eur_mwh`: the own zone's prices in EUR/MWh, NaN where unknown. `target` has the same prices in asinh scale.
     - `own` and `neighbours`: prices without gaps. A neighbour's gap takes the own zone's price. A gap in the own prices
       takes the price of the day before.
     - `mean[k]`: the mean of the own prices over the last k days.

@@ -64,7 +64,7 @@ class Quantity(NamedTuple):
 
 
 def quantity(name: str) -> Quantity | None:
-    """Return the meaning of a name, None if the model can't read it."""
+    """Return the meaning of a name. Return None if the model can't read the name."""
     if found := _MEGAWATTS.fullmatch(name):
         zone, kind, is_weather = found["zone"], found["kind"], False
     elif (found := _POINT.fullmatch(name)) and found["variable"] in WEATHER:

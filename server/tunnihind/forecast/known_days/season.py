@@ -1,4 +1,4 @@
-"""Calendar and sun of delivery days."""
+"""The calendar and the sun on delivery days."""
 
 from contextlib import suppress
 from dataclasses import dataclass

@@ -94,7 +94,7 @@ def reach_s(issues: Sequence[IssuedSeries]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The hours that vintages of some issue days hold.
+    """The hours in the vintages of some issue days.
 
     `instants` (rows,) has the instant at which each day reads its covariates. `slots` (rows, ages, 25) counts hours
     from `start_ts`; hours outside the grid are `hours`. `is_short` (rows, ages) is true for days of 23 hours.
@@ -124,7 +124,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
 
     The covariates were issued together: their issues agree in instants and hours, one by one. If an hour had begun at
     the issue, its value is an observation and not a forecast, so it is skipped. The issues are written on a board of
-    all hours, and newer issues overwrite older ones. Each row reads the board at its instant.
+    all hours, and newer issues overwrite older issues. Each row reads the board at its instant.
     """
     reaching = (
         issues
@@ -142,7 +142,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
 
 
 def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> None:
-    """Write the forecasts that all covariates issued together on the board."""
+    """Write on the board the forecasts of covariates that were issued together."""
     issue = together[0]
     offset = (issue.start_ts - frame.start_ts) // HOUR_S
     observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)
@@ -181,8 +181,8 @@ class VintageCache:
     ) -> dict[str, Singles]:
         """Return the vintages of all issue days by name, shape (issue days, ages, 24).
 
-        The last vintage is as of its instant. Covariates that were issued together are read together. So the weather of
-        all points takes little more time than the weather of one point.
+        The last day's vintage is as of that day's instant. Covariates that were issued together are read together. So
+        the weather of all points takes little more time than the weather of one point.
         """
         today = len(instants) - 1
         until = int(instants[today - 1]) if today else 0

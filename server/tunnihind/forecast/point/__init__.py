@@ -1,1 +1,1 @@
-"""Point models: they learn an hour's price from columns."""
+"""Point models, which learn an hour's price from columns."""

@@ -1,9 +1,9 @@
 """A kernel ridge on whole days. It predicts 24 hours at once from a day's columns.
 
 The kernel is linear plus Gaussian. It sees all hours of the last days at once, and interactions that the hourly ridge
-cannot see. The units of distance between two days are learnt: a column counts as much as a linear fit of all hours
-relies on it (a diagonal recursive feature machine with linear features: Radhakrishnan, Beaglehole, Pandit, Belkin 2024,
-Science 383, 1461; arXiv 2401.04553). Single precision is enough.
+cannot see. The units of distance between two days are learnt. The more a linear fit of all hours relies on a column,
+the more the column counts (a diagonal recursive feature machine with linear features: Radhakrishnan, Beaglehole,
+Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). Single precision is enough.
 """
 
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the hourly columns of a group that the kernel reads besides all daily columns.
 
-    It reads two neighbours' prices. The first neighbour has the most similar prices; the last one is connected by
+    It reads two neighbours' prices. The first neighbour has the most similar prices. The last neighbour is connected by
     cables.
     """
     if group == OWN:

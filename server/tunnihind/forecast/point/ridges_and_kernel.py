@@ -78,7 +78,7 @@ class _LeadState:
 
     @classmethod
     def of(cls, lead: int, rows: Rows) -> _LeadState:
-        """Return the empty state for columns like those of `rows`."""
+        """Return the empty state for the columns that `rows` has."""
         half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
         width = _ridge_columns(rows, lead).shape[-1]
         return cls(rows.names, Moments.empty(width, half_life))

@@ -1,4 +1,4 @@
-"""A run of quarters from a run of hours.
+"""Makes a run of quarters from a run of hours.
 
 The width combines the hour's width and the distances within the hour as two independent errors. The hour's error is
 three or four times as large, so the distances add little. On four series of Estonian, Lithuanian and Finnish forecasts
@@ -69,8 +69,8 @@ def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask)
 
     All arrays have shape (hours,). `before` holds the price of the hour before each hour, NaN where unknown. It is used
     only for the first hour of a day (`starts_day`), because then it belongs to the day before. `is_settled` is true for
-    hours of delivery days with known prices. The forecast for the day after a settled day has seen its prices, so a
-    settled day's last hour must not use that forecast.
+    hours of delivery days with known prices. The forecast for the next day has seen the prices of a settled day. So the
+    last hour of a settled day must not use that forecast.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)
@@ -82,7 +82,7 @@ def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask)
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """The inputs of a day's quarters: slope and distance (24,) in units of the scale, and shares (3,)."""
+    """The inputs of a day's quarters. They are slope and distance (24,) in units of the scale, and shares (3,)."""
 
     slope: Floats
     distance: Floats

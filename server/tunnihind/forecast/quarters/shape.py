@@ -1,7 +1,7 @@
-"""The shape within the hour: the distance of each quarter of a forecast from its hour.
+"""The shape within the hour. It is the distance of each quarter of a forecast from its hour.
 
 The shape is a straight line with a little curvature. In Estonia's quarters of 2025 the slope explains four fifths of
-the variance within the hour, and the rest of a shape does not repeat.
+the variance within the hour. The rest of a shape does not repeat.
 """
 
 from typing import Final

@@ -119,7 +119,7 @@ def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
 
 
 def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return the steps before and after each hour, and its scale, as issued. Each is in EUR/MWh, (7, days, 24)."""
+    """Return the steps before and after each hour, and its scale, as issued. Each has shape (7, days, 24), EUR/MWh."""
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
     # The day before is one lead nearer, and the day after is one lead further. Before the first lead, prices are known.

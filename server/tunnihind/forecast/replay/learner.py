@@ -108,7 +108,7 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit again. Later days are forecast with this fit until the next one."""
+        """Fit again. Later days are forecast with this fit until the next fit."""
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
@@ -118,7 +118,10 @@ class Learner:
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
-        """Return the p50 issued for the days learnt, EUR/MWh, shape (leads, days, 24). It is NaN if none was issued."""
+        """Return the p50 issued for the days learnt, EUR/MWh, shape (leads, days, 24).
+
+        It is NaN if no p50 was issued.
+        """
         return np.stack([self.records[lead].issued[: self.through + 1] for lead in leads])
 
     def shift(self, lead: int) -> float:

@@ -70,7 +70,7 @@ class Learnt:
 
 
 class LearntKeeper(Protocol):
-    """Keeps learning for later processes. It may forget anything at any time, which costs only time."""
+    """Keeps learning for later processes. It may forget anything at any time. That costs only time."""
 
     def find(self, name: str) -> Learnt | None:
         """Return the value kept under a name. Return None if there is none, or if it is incomplete."""

@@ -1,7 +1,7 @@
 """Decides where the model's replay starts, which steps it takes, and how a kept state continues.
 
-Time is cut into eras of 16 weeks. A state belongs to one era: it is replayed from a fixed day before it and refitted on
-fixed days. So a state continued day by day and one replayed from nothing are the same, bit by bit.
+Time is cut into eras of 16 weeks. A state belongs to one era. It is replayed from a fixed day before the era and
+refitted on fixed days. So a state continued day by day and one replayed from nothing are the same, bit by bit.
 """
 
 from collections import OrderedDict
@@ -33,7 +33,7 @@ _COARSE_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20
 """Refits of the past between these steps need not be thorough."""
 _KEPT_REFITS: Final = 2
-"""The refits from which an unfinished step continues, and today's and tomorrow's forecasts without own prices.
+"""Unfinished steps continue from these refits. Today's and tomorrow's forecasts without own prices do too.
 """
 _KEPT_REPLAYED: Final = 2
 """Two results are kept: up to the newest day, and up to the day before it."""

@@ -1,1 +1,1 @@
-"""Price paths: 20 equally likely courses of the prices of a run's hours."""
+"""Price paths. They are 20 equally likely courses of prices over the hours of a run."""

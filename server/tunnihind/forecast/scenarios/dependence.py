@@ -33,9 +33,9 @@ _SEED: Final = 20
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer issues are known.
 
-    `hours` are the known prices. `days` holds the days to forecast, counted from the newest day in `issued`, which is
-    0. The errors of an issue belong to days at the same distance from its own newest day. They are taken at the leads
-    of their forecasts.
+    `hours` are the known prices. `days` holds the days to forecast. They are counted from the newest day in `issued`;
+    that day has the number 0. The errors of an issue belong to days at the same distance from its own newest day. The
+    errors are taken at the leads of their forecasts.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -79,9 +79,9 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 
 
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
-    """Return the positions of 20 issues, the newest first, from the ascending days of all issues; None if fewer fit.
+    """Return the positions of 20 issues, newest first. Return None if fewer issues fit.
 
-    They are a week apart, or as far apart as 20 issues allow.
+    `whole` has the ascending days of all issues. They are a week apart, or as far apart as 20 issues allow.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

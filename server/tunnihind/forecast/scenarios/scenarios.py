@@ -21,7 +21,7 @@ _LATELY_DAYS: Final = 90
 def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: Limits) -> Scenarios:
     """Return 20 equally likely price paths over the hours of a run.
 
-    `hours` are the known prices. `issued` holds the past forecasts, whose errors show which hours err together. If
+    `hours` are the known prices. `issued` holds the past forecasts. Their errors show which hours err together. If
     there are too few past forecasts, the errors of near hours are assumed to be similar. The values of each hour come
     from the run alone (`values_of`), so no price of a delivery day affects the paths of that day.
     """

@@ -1,1 +1,1 @@
-"""Measures the accuracy of forecasts, both in backtests of past days and of the runs as issued."""
+"""Measures the accuracy of forecasts: in backtests of past days, and for the runs as they were issued."""

@@ -26,7 +26,7 @@ SCORE_DAYS: Final = 90
 SCORE_HORIZON_H: Final = 24
 BACKTEST_TIER: Final = "backtest"
 ENOUGH_HOURS: Final = 28 * 24
-"""A `BacktestScore` needs this many scored hours. They are four weeks, so each weekday counts four times."""
+"""A `BacktestScore` needs this many scored hours. That is four weeks, so each weekday counts four times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class IssuedForecasts:
 
 @dataclass(frozen=True, slots=True)
 class BacktestResult:
-    """Forecasts and actual prices of periods of `step_s` seconds.
+    """Forecasts and actual prices. Each period lasts `step_s` seconds.
 
     `actual` and `baseline`, the price 168 h earlier, have shape (n,), EUR/MWh, NaN where unknown.
     """
@@ -114,10 +114,11 @@ def backtest(
 ) -> BacktestResult:
     """Forecast once a day at `issue_at` UTC, and keep the hours of the delivery days from `first` to `last`.
 
-    `make` makes runs of the step (`SingleStepForecaster`). If only an hour's price is known, the truth and the baseline
-    of its quarters are unknown. A forecast issued on delivery day D counts for the hours of D+1 to D+`horizon_days`
-    that were unpublished. The first forecast is issued `horizon_days` before `first`. If forecasts are issued after
-    publication, the longest lead is a day shorter. Hours that the forecast doesn't reach are left out.
+    The forecaster that `make` returns makes runs of one step (`SingleStepForecaster`). If only an hour's price is
+    known, the truth and the baseline of its quarters are unknown. A forecast issued on delivery day D counts for the
+    hours of D+1 to D+`horizon_days` that were unpublished. The first forecast is issued `horizon_days` before `first`.
+    If forecasts are issued after publication, the longest lead is a day shorter. Hours that the forecast doesn't reach
+    are left out.
     """
     zone = make.market.zone
 

@@ -43,7 +43,7 @@ class Hours(NamedTuple):
 
 
 class Savings(NamedTuple):
-    """The savings of plans against the mean price, EUR/MWh: by each forecast, and with perfect foresight."""
+    """The savings of plans against the mean price, EUR/MWh, by each forecast and with perfect foresight."""
 
     forecast: float
     baseline: float
@@ -54,7 +54,8 @@ class Savings(NamedTuple):
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
     """Return the mean price less the mean price of the periods that a forecast says are cheapest, EUR/MWh."""
     taken = np.argsort(forecast, kind="stable")[:periods]
-    # Prices are counted from the lowest price. Otherwise rounding in means of equal prices would look like a saving.
+    # Prices are counted from the lowest price. Otherwise the rounding of means of equal prices would look like a
+    # saving.
     above = actual - actual.min()
     return float(above.mean() - above[taken].mean())
 
@@ -68,7 +69,10 @@ def savings(hours: Hours, periods: int) -> Savings | None:
 
 
 def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
-    """Return the savings of `PLAN_HOURS` within a delivery day, by hours; empty if a price or forecast is unknown."""
+    """Return the savings of `PLAN_HOURS` within a delivery day, by hours.
+
+    The result is empty if a price or a forecast is unknown.
+    """
     found = {hours: savings(day, hours * HOUR_S // step_s) for hours in PLAN_HOURS}
     return {hours: of_plan for hours, of_plan in found.items() if of_plan is not None}
 
@@ -134,7 +138,7 @@ class Decisions:
 
     @classmethod
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
-        """Score the plans of days, given by days ahead and then by hours, and the plans of weeks."""
+        """Score the plans of days and of weeks. The days' plans are given by days ahead and then by hours."""
         return cls(
             by_days_ahead={
                 lead: {hours: PlanScores.of(day[hours] for day in of_lead if hours in day) for hours in PLAN_HOURS}

@@ -1,8 +1,8 @@
 """The accuracy of the served forecasts. Runs are compared with the actual prices exactly as issued.
 
-Every delivery day is scored at each distance of 1 to 7 days. The run that counts is the last run made before the
-day-ahead auction that many days earlier. A household would have planned with this run in the morning. Each pair of an
-issue day and a delivery day is scored by itself (`DayScores`). All other scores are combined from these scores.
+Every delivery day is scored at each distance of 1 to 7 days. The run that counts was the last one before the day-ahead
+auction held that many days earlier. A household would have planned with this run in the morning. Each pair of an issue
+day and a delivery day is scored by itself (`DayScores`). All other scores are combined from these scores.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -120,7 +120,7 @@ def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
 
 
 def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScores, ...]:
-    """Return the scores over each of `WINDOWS_DAYS` up to the newest settled day; empty if no price is settled."""
+    """Return the scores over each of `WINDOWS_DAYS` up to the newest settled day, none if no price is settled."""
     if newest is None:
         return ()
     return tuple(

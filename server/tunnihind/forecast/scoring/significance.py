@@ -1,8 +1,8 @@
 """Tests whether one forecast's errors are smaller than another's by more than chance.
 
 This is the Diebold-Mariano test (Diebold & Mariano 1995, J. Bus. Econ. Stat. 13(3)) in the multivariate form for
-day-ahead prices (Ziel & Weron 2018, Energy Economics 70, 396; Lago et al. 2021, Applied Energy 293, 116983). It has one
-loss a day, the mean over the day's hours, because these are priced in one auction and err together. The variance over
+day-ahead prices (Ziel & Weron 2018, Energy Economics 70, 396; Lago et al. 2021, Applied Energy 293, 116983). It uses
+the mean loss over each day's hours, because these hours are priced in one auction and err together. The variance over
 days follows Newey & West 1987 (Econometrica 55(3)), because errors persist from day to day.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from tunnihind.forecast.known import Floats, Instants
 
 LAGS: Final = 7
-"""Errors are assumed to persist for this many days. They are a week, because the forecast reaches a week."""
+"""Errors are assumed to persist for this many days. It is a week, because the forecast reaches a week."""
 ENOUGH_DAYS: Final = 28
 """The test needs this many days. With fewer, a variance with seven lags says little."""
 

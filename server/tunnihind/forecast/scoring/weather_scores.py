@@ -1,6 +1,6 @@
 """How good the forecasts of wind and temperature turned out to be, by days ahead. All functions are pure.
 
-A forecast counts as it stood at the model's issue time, and is compared with the newest issue of each hour. That issue
+A forecast is taken as it was at the model's issue time. It is compared with the newest issue of each hour. That issue
 is at most some hours old. It is the closest thing to a measurement in the store.
 """
 
@@ -33,8 +33,8 @@ MEMORY_S: Final = (WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
 class LeadAgreement:
     """How near forecasts came to the newest issue, over the hours of `days` delivery days.
 
-    The forecasts were made `days_ahead` days before. `correlation` is Pearson's. `error` is the mean absolute error in
-    the variable's unit.
+    The forecasts were made `days_ahead` days before their delivery day. `correlation` is Pearson's. `error` is the mean
+    absolute error in the variable's unit.
     """
 
     days_ahead: int
@@ -44,7 +44,7 @@ class LeadAgreement:
 
     @classmethod
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
-        """Compare hours, NaN where unknown; return None if too few are known or their values never change."""
+        """Compare hours. Unknown values are NaN. Return None if too few are known, or if their values never change."""
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)
         said, came = forecast[known], newest[known]
@@ -63,12 +63,12 @@ class VariableScores:
 
 
 def scored_names(market: Market) -> tuple[str, ...]:
-    """Return the covariates that are scored: wind and temperature where they move the market's price most."""
+    """Return the covariates that are scored: wind and temperature at the places that move the market's price most."""
     return tuple(name for variable, drives in SCORED for name in _names(variable, drives, market))
 
 
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
-    """Score the forecasts of the last `WINDOW_DAYS` delivery days before that of `now`, unix seconds.
+    """Score the forecasts of the last `WINDOW_DAYS` delivery days before the current one. `now` is in unix seconds.
 
     A variable is the mean over the places that the archive knows. A variable is left out while nothing can be scored.
     """

@@ -1,4 +1,4 @@
-"""The interface of a database system to the store, and the part that all of them share."""
+"""The interface that a database system offers to the store, and the part that all systems share."""
 
 import logging
 import threading
@@ -21,18 +21,18 @@ type Recognise = Callable[[Connection], None]
 
 
 class System:
-    """A database of one database system. A method does nothing if only another system needs it."""
+    """A database of some database system. A method does nothing here if only one of the systems needs it."""
 
     engine: Engine
 
     path: Path | None = None
-    """Its file; None for a database without one."""
+    """The database's file. None for a database without a file."""
 
     is_private = False
-    """Whether no other process sees it, such as a database in memory."""
+    """Whether no other process sees the database, for instance because it is in memory."""
 
     announces_changes = False
-    """Whether `changes` yields the announcements of other processes."""
+    """Whether `changes` yields announcements by other processes."""
 
     def __init__(self, name: str) -> None:
         """Remember the database's address, given without its password."""
@@ -56,21 +56,21 @@ class System:
 
     @abstractmethod
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a short transaction beside a writer's, as far as the system can. A power failure may undo it.
+        """Open a short transaction beside a writer's, if the system can do that. A power failure may undo it.
 
         Raises SQLAlchemyError, StoreError.
         """
 
     def migrating(self) -> AbstractContextManager[Connection]:
-        """Open a transaction as `writing` does, which may wait and take long. Raises SQLAlchemyError, StoreError."""
+        """Open a transaction like `writing`. It may wait and take long. Raises SQLAlchemyError, StoreError."""
         return self.writing()
 
     @abstractmethod
     def now(self, connection: Connection) -> int:
-        """Return the time by the database's clock, unix seconds UTC, which is the same for all its users."""
+        """Return the time by the database's clock in unix seconds UTC. All users of the database get the same time."""
 
     def announce(self, connection: Connection) -> None:
-        """Announce to all servers, once this transaction is kept, that the served data have changed."""
+        """Announce to all servers that the served data have changed. They hear it once this transaction is kept."""
 
     async def changes(self) -> AsyncGenerator[None]:
         """Yield once we listen, and then for each announced change. Raises StoreError."""
@@ -88,7 +88,7 @@ class System:
         """Return the size of the database in bytes, None for one in memory. Raises SQLAlchemyError, StoreError."""
 
     def continue_only_if(self, recognise: Recognise) -> None:
-        """Use `recognise` to check any database that replaces this one. Raises StoreError."""
+        """Use `recognise` to check every database that replaces this database. Raises StoreError."""
         self._recognise = recognise
 
     @abstractmethod
@@ -101,7 +101,7 @@ class System:
 
 
 class Outage:
-    """The trouble with a database that was in use. Its beginning and its end are logged once each."""
+    """The trouble with a database in use. The log gets one line when it begins, and one when it ends."""
 
     def __init__(self, name: str, what: str) -> None:
         self._name = name
@@ -110,7 +110,7 @@ class Outage:
         self.trouble = ""
 
     def note(self, trouble: str) -> None:
-        """Record the trouble, an empty text if there is none."""
+        """Record the trouble. An empty text means that there is no trouble."""
         with self._lock:
             before, self.trouble = self.trouble, trouble
         if trouble and trouble != before:
@@ -121,7 +121,7 @@ class Outage:
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert whole rows. Each replaces the row with the same key, if there is one."""
+    """Insert whole rows. Each row replaces a row with the same key."""
     if not rows:
         return
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite

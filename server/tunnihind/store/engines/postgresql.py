@@ -1,4 +1,4 @@
-"""PostgreSQL, through psycopg: for several servers on the same data.
+"""Access to PostgreSQL through psycopg, for several servers on the same data.
 
 A lost connection is noticed within seconds, and the first access after the server is back works.
 """
@@ -31,7 +31,7 @@ _CONNECTING: Final[Mapping[str, Any]] = {
     "application_name": "tunnihind",
     "client_encoding": "utf8",
     "connect_timeout": 5,
-    # A cut network is noticed within some ten seconds, while waiting for an answer or sending.
+    # A cut network is noticed within some ten seconds, both while sending and while waiting for an answer.
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
@@ -40,8 +40,7 @@ _CONNECTING: Final[Mapping[str, Any]] = {
 """libpq's parameters. The address may override each of them (`?connect_timeout=10`)."""
 
 _ONE_WRITER: Final = int.from_bytes(b"tunnihnd")
-"""Only one transaction writes at a time, as in SQLite, so the data that it has read stay true until it is committed.
-
+"""Only one transaction writes at a time, as in SQLite. So the data that it has read stay true until it is committed.
 PostgreSQL's advisory locks have a number, and each database has its own locks.
 """
 
@@ -91,20 +90,20 @@ _IS_KNOWN: Final = "tunnihind_is_known"
 """Marks a connection on which the right database has been found."""
 
 _SERVER_GONE: Final = re.compile("08...|57P0[1-5]|53300|25P03")
-"""SQLSTATEs: the connection failed, the server stops or starts, it has too many clients, it ended a transaction."""
+"""SQLSTATEs: the connection failed, or the server stops, starts, has too many clients, or ended a transaction."""
 
 _PLAIN: Final = {
     "42501": "the role of this address has no right to do so",
     "55P03": "another process has been writing for too long",
     "57014": "it takes too long",
 }
-"""Our words by SQLSTATE. The server's own words follow them."""
+"""Our texts by SQLSTATE. The server's own text follows them."""
 _MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
 """SQLSTATEs: the disk is full, another process has been writing for too long, or a statement took too long."""
 _DAMAGED: Final = frozenset({"XX001", "XX002"})
 """SQLSTATEs: a table or an index is damaged."""
 
-# psycopg puts this before the server's own words.
+# psycopg puts this text before the server's own text.
 _PREAMBLE: Final = re.compile(
     r"connection (?:failed|is bad): (?:connection to server .*? failed: )?(?:FATAL: +|fe_sendauth: )?"
 )
@@ -189,7 +188,7 @@ class Postgresql(System):
 
     @override
     def size(self) -> int:
-        """Return the size of the database in bytes, with PostgreSQL's own catalogue."""
+        """Return the size of the database in bytes, including PostgreSQL's own catalogue."""
         with self.reading() as connection:
             return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
 
@@ -202,7 +201,7 @@ class Postgresql(System):
                 may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
-        # The first line holds the whole error. The next lines are advice and the same error for other hosts.
+        # The first line holds the whole error. The next lines have advice, and the same error for other hosts.
         first, *_ = str(told).strip().splitlines() or [type(told).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):
@@ -298,7 +297,8 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # As text, like SQLite's: Python can't hold PostgreSQL's infinite dates, and one would stop the reading of all rows.
+    # Dates are read as text, as from SQLite. Python can't hold PostgreSQL's infinite dates, and one such date would
+    # stop the reading of all rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: one that doesn't wait for ever, and one on which servers announce changes.
+"""Two connections to PostgreSQL: one doesn't wait for ever, and on the other one servers announce changes.
 
 The server's own limits end a statement that takes long. TCP ends a connection whose other end has gone. Neither helps
 if something in between, such as a proxy, holds the connection open and passes nothing on.
@@ -35,7 +35,7 @@ class WaitingConnection(psycopg.Connection[Any]):
         try:
             yield
         finally:
-            del self.patience_s  # the class has the usual time
+            del self.patience_s  # the class attribute has the usual time
 
     def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
         """Wait for an exchange with the server. Raises psycopg.Error."""
@@ -47,7 +47,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Run an exchange unchanged. Raises TimeoutError if nothing has been ready for `patience_s`."""
+    """Run an exchange as it is. Raises TimeoutError if nothing has been ready for `patience_s`."""
     try:
         wanted = next(exchange)
         moved_at = monotonic()
@@ -72,7 +72,7 @@ _IS_ALIVE_EVERY_S: Final = 10.0
 async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
     """Yield once the connection listens, and then at each change. Raises psycopg.Error.
 
-    It also raises that if the connection breaks, and on a standby, which announces no changes.
+    It also raises psycopg.Error if the connection breaks, and on a standby, because a standby announces no changes.
     """
     arguments, parameters = engine.dialect.create_connect_args(engine.url)
     made = psycopg.AsyncConnection.connect(*arguments, **{**connecting, **parameters}, autocommit=True)

@@ -1,6 +1,6 @@
-"""SQLite: a file, or a database in memory. A deleted or replaced file is noticed.
+"""Access to SQLite, in a file or in memory. A deleted or replaced file is noticed.
 
-SQLite itself would go on with a file that has been deleted, and lose all that it writes.
+SQLite itself would continue with a deleted file, and lose all that it writes.
 """
 
 import logging
@@ -66,7 +66,7 @@ class Sqlite(System):
             self.engine = _reading_engine(self.path)
         else:
             _make(self.path)
-            # It never makes a new file if this one has been deleted.
+            # This never makes a new file if the old file has been deleted.
             address = url.set(database=f"file:{quote(str(self.path.absolute()))}")
             self.engine = _engine(address.update_query_dict({"mode": "rw", "uri": "true"}), read_only=False)
         self._opened = _identity(self.path)
@@ -94,7 +94,7 @@ class Sqlite(System):
     def writing_beside(self) -> AbstractContextManager[Connection]:
         """Open a transaction that survives the end of the process, but maybe not a power failure.
 
-        A beat every few seconds, each flushed to the disk, would wear out a memory card.
+        The lease beats every few seconds. Flushing each beat to the disk would wear out a memory card.
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
@@ -109,7 +109,7 @@ class Sqlite(System):
 
     @override
     def size(self) -> int | None:
-        """Return the size of the file in bytes, with the write-ahead log beside it."""
+        """Return the size in bytes of the file and of the write-ahead log beside it."""
         if self.path is None:
             return None
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
@@ -167,7 +167,7 @@ class Sqlite(System):
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # Another thread's connection would write its log into the next file's log.
+        # Another thread's connection would write its log into the log of the next file.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
@@ -212,7 +212,7 @@ def file_mode(path: Path | None) -> int:
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Return the file's identity, which reveals a replacement. Return None without a file."""
+    """Return the file's identity. A replaced file has another identity. Return None if there is no file."""
     try:
         found = None if path is None else path.stat()
     except OSError:
@@ -221,10 +221,10 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 
 
 def _make(path: Path) -> None:
-    """Make an empty file unless there is one. Raises StoreError.
+    """Make an empty file if no file exists. Raises StoreError.
 
-    SQLite would let everybody read the file. Its group may read it only if the folder passes its own group on to its
-    files (setgid). Files that SQLite makes beside an existing one get its owner and mode.
+    If SQLite made the file, everybody could read it. Its group may read it only if the folder passes its own group on
+    to its files (setgid). Files that SQLite makes beside an existing file get that file's owner and mode.
     """
     file = path.resolve()  # a link may point to a file that does not exist yet
     try:
@@ -257,7 +257,7 @@ def _reading_engine(path: Path) -> Engine:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    """Open an existing file, and never make one (https://www.sqlite.org/uri.html)."""
+    """Open an existing file. This never makes a file (https://www.sqlite.org/uri.html)."""
     address = f"file:{quote(str(path.absolute()))}?mode={mode}"
     return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=_BUSY_TIMEOUT_S)
 
@@ -307,7 +307,7 @@ def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     writes: Any = options.get(_WRITES, False)
     if writes:
-        # A lasting commit is on the disk before it returns.
+        # With this setting, a commit is on the disk before it returns.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
     # A transaction that reads first and then writes would fail at once if another process wrote in between.

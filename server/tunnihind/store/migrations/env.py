@@ -1,4 +1,4 @@
-"""Alembic's entry: it runs the steps on the connection that `upgrade` passes in."""
+"""The entry point for Alembic. It runs the steps on the connection that `upgrade` passes in."""
 
 from alembic import context
 

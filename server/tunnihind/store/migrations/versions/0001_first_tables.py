@@ -1,4 +1,4 @@
-"""The first tables, taken from `schema`. The first change after a release writes them out here."""
+"""Makes the first tables. They are taken from `schema`. The first change after a release must write them out here."""
 
 from alembic import op
 

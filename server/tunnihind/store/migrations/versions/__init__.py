@@ -1,1 +1,1 @@
-"""The steps, one per module. Each names the step before it."""
+"""The steps, one per module. Each step names the step before it."""
