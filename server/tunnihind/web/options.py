@@ -97,7 +97,7 @@ class PageOptions:
 
     @property
     def tariff(self) -> Tariff | None:
-        """The tariff on top of the market's price; None if the reader has given no rates or asks for that price."""
+        """The tariff on top of the market's price; None if the reader gave no rates or asks for that price."""
         if self.price == "market" or not self.names_rates:
             return None
         if self.package:
