@@ -47,7 +47,7 @@ _LOCK: Final[HassKey[asyncio.Lock]] = HassKey(f"{DOMAIN}_import")
 
 
 def import_lock(hass: HomeAssistant) -> asyncio.Lock:
-    """Return the lock that keeps imports from reading and writing at the same time."""
+    """Return the lock that lets only one import at a time read and write."""
     return hass.data.setdefault(_LOCK, asyncio.Lock())
 
 
@@ -64,7 +64,7 @@ def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
 
 
 def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOut]) -> JsonObjectType:
-    """Return the result: the hours that have a value now, how many of them were written, and the hours left out."""
+    """Return the result: how many hours have a value now, how many were written, and which hours were left out."""
     bounds = times(min(hours), max(hours) + HOUR_S) if hours else {}
     return {
         **bounds,
