@@ -15,11 +15,11 @@ MINUTE_S: Final = 60
 UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
-# The market publishes at about 14:00 local time. Its rules allow an hour and a half more.
+# The market publishes prices at about 14:00 local time. Its rules allow an hour and a half more.
 PUBLISHED_BY: Final = time(15, 30)
 # The server makes a forecast every hour, and also calls its data stale after this time.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
-# A smaller error of the clock shows the right hour or the one next to it.
+# With a smaller error of the clock, the shown hour is the right one or the next to it.
 CLOCK_OFF_S: Final = HOUR_S
 
 

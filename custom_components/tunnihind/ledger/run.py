@@ -23,8 +23,8 @@ _KWH_DECIMALS: Final = 6
 class Amounts:
     """An amount of energy, kWh, with its cost and savings, EUR.
 
-    `saved` is the saving against starting at once, `below_mean` the saving against the mean price of the day. Both are
-    negative if the energy cost more.
+    `saved` is the saving against starting at once. `below_mean` is the saving against the mean price of the day. Both
+    are negative if the energy cost more.
     """
 
     kwh: float = 0.0
@@ -68,7 +68,10 @@ class Total:
 
     @classmethod
     def from_list(cls, kept: Sequence[Any]) -> Self:
-        """Undo `as_list`. Raises ValueError or TypeError if `kept` is not such a list."""
+        """Rebuild the total from the result of `as_list`.
+
+        Raises ValueError or TypeError if `kept` is not such a list.
+        """
         *figures, unread_h = (float(figure) for figure in kept)
         if len(figures) != 2 * _FIGURES:
             raise ValueError(f"expected {2 * _FIGURES + 1} figures, not {len(figures) + 1}")
@@ -83,10 +86,10 @@ class Run:
     order of time. A piece that Home Assistant missed from start to end is left out. A piece that began while Home
     Assistant was down counts from its return.
 
-    `at_once` is the earliest time that the window could have begun: the first quarter of an hour at or after the latest
-    of three instants: its span opened, the plan was made, the plan was switched on. `expected` is the saving that the
-    plan expected then from waiting, and `expected_at_start` the saving that it expected when the window began; EUR/kWh,
-    None if unknown.
+    `at_once` is the earliest time at which the window could have begun. The span had to be open, and the plan made and
+    switched on. Then the next quarter of an hour counts. `expected` is the saving that the plan then expected from
+    waiting. `expected_at_start` is the saving that it expected when the window began. Both are in EUR/kWh, None if
+    unknown.
 
     Its energy comes from the `readings` of `meter`, kWh by slice. Without a meter, the device is assumed to use
     `power_kw`, until it has `energy_kwh` if that is given.
@@ -114,14 +117,14 @@ class Run:
 
     @property
     def prices_needed(self) -> Piece:
-        """The time whose prices have to be settled: the days of the window, and the days of a run started at once."""
+        """The time whose prices have to be settled: the days of the window, and of the same run if started at once."""
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> Run:
         """Return the run after the plan has decided these pieces, as of `now` (UTC seconds).
 
-        `energy_kwh` is the present need. If it is higher than at the start, it replaces the need at the start. A lower
-        need only shows that part of the energy has been used.
+        `energy_kwh` is the present need. If this is higher than at the start, it replaces the need at the start. A
+        lower need only shows that part of the energy has been used.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -165,7 +168,10 @@ class Run:
 
     @staticmethod
     def from_dict(kept: Mapping[str, Any]) -> Run:
-        """Undo `as_dict`, also after JSON. Raises LookupError, TypeError or ValueError."""
+        """Rebuild the window from the result of `as_dict`, even if stored as JSON.
+
+        Raises LookupError, TypeError or ValueError.
+        """
         readings = {(int(start), int(end)): float(kwh) for start, end, kwh in kept["readings"]}
         return replace(_DECODER.decode({**kept, "readings": {}}), readings=readings)
 
@@ -174,7 +180,7 @@ _DECODER: Final = BasicDecoder(Run)
 
 
 def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
-    """Return the decided pieces that have begun: those that had begun `before`, and the one that runs at `now`.
+    """Return the decided pieces that have begun: the pieces that had begun `before`, and the piece that runs at `now`.
 
     A piece that had begun and is no longer decided ends now.
     """
@@ -190,8 +196,8 @@ def amounts_by_day(run: Run, prices: SettledPrices, until: int) -> dict[date, To
     """Return the amounts of the run's slices that were over at `until` (UTC seconds), by day.
 
     If started at once, the device would have used the same energy in the same order without a pause. So the comparison
-    charges each minute's energy at the price that this minute would then have had. A slice is left out until all prices
-    that it needs are settled.
+    charges each minute's energy at the price of the minute in which it would then have been used. A slice is left out
+    until all prices that it needs are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}
