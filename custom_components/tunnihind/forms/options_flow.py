@@ -97,7 +97,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         )
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
-        """Change the figures of the only row, or ask first which row to change."""
+        """Change the figures of the only row. With several rows, first ask which row to change."""
         if len(self._rows) > 1:
             return await self.async_step_pick_row()
         self._chosen = name_of(self._rows[0]) if self._rows else None
@@ -134,7 +134,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return self.async_show_form(step_id="remove_row", data_schema=self._choice())
 
     async def async_step_billing(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the periods by which the household is billed, and the periods by which its prices are compared."""
+        """Ask for the periods by which the household is billed, and the periods whose prices are compared."""
         return self._ask("billing", BILLING_FORM, {}, user_input)
 
     async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:

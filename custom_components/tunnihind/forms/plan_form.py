@@ -61,7 +61,7 @@ TOLERANCE: Final = "tolerance"
 PREFER: Final = "prefer"
 SAVED: Final = "saved"
 METER: Final = "meter"
-# The fields of each section; the others are above the sections.
+# The fields of each section. The other fields are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PIECES: (SPLIT, MIN_PIECE, MAX_STARTS),
     WHEN: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
@@ -110,7 +110,7 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
     HORIZON: Horizon.PUBLISHED.value,
 }
 # The day's three cheapest hours, as most people think of them. Pieces are whole hours, so that nothing switches for
-# minutes. Only published prices count, so that the first window that people see rests on facts.
+# minutes. Only published prices count, so that people's first window rests on facts.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 # A car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
@@ -184,7 +184,7 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collecti
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
-    """Return the sections to unfold: those with an error, and those with a value that a new plan doesn't have."""
+    """Return the sections to unfold: sections with an error, and sections with a value that a new plan doesn't have."""
     new = suggested("", NEW_PLANS[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 
@@ -236,7 +236,7 @@ def errors_of(
 ) -> dict[str, str]:
     """Return the errors by field. An error inside a section has the section's name, because the form shows it there.
 
-    `others` are the names that a plan can't take.
+    `others` are the names of other plans, which this plan can't take.
     """
     plan = plan_of(user_input, form=form)
     found = {

@@ -88,8 +88,7 @@ class About:
         return self.vat_rate if self.vat_rate_is_chosen else None
 
     def instance_id_of(self, zone: Zone) -> str:
-        """Return the id of a zone: the installation's id, with a suffix for zones other than Estonia.
-        """
+        """Return the id of a zone: the installation's id, with a suffix for zones other than Estonia."""
         return self.instance_id.removesuffix(self.zone.suffix) + zone.suffix
 
 
