@@ -40,7 +40,7 @@ from .forms.tariff_step import CurrentPeriod, TariffStep
 from .prices.billing import BILLED_BY, Resolution, billing_from
 from .prices.rates import Package, price_lists_of
 from .prices.zones import CONF_ZONE, Zone, zone_of
-from .server.client import Server, ask, server_url, with_quarters, without_password
+from .server.client import Server, fetch_server, server_url, with_quarters, without_password
 from .server.clock import home_now
 
 EXAMPLE_URL: Final = "http://192.168.1.10:8080"
@@ -92,7 +92,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     async def _continue_with_server(self) -> ConfigFlowResult:
         """Ask for the zone if the server has several zones and the address names none."""
-        return await self.async_step_zone() if self._found.is_first_of_several else await self._add_found()
+        return await self.async_step_zone() if self._found.needs_zone_choice else await self._add_found()
 
     async def async_step_zone(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for the zone to add, and check whether the server answers for it."""
@@ -104,7 +104,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         if user_input is not None:
             zone = Zone(user_input[CONF_ZONE].upper())
             try:
-                found = await ask(self.hass, server.addresses[zone])
+                found = await fetch_server(self.hass, server.addresses[zone])
             except TunnihindError as error:
                 self._errors[CONF_ZONE] = error.key
                 self._text_values |= error.translation_placeholders or {}
@@ -213,7 +213,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         that are not added yet.
         """
         try:
-            server = await ask(self.hass, server_url(str(url)))
+            server = await fetch_server(self.hass, server_url(str(url)))
         except TunnihindError as error:
             return self.async_abort(reason=error.key, description_placeholders=error.translation_placeholders)
         zones = {server.unique_id_of(zone): zone for zone in server.addresses}
@@ -290,7 +290,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         try:
             url = server_url(user_input[CONF_URL])
             self._text_values["url"] = without_password(url)
-            return await ask(self.hass, url)
+            return await fetch_server(self.hass, url)
         except ValueError:
             self._errors[CONF_URL] = "invalid_url"
         except TunnihindError as error:
@@ -301,7 +301,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     async def _still_answers(self, entry: ConfigEntry) -> bool:
         """Return whether the entry's address still leads to its server."""
         try:
-            server = await ask(self.hass, entry.data[CONF_URL])
+            server = await fetch_server(self.hass, entry.data[CONF_URL])
         except TunnihindError:
             return False
         return server.unique_id == entry.unique_id

@@ -51,7 +51,7 @@ async def async_serve(hass: HomeAssistant) -> None:
 
 
 @callback
-def async_offer(hass: HomeAssistant) -> None:
+def async_offer_card(hass: HomeAssistant) -> None:
     """Let pages load the card from now on. Pages load it once, even with several entries."""
     if address := module_address(hass):
         frontend.add_extra_js_url(hass, address)

@@ -58,7 +58,7 @@ def count(most: int, mode: NumberSelectorMode = NumberSelectorMode.SLIDER) -> Nu
     return NumberSelector(NumberSelectorConfig(min=1, max=most, mode=mode))
 
 
-def choice(options: Iterable[str], translation_key: str, *, multiple: bool = False) -> SelectSelector:
+def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool = False) -> SelectSelector:
     """Return the field of a choice that shows all options."""
     listed = SelectSelectorMode.LIST
     return SelectSelector(

@@ -20,7 +20,7 @@ from ..prices.billing import BILLED_BY, LEVELS_BY, RESOLUTION, SELLING, Resoluti
 from ..prices.units import CONF_UNIT, Unit, unit_of
 from ..prices.zones import zone_of
 from ..server.clock import home_now
-from .fields import choice, count, price
+from .fields import choice_field, count, price
 from .tariff_form import ROWS, VALID_FROM, Row, name_of, named, ordered, without
 from .tariff_step import CurrentPeriod, TariffStep
 
@@ -32,10 +32,10 @@ _MOST_CENTS: Final = 100
 
 # The default is the hour, because most homes are billed by it.
 BILLING_QUESTION: Final = vol.Schema(
-    {vol.Optional(BILLED_BY, default=Resolution.HOUR.value): choice(Resolution, BILLED_BY)}
+    {vol.Optional(BILLED_BY, default=Resolution.HOUR.value): choice_field(Resolution, BILLED_BY)}
 )
 BILLING_FORM: Final = BILLING_QUESTION.extend(
-    {vol.Optional(LEVELS_BY, default=Resolution.HOUR.value): choice(Resolution, LEVELS_BY)}
+    {vol.Optional(LEVELS_BY, default=Resolution.HOUR.value): choice_field(Resolution, LEVELS_BY)}
 )
 CHEAP_FORM: Final = vol.Schema(
     {
@@ -43,7 +43,7 @@ CHEAP_FORM: Final = vol.Schema(
         vol.Optional(CONF_HOURS_AHEAD): vol.All(count(48), vol.Coerce(int)),
     }
 )
-UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice(Unit, CONF_UNIT)})
+UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice_field(Unit, CONF_UNIT)})
 
 
 def selling_form(unit: Unit) -> vol.Schema:
@@ -52,7 +52,7 @@ def selling_form(unit: Unit) -> vol.Schema:
     return vol.Schema(
         {
             vol.Required(SELLS, default=False): BooleanSelector(),
-            vol.Required(RESOLUTION, default=Resolution.QUARTER.value): choice(Resolution, "sold_by"),
+            vol.Required(RESOLUTION, default=Resolution.QUARTER.value): choice_field(Resolution, "sold_by"),
             vol.Optional(MARGIN): deduction,
             vol.Optional(BALANCING): deduction,
             vol.Optional(VALID_FROM): DateSelector(),

@@ -49,7 +49,7 @@ _FIRST_NAME: Final = "Cheapest 3 hours"
 
 
 async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
-    """Return Markdown that lists the changed fields with their values, in the words of the form; empty without changes."""
+    """Return Markdown that lists the changed fields and their values, in the form's words; empty without changes."""
     if plan is None or not plan.changes:
         return ""
     language = await language_of_reader(hass)

@@ -38,7 +38,7 @@ from ..plans.settings import (
 )
 from ..plans.spans import longest_span_s
 from ..prices.units import Unit
-from .fields import choice, count, foldable, price, quantity
+from .fields import choice_field, count, foldable, price, quantity
 
 KIND: Final = "kind"
 DURATION: Final = "duration"
@@ -136,7 +136,7 @@ _METER: Final = EntitySelector(
 
 # The kind of hours to look for. A program may also send a whole plan in this step.
 KIND_FORM: Final = vol.Schema(
-    {vol.Required(KIND, default=PlanForm.CHEAPEST.value): choice(PlanForm, _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
+    {vol.Required(KIND, default=PlanForm.CHEAPEST.value): choice_field(PlanForm, _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
 )
 
 
@@ -145,17 +145,17 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collecti
     fields: dict[vol.Marker, Any] = {
         vol.Required(CONF_NAME): TextSelector(),
         # A plan keeps its kind, so there is one option. The field shows the kind to the reader.
-        vol.Optional(KIND): choice((form,), _PLAN_KIND),
+        vol.Optional(KIND): choice_field((form,), _PLAN_KIND),
     }
     pieces: dict[vol.Marker, Any] = {vol.Optional(MIN_PIECE): _DURATION}
     when: dict[vol.Marker, Any] = {
         vol.Optional(EARLIEST): TimeSelector(),
         vol.Optional(DEADLINE): TimeSelector(),
-        vol.Optional(CHOSEN_DAYS): choice(WEEKDAYS, CHOSEN_DAYS, multiple=True),
+        vol.Optional(CHOSEN_DAYS): choice_field(WEEKDAYS, CHOSEN_DAYS, multiple=True),
         vol.Required(DAYS): count(MOST_DAYS),
     }
     limit = price(unit, -MOST_CENTS, MOST_CENTS)
-    prices: dict[vol.Marker, Any] = {vol.Required(HORIZON): choice(Horizon, HORIZON)}
+    prices: dict[vol.Marker, Any] = {vol.Required(HORIZON): choice_field(Horizon, HORIZON)}
     if form.kind.is_by_limit:
         prices[vol.Required(PRICE_CAP)] = limit
         fields[vol.Required(PRICES)] = foldable(prices, unfolded=True)
@@ -168,11 +168,15 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collecti
         else:
             fields[vol.Required(DURATION)] = _DURATION
         starts = count(MOST_STARTS, NumberSelectorMode.BOX)
-        pieces = {vol.Required(SPLIT): choice((ONE_PIECE, SPLIT), SPLIT), **pieces, vol.Optional(MAX_STARTS): starts}
+        pieces = {
+            vol.Required(SPLIT): choice_field((ONE_PIECE, SPLIT), SPLIT),
+            **pieces,
+            vol.Optional(MAX_STARTS): starts,
+        }
         prices[vol.Optional(PRICE_CAP)] = limit
         nearly: dict[vol.Marker, Any] = {
             vol.Optional(TOLERANCE): price(unit, 0, MOST_TOLERANCE_CENTS),
-            vol.Optional(PREFER): choice(Prefer, PREFER),
+            vol.Optional(PREFER): choice_field(Prefer, PREFER),
         }
         fields[vol.Required(PIECES)] = foldable(pieces, unfolded=PIECES in unfolded)
         fields[vol.Required(WHEN)] = foldable(when, unfolded=WHEN in unfolded)

@@ -13,7 +13,7 @@ from ..plans.settings import PlanSettings
 from ..plans.solver import first_quarter
 from ..plans.spans import Span
 from ..prices.timeline import HOUR_S, Timeline
-from .run import Run, Total, amounts_by_day, begun
+from .run import StartedWindow, Total, amounts_by_day, begun
 from .settled_prices import SettledPrices
 
 # A corrected price or a late reading still counts for this long after a window's end.
@@ -61,7 +61,7 @@ class Account:
         self.since = since
         self._ready_since: int | None = None
         self._opened: _Opened | None = None
-        self._runs: list[Run] = []
+        self._runs: list[StartedWindow] = []
         self._closed_until = 0
         self._ran_until = 0
         self._days: dict[date, Total] = {}
@@ -163,7 +163,7 @@ class Account:
         account = cls(int(kept["since"]))
         account._ready_since = None if kept["ready_since"] is None else int(kept["ready_since"])
         account._opened = _OPENED.decode(kept["opened"])
-        account._runs = [Run.from_dict(run) for run in kept["runs"]]
+        account._runs = [StartedWindow.from_dict(run) for run in kept["runs"]]
         account._closed_until = int(kept["closed_until"])
         account._ran_until = int(kept["ran_until"])
         account._days = {date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()}
@@ -195,7 +195,7 @@ class Account:
         if outcome.locked and outcome.runs_at(now) and outcome.start > newest:
             self._opened = None
             self._runs.append(
-                Run(
+                StartedWindow(
                     window=(outcome.start, outcome.end),
                     pieces=begun(outcome.pieces, now),
                     at_once=min(opened.at_once, outcome.start),
@@ -259,7 +259,7 @@ class Account:
         for day in sorted(self._days)[:-_DAYS_KEPT]:
             self._before += self._days.pop(day)
 
-    def _days_of(self, run: Run) -> dict[date, Total]:
+    def _days_of(self, run: StartedWindow) -> dict[date, Total]:
         return self._worked_out[run.start][1] if run.start in self._worked_out else {}
 
 

@@ -79,7 +79,7 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class StartedWindow:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
     `window` is the time that the plan decided on. `pieces` are the parts of this time that have begun to run, in the
@@ -120,7 +120,7 @@ class Run:
         """The time whose prices have to be settled: the days of the window, and of the same run if started at once."""
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
-    def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> Run:
+    def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the run after the plan has decided these pieces, as of `now` (UTC seconds).
 
         `energy_kwh` is the present need. If this is higher than at the start, it replaces the need at the start. A
@@ -132,7 +132,7 @@ class Run:
         window = self.start, max(self.start, decided[-1][1])
         return replace(self, window=window, pieces=begun(decided, now, self.pieces), energy_kwh=needed)
 
-    def until(self, instant: int) -> Run | None:
+    def until(self, instant: int) -> StartedWindow | None:
         """Return the part of the run before `instant` (UTC seconds), if any."""
         pieces = tuple((start, min(end, instant)) for start, end in self.pieces if start < instant)
         return replace(self, window=(self.start, min(self.end, instant)), pieces=pieces) if pieces else None
@@ -167,7 +167,7 @@ class Run:
         return {name: value for name, value in kept.items() if value is not None}
 
     @staticmethod
-    def from_dict(kept: Mapping[str, Any]) -> Run:
+    def from_dict(kept: Mapping[str, Any]) -> StartedWindow:
         """Rebuild the window from the result of `as_dict`, even if stored as JSON.
 
         Raises LookupError, TypeError or ValueError.
@@ -176,7 +176,7 @@ class Run:
         return replace(_DECODER.decode({**kept, "readings": {}}), readings=readings)
 
 
-_DECODER: Final = BasicDecoder(Run)
+_DECODER: Final = BasicDecoder(StartedWindow)
 
 
 def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
@@ -192,7 +192,7 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
     return tuple(sorted(pieces))
 
 
-def amounts_by_day(run: Run, prices: SettledPrices, until: int) -> dict[date, Total]:
+def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the amounts of the run's slices that were over at `until` (UTC seconds), by day.
 
     If started at once, the device would have used the same energy in the same order without a pause. So the comparison

@@ -284,7 +284,7 @@ class Server:
         return {**others, self.zone: self.url}
 
     @property
-    def is_first_of_several(self) -> bool:
+    def needs_zone_choice(self) -> bool:
         """Whether the server has several zones and its address names none of them."""
         return len(self.addresses) > 1 and self.about is not None and not self.about.zones[self.zone]
 
@@ -329,7 +329,7 @@ class Server:
         return {**address, **zone, CONF_REHEARSAL: True} if self.is_rehearsal else {**address, **zone}
 
 
-async def ask(hass: HomeAssistant, url: str) -> Server:
+async def fetch_server(hass: HomeAssistant, url: str) -> Server:
     """Return the server at that address. Raises CannotConnect, NotTunnihind and InvalidResponse."""
     client = Client(async_get_clientsession(hass), url)
     about = await client.about()

@@ -23,7 +23,7 @@ _COMMANDS: Final = {
     "openapi": "inspect:openapi",
     "status": "inspect:status",
     "check": "check:check",
-    "copy": "copy:copy_",
+    "copy": "copy:copy_database",
     "healthcheck": "healthcheck:healthcheck",
 }
 """The module and function of each command. They are loaded when called, because all together take a second to load."""

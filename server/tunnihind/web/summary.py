@@ -20,7 +20,7 @@ from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.household import Household, explain
 from tunnihind.web.next_time import cheapest_next
 from tunnihind.web.notices import (
-    Emptiness,
+    NoPricesNotice,
     Notice,
     SourceLine,
     SourceState,
@@ -88,7 +88,7 @@ class Summary:
     weather: WeatherStrip | None
     household: Household | None
     sources: tuple[SourceLine, ...]
-    emptiness: Emptiness | None
+    emptiness: NoPricesNotice | None
 
 
 def summarise(
