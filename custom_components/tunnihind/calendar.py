@@ -61,7 +61,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
                     yield from ((plan, window, start, end) for start, end in window.pieces)
 
     def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
-        """Return a piece as an event. Its times are by Home Assistant's clock, like those of all calendars."""
+        """Return a piece as an event. Its times are by Home Assistant's clock, as in all calendars."""
         clock = self.coordinator.clock
         return CalendarEvent(
             start=datetime.fromtimestamp(clock.to_home_time(start), UTC),

@@ -193,7 +193,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.async_update_listeners()
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
-        """Return the settled prices of the last `days` (2 to 14), including those that the server has sent earlier."""
+        """Return the settled prices of the last `days` (2 to 14), including prices that the server sent earlier."""
         return replace(self.data, settled=await self._polling.past(days), forecast={})
 
     @callback

@@ -83,7 +83,7 @@ def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, 
 
 
 async def import_prices(call: ServiceCall) -> ServiceResponse:
-    """Write the prices of past hours over the stored ones, and return the result."""
+    """Replace the stored prices of past hours by newly computed ones, and return the result."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
@@ -107,7 +107,7 @@ def _row(price: HourPrice) -> tuple[float, float, float]:
 
 
 async def import_costs(call: ServiceCall) -> ServiceResponse:
-    """Write the costs of past hours over the stored ones, and return the result."""
+    """Replace the stored costs of past hours by newly computed ones, and return the result."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices

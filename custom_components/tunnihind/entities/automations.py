@@ -79,7 +79,7 @@ class TunnihindTrigger(EntityTriggerBase):
     ) -> CALLBACK_TYPE:
         """Attach an automation so that it runs when all entities have been updated.
 
-        States are written one after another. An automation that ran at once would read some old ones.
+        States are written one after another. An automation that ran at once would read some old states.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:

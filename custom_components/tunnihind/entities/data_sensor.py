@@ -94,7 +94,7 @@ FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
 
 
 class SavingSensor(DataEntity, ValueSensor[PlanScore]):
-    """The server's score: how much of the possible saving plans by the forecast have reached, in percent.
+    """The share of the possible saving that plans by the forecast reached, in percent. The server computes it.
 
     The sensor asks the server itself, because nothing else needs the answer: once an hour, only while enabled.
     """

@@ -186,7 +186,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     _current_sensor("current_price"),
     PriceDescription(
         key="current_price_cents",
-        # Disabled at first, because the Energy dashboard would read cents as euros.
+        # The sensor is disabled at first, because the Energy dashboard would read cents as euros.
         native_unit_of_measurement=CENTS_PER_KWH,
         suggested_display_precision=2,
         entity_registry_enabled_default=False,

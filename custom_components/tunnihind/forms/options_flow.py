@@ -1,4 +1,4 @@
-"""The options: the household's fees, what it sells, how it is billed, and how many hours are cheap."""
+"""The options: the household's fees, its billing, its sales of electricity, and the number of cheap hours."""
 
 from collections.abc import Mapping
 from typing import Any, Final, override
@@ -120,7 +120,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return form or self._save(changes)
 
     async def async_step_add_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Add figures that hold from a date on, starting from the newest ones."""
+        """Add figures that hold from a date on. The form begins with the newest figures."""
         if user_input is None:
             newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
             return await self._open_form("add_row", newest, needs_date=True, with_contract=not self._rows)
@@ -157,7 +157,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
     def _ask(
         self, step_id: str, form: vol.Schema, defaults: Mapping[str, Any], user_input: dict[str, Any] | None
     ) -> ConfigFlowResult:
-        """Show a form with the present options, or save the typed ones."""
+        """Show a form with the present options, or save the typed options."""
         if user_input is not None:
             return self._save(user_input)
         schema = self.add_suggested_values_to_schema(form, {**defaults, **self._options})

@@ -98,7 +98,7 @@ def named(rows: Iterable[Row], name: str) -> Row:
 
 
 def without(rows: Iterable[Row], name: str) -> list[Row]:
-    """Return all rows except the one of that name."""
+    """Return all rows except the row of that name."""
     return [row for row in rows if name_of(row) != name]
 
 

@@ -122,7 +122,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The current period and those after it, `hours_ahead` hours in all; empty while a price is missing."""
+        """The periods of `hours_ahead` hours from the current period on; empty while a price is missing."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -162,7 +162,7 @@ class PricesNow:
 
     @property
     def is_cheap(self) -> bool | None:
-        """Whether the current hour, or quarter, is one of today's cheap ones."""
+        """Whether the current hour, or quarter, is among today's cheap ones."""
         period = self.levels.at(self.now)
         if period is None or not self._today_whole:
             return None

@@ -50,8 +50,8 @@ NOTHING: Final = Amounts()
 class Total:
     """The time that windows ran, and the energy used in it.
 
-    `even` has the amounts of a device of 1 kW, so its kWh are hours. It needs no readings. `used` has the amounts of
-    the device's own energy, which is not known for `unread_h` hours.
+    `even` has the amounts for a device of 1 kW, so that its kWh equal hours. It needs no readings. `used` has the
+    amounts of the device's own energy, which is not known for `unread_h` hours.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -146,7 +146,7 @@ class StartedWindow:
         return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
 
     def energy(self, until: int) -> Mapping[Piece, float]:
-        """Return the energy of the slices that were over at `until`, kWh, as far as it is known."""
+        """Return the known energy, kWh, of the slices that were over at `until`."""
         if self.meter:
             return self.readings
         if self.power_kw is None:
@@ -196,8 +196,8 @@ def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dic
     """Return the amounts of the run's slices that were over at `until` (UTC seconds), by day.
 
     If started at once, the device would have used the same energy in the same order without a pause. So the comparison
-    charges each minute's energy at the price of the minute in which it would then have been used. A slice is left out
-    until all prices that it needs are settled.
+    shifts each minute's energy to the earlier time, and charges it at the price of that time. A slice is left out until
+    all prices that it needs are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

@@ -165,7 +165,10 @@ class SumRow:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """The used energy, kWh, by the hour and, if kept, by five minutes. Both are by the start, UTC seconds."""
+    """The used energy, kWh, by the hour.
+
+    If the recorder still has it, also by five minutes. Keys are starts, UTC seconds.
+    """
 
     hours: Mapping[int, float]
     fives: Mapping[int, float]

@@ -1,8 +1,8 @@
 """Reads any statistics in Home Assistant's recorder, and writes the integration's own.
 
 An id names the entry only by its zone, its mode and its number among the zone's entries. So a server that is removed
-and added again, or replaced by another one, continues the old statistics. The statistics of different zones never mix,
-and neither do those of live servers, demos and rehearsals.
+and added again, or replaced by another one, continues the old statistics. The statistics of different zones never mix.
+The statistics of live servers, demos and rehearsals never mix either.
 """
 
 import asyncio
@@ -221,7 +221,7 @@ def _column(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
 
 
 async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
-    """Write rows, replace those of the same hours, and return when they are stored."""
+    """Write rows, replace rows of the same hours, and return when all are stored."""
     for some in batched(rows, _BATCH, strict=False):
         async_add_external_statistics(hass, metadata, some)
     await _wait_for_recorder(hass, metadata["statistic_id"])

@@ -35,8 +35,8 @@ class Decision:
     `pieces` are [start, end) in UTC seconds, in the order of time, within `span`, with gaps between them. `average` is
     the expected price of the window's hours, EUR/kWh, weighted by time. `saving` is the saving against starting at
     once. It is None if unknown, or if the plan does not look for the cheapest hours. `cost` is the expected cost of a
-    plan by energy. It is None if unknown, and for other plans. `forecast_share` (0 to 1) is the part of the window's
-    time with predicted prices. A window that is shorter than the plan's duration is `shortened`.
+    plan by energy. It is None if unknown; any other plan has None. `forecast_share` (0 to 1) is the part of the
+    window's time with predicted prices. A window that is shorter than the plan's duration is `shortened`.
 
     A window that has begun is `locked`: neither its pieces nor its figures change. There are two exceptions. A
     shortened window may get more pieces; then its saving is unknown. A plan by its price limit keeps only the pieces

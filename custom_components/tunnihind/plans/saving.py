@@ -9,9 +9,10 @@ p50) / 1.2816 above. Errors of two hours that start k hours apart have the corre
 A saving is a weighted sum of hours. The hours that starting at once would use count as plus, and the window's hours as
 minus, each by its share of the time. Its median is assumed to be the same sum of the medians. It rises when hours of
 positive weight cost more and hours of negative weight cost less. So its upper standard deviation is the square root of
-the sum of u_i rho(|i - j|) u_j over all hours. Here u is an hour's weight times its deviation above for positive
-weights, and below for negative ones. The lower standard deviation uses the opposite sides. This distribution, again
-normal in two pieces, gives p10, p90 and the probability of any saving. Settled prices have no error.
+the sum of u_i rho(|i - j|) u_j over all hours. Here u is an hour's weight times a deviation of the hour. Hours of
+positive weight use the deviation above, and hours of negative weight use the deviation below. The lower standard
+deviation uses the opposite sides. This distribution, again normal in two pieces, gives p10, p90 and the probability of
+any saving. Settled prices have no error.
 
 The figures of rho are a least-squares fit to the correlations of the served model's standardised errors, at lags up to
 59 h: walk-forward forecasts of July 2024 to June 2025, issued daily at 09:00 UTC, 71 hours each. The table shows how

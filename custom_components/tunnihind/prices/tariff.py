@@ -24,7 +24,7 @@ _CENTS: Final = 100
 _PERCENT: Final = 100
 # Two weeks of quarters are more than a screen shows. The limit is for imports of past prices, which read years.
 _CHARGES_KEPT: Final = 14 * 96
-# The parts that the supplier bills with the electricity. The network company bills the others.
+# The parts that the supplier bills with the electricity. The network company bills the other parts.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 
 

@@ -76,7 +76,7 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.ClientPayloadError: BrokenAnswer,
     aiohttp.ClientResponseError: BrokenAnswer,
 }
-# People paste addresses from the documentation or the browser, which have one of these paths.
+# People paste addresses from the documentation or the browser. These addresses have one of these paths.
 _OWN_PATHS: Final = re.compile(
     r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
 )
@@ -85,7 +85,7 @@ _OWN_PATHS: Final = re.compile(
 def server_url(typed: str) -> str:
     """Return the server's base URL, without a slash at its end.
 
-    The default scheme is http. A path prefix stays. A path of the API itself is removed, and so are query and fragment.
+    The default scheme is http. A path prefix stays. A path of the API itself, a query and a fragment are removed.
     Raises ValueError if the text can't be the address of a web server.
     """
     text = typed.strip()

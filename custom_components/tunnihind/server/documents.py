@@ -129,7 +129,7 @@ def _zones_from(addresses: list[dict[str, Any]]) -> dict[Zone, str]:
 
 
 def _mode_from(value: object) -> Mode:
-    """Read the mode. Older servers send no mode, and newer ones may send other modes: both count as live."""
+    """Read the mode. Older servers send no mode, and newer servers may send other modes. Both count as live."""
     return next((mode for mode in Mode if mode == value), Mode.LIVE)
 
 

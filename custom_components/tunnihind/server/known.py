@@ -37,7 +37,7 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
     if older and older.step_s < newer.step_s:
         older = older.in_hours()
     elif older and older.step_s > newer.step_s:
-        older = None  # an hour's price differs from those of its quarters
+        older = None  # an hour's price differs from its quarters' prices
     began = max(now, newer.now) if newer.now >= now - HOUR_S else inf
     begun = {start: band for start, band in older.forecast.items() if start <= began} if older else {}
     forecast = {**begun, **newer.forecast}
@@ -48,7 +48,9 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
-    """Return the known prices with these settled ones, without prices that are too old at `now` (UTC seconds).
+    """Return the known prices together with these `settled` prices.
+
+    Drop prices that are too old at `now` (UTC seconds).
 
     Prices are in EUR/MWh, by the start of their period.
     """
@@ -112,7 +114,7 @@ class NewestPrices:
 
     @property
     def has_no_quarters(self) -> bool:
-        """Whether quarters are wanted and the server has no usable ones."""
+        """Whether quarters are wanted but the server has no usable quarters."""
         return self._refused_at is not None
 
     def forget(self) -> None:

@@ -188,7 +188,7 @@ class Polling:
         return self.known
 
     def _note_server_time(self, answer: ForecastAnswer) -> None:
-        """Note the server's time. An answer with the same time as the one before comes from a cache."""
+        """Note the server's time. An answer with the same time as the previous answer comes from a cache."""
         if not self.known or answer.now != self.known.now:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
@@ -196,9 +196,9 @@ class Polling:
     def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
         """Return why the prices known before `answer` no longer count, or None if they count.
 
-        Another server's prices replace all earlier ones, because the earlier server may have been a demo. But while the
-        new server has no price, the known prices stay. It may be the same server after a loss of its data. A rehearsal
-        that has started again also replaces all prices.
+        Another server's prices replace all earlier prices, because the earlier server may have been a demo. But while
+        the new server has no price, the known prices stay. It may be the same server after a loss of its data. A
+        rehearsal that has started again also replaces all prices.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):

@@ -118,7 +118,7 @@ class OpenMeteo:
         return self._given_run is None or self._given_run != newest_known_run(now)
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest available run, or nothing if it was returned before. It counts as issued when it came.
+        """Return the newest available run, or nothing if it was returned before. The run counts as issued when it came.
 
         If no run of the last day is available, return the values of the forecast API. Raises SourceError.
         """
@@ -136,8 +136,8 @@ class OpenMeteo:
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the 00 UTC runs of the days from `first` to `last`.
 
-        Each counts as issued 6 hours after its initialisation. Missing runs are left out, and so are incomplete runs
-        that may still be extended. Requests are spaced to stay within the service's limit per minute. There are no runs
+        Each counts as issued 6 hours after its initialisation. Missing runs, and incomplete runs that may still be
+        extended, are left out. Requests are spaced to stay within the service's limit per minute. There are no runs
         before `history_since`. Raises SourceError.
         """
         now = self._clock.now()
