@@ -112,7 +112,7 @@ class SellingBinarySensor(SellingEntity, PriceBinarySensor):
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):
-    """On while the prices have a problem, such as a forecast that is too old."""
+    """A sensor that is on while the prices have a problem, such as a forecast that is too old."""
 
     @property
     @override
@@ -130,7 +130,7 @@ class ProblemSensor(DataEntity, BinarySensorEntity):
 
 
 class WindowSensor(PlanEntity, BinarySensorEntity):
-    """On while the plan's window, or one of its pieces, runs."""
+    """A sensor that is on while the plan's window, or one of its pieces, runs."""
 
     @property
     @override

@@ -205,9 +205,9 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
     """Subscribe to the contents of an entry, named by its id or by any of its entities: see `contents.CardContents`.
 
     The default is the entry that was added first. A rehearsal is the default only if no entry has today's prices. The
-    result is null. The first event follows at once and has all fields. Each later event has the fields of one change.
-    The subscription lasts through reloads of the entry. Errors: `not_found` if the entry does not exist, and
-    `unauthorized` if the user may not read its current price.
+    result is null. The first event follows at once and has all fields. Each later event has the changed fields. The
+    subscription lasts through reloads of the entry. Errors: `not_found` if the entry does not exist, and `unauthorized`
+    if the user may not read its current price.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry:

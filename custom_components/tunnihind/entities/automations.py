@@ -96,7 +96,7 @@ class TunnihindTrigger(EntityTriggerBase):
 
 
 class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A window, or a piece of one, starts, even if another window ends at the same moment."""
+    """A window, or a piece of a window, starts, even if another window ends at the same moment."""
 
     _translation_key = WINDOW
     _to_states = _ON
@@ -118,7 +118,7 @@ def _start_of(window: State) -> str | None:
 
 
 class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A window, or a piece of one, ends, and no other starts at the same moment."""
+    """A window, or a piece of a window, ends, unless another starts at the same moment."""
 
     _translation_key = WINDOW
     _to_states = _OFF

@@ -80,7 +80,7 @@ PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
 
 
 class PlanSensor(PlanEntity, ValueSensor[Decision]):
-    """A figure of a plan's window; unknown while the plan has no window."""
+    """A figure of a plan's window. It is unknown while the plan has no window."""
 
     @property
     @override

@@ -37,7 +37,7 @@ def _times(first: Period | None, last: Period | None) -> Attributes:
 
 @dataclass(frozen=True, kw_only=True)
 class PriceDescription(ValueDescription[PricesNow]):
-    """A price per kilowatt-hour. It has no device class, because Home Assistant has none for it.
+    """A price per kilowatt-hour. It has no device class, because Home Assistant has no class for such prices.
 
     Only the current price has long-term statistics. Their means, minima and maxima are right for past days.
     """

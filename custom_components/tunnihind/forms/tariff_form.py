@@ -83,7 +83,7 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 
 
 def name_of(row: Row) -> str:
-    """Return the row's name: the date from which it holds."""
+    """Return the row's name, which is the first date on which the row holds."""
     return row.get(VALID_FROM) or BEGINNING
 
 
@@ -120,8 +120,8 @@ class RowForm:
     """The form of a row for one package.
 
     The form shows the table's figures for `day`. `vat_percent` is that day's VAT rate, unless the household sets
-    another. `needs_date` says whether a date is required; with None the form has no field for a date. If
-    `with_contract`, the form also asks for the settings for all rows.
+    another. `needs_date` says whether a date is required. With None the form has no field for a date. With
+    `with_contract`, the form also asks for the settings of all rows.
     """
 
     day: date

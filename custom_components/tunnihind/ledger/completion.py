@@ -31,7 +31,7 @@ from .ledger import Ledger
 
 # Gaps in a power up to this length, after a restart or a lost connection, get the mean of their two neighbours.
 _LONGEST_HOLE_S: Final = HOUR_S
-# No home's connection takes so much. A higher reading means that the meter was replaced.
+# No home's connection allows so much energy. A higher reading means that the meter was replaced.
 _MOST_KW: Final = 100.0
 # How long a meter may be silent around a window. The energy that it counted meanwhile is spread evenly.
 _SILENT_S: Final = 24 * HOUR_S

@@ -32,8 +32,9 @@ So a saving's band is as reliable as the forecast's own bands. The forecast's ba
 The server's 20 price paths model the dependence between hours from other errors. They were compared with the rule on
 every fifth day from July 2025 on, and on every fourth from September 2024 on (`bench_scenarios.py --plans`). The
 chances differ by .037 and .039 on average, by +.004 and -.009 with their sign, and p10 and p90 differ by .6 cents/kWh.
-The rule's chances had Brier scores of .103 and .100, the paths' .105 and .100. The rule's p10 to p90 contained .83 and
-.76 of the savings, the paths' .81 and .71. So the paths are no better, and are not used.
+The rule's chances had Brier scores of .103 and .100. The paths' chances had .105 and .100. The rule's bands from p10 to
+p90 contained .83 and .76 of the savings, and the paths' bands contained .81 and .71. So the paths are no better, and
+are not used.
 """
 
 import math
@@ -49,7 +50,7 @@ from .solver import Piece
 _NORMAL: Final = NormalDist()
 _P90: Final = _NORMAL.inv_cdf(0.9)
 
-# The terms of rho: share, and reach in seconds.
+# The terms of rho. Each has its share, and its reach in seconds.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
 # Prices have four decimals, and weights are parts of a day. So a smaller sum is a rounding error and not a saving.

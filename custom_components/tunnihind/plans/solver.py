@@ -77,7 +77,7 @@ class _Grid:
 
 
 def first_quarter(instant: int) -> int:
-    """Return the start of the first quarter of an hour that starts at or after `instant` (UTC seconds)."""
+    """Return the earliest start of a quarter of an hour that is not before `instant` (UTC seconds)."""
     return -(-instant // QUARTER_S) * QUARTER_S
 
 

@@ -1,7 +1,7 @@
 """A plan in force: its form, and the changes by automations and dashboards beside the form.
 
-Changes use the names and values of the form. A change lasts, also over restarts, until it is cleared or the form is
-saved. The form has no field for the plan's switch, so saving the form leaves the switch as it is.
+Changes use the names and values of the form. A change lasts until it is cleared or the form is saved. A restart does
+not end it. The form has no field for the plan's switch, so saving the form leaves the switch as it is.
 """
 
 from collections.abc import Collection, Mapping

@@ -165,7 +165,7 @@ _CREDITS: Final = {
 
 
 def name_of(mode: Mode, zone: Zone, language: str) -> str:
-    """Return the name of a server. It includes the country, except Estonia, and the mode, except live."""
+    """Return the name of a server. It includes the country unless that is Estonia, and the mode unless that is live."""
     country = zone.country(language) if zone.suffix else None
     word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
     return " ".join(part for part in (_NAME, country, word) if part)

@@ -110,7 +110,7 @@ def is_at_home(url: str) -> bool:
 
 
 def pause_s(failures: int, longest_s: int = LONGEST_PAUSE_S) -> int:
-    """Return the pause after a failure, seconds: a minute, doubled by each of the `failures` before it."""
+    """Return the seconds to wait after a failure: a minute, doubled by each of the `failures` before it."""
     return int(min(POLL_S * 2**failures, longest_s))
 
 
@@ -184,7 +184,7 @@ class Client:
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
     ) -> tuple[CIMultiDictProxy[str], bytes | None]:
-        """Return the answer's header fields and its body; the body is None if nothing is new."""
+        """Return the answer's header fields and its body. The body is None if nothing is new."""
         try:
             async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
                 self._check_status(response)

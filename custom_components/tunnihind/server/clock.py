@@ -22,8 +22,8 @@ class EntryClock:
     """One entry's time.
 
     A live entry uses Home Assistant's clock, not its server's. A rehearsal uses its server's clock: the time in the
-    last answer, plus the time since. `server_ahead_s` is the lead of the server's clock over Home Assistant's at that
-    answer, in seconds.
+    last answer, plus the time since then. `server_ahead_s` says how many seconds the server's clock was ahead of Home
+    Assistant's at that answer.
     """
 
     def __init__(self, *, is_rehearsal: bool) -> None:
@@ -61,7 +61,7 @@ class EntryClock:
 
     @property
     def ahead_s(self) -> int:
-        """The lead of the entry's clock over Home Assistant's, seconds."""
+        """How many seconds the entry's clock is ahead of Home Assistant's clock."""
         return self.server_ahead_s if self.is_rehearsal else 0
 
     def _ahead_of_home(self, server_now: int) -> int:

@@ -185,7 +185,7 @@ class GridCell:
 
     @property
     def is_settled(self) -> bool:
-        """Whether no price of the hour is a forecast."""
+        """Whether all prices of the hour are settled."""
         return all(period.settled is not None for period in self.periods)
 
 
