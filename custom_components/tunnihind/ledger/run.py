@@ -86,8 +86,8 @@ class StartedWindow:
     order of time. A piece that Home Assistant missed from start to end is left out. A piece that began while Home
     Assistant was down counts from its return.
 
-    `at_once` is the earliest time at which the window could have begun. The span had to be open, and the plan made and
-    switched on. Then the next quarter of an hour counts. `expected` is the saving that the plan then expected from
+    `at_once` is the earliest time at which the window could have begun. It is the first quarter of an hour at which its
+    span was open, and the plan was made and switched on. `expected` is the saving that the plan then expected from
     waiting. `expected_at_start` is the saving that it expected when the window began. Both are in EUR/kWh, None if
     unknown.
 

@@ -136,7 +136,7 @@ def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bo
 
 
 def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
-    """Return the outcome of a plan that is switched off. A window that runs at `now` (UTC seconds) ends there.
+    """Return the outcome of a plan that is switched off. A window that runs at `now` (UTC seconds) ends at `now`.
 
     `last` is the decision before, which may also come from this function.
     """

@@ -46,7 +46,7 @@ class PageOptions:
 
     The `zone` comes from the page's path and is not a parameter. In Estonia, a household's `package` and `margin` are
     added to the market's price. In other countries, `network` (by day), `night`, `other` and `margin` are added. All
-    are in c/kWh without VAT. With `price` asking for the market's price, nothing is added.
+    are in c/kWh without VAT. If `price` asks for the market's price, nothing is added.
 
     `lang` is the browser's language unless `names_lang` says that the address has it. `unknown` are the parameters with
     an unknown value.
