@@ -18,7 +18,7 @@ class TunnihindError(HomeAssistantError):
     """A server that doesn't answer as it should.
 
     Its text has the `url`, without a password. `reason` is the original message of an error for which we have no text.
-    `retry_after` is the pause that the server asks for, in seconds; None if it asks for none.
+    `retry_after` is the pause, in seconds, that the server asks for. It is None if the server asks for no pause.
     """
 
     key: ClassVar[str]

@@ -92,7 +92,7 @@ class PlanForm(StrEnum):
 
     @property
     def is_by_energy(self) -> bool:
-        """Whether kWh and kW give the length of the plan."""
+        """Whether the energy and the power decide how long the plan runs."""
         return self.endswith(_BY_ENERGY)
 
 

@@ -104,7 +104,7 @@ class Planner:
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
-        """Return the plan with its form as it is now. Changes that no longer fit the form are dropped."""
+        """Return the plan with its present form. Changes that no longer fit the form are dropped."""
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
         try:

@@ -19,7 +19,7 @@ UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
 PUBLISHED_BY: Final = time(15, 30)
 # The server makes a forecast every hour, and also calls its data stale after this time.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
-# With a smaller error of the clock, the shown hour is the right one or the next to it.
+# With a smaller error of the clock, the shown hour is the right hour or a neighbour of it.
 CLOCK_OFF_S: Final = HOUR_S
 
 
@@ -72,6 +72,6 @@ def _forecast_is_missing(prices: PricesNow) -> bool:
 
 
 def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
-    """Return whether the forecast is too old by the server's own clock; False if the server has no forecast."""
+    """Return whether the forecast is too old by the server's own clock. Without a forecast, return False."""
     made_at = prices.answer.made_at
     return made_at is not None and prices.now + clock_ahead_s - made_at > FORECAST_LIFE_S

@@ -306,7 +306,7 @@ class Server:
 
     @property
     def unique_id(self) -> str:
-        """The server's id in Home Assistant. It never depends on path, VAT rate or version.
+        """The server's id in Home Assistant. The id never depends on path, VAT rate or version.
 
         A rehearsal has the identity of the live server whose data it reads, so it gets a separate id.
         """

@@ -218,7 +218,10 @@ def load_shape(ts: Floats) -> Floats:
 
 
 def _power_curve(wind_speed: Floats) -> Floats:
-    """Return a wind farm's power as a share of its capacity: from 3 m/s, full from 12.5 m/s, off above 27 m/s."""
+    """Return a wind farm's share of its capacity.
+
+    It starts at 3 m/s, is full from 12.5 m/s, and is off above 27 m/s.
+    """
     return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
 
 
