@@ -33,9 +33,9 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
-    """Set up an entry, which is one server."""
-    # The card is offered even if the server doesn't answer, because it shows that.
-    card_module.async_offer(hass)
+    """Set up an entry. Each entry is one zone of a server."""
+    # The card is offered even if the server doesn't answer, because the card shows that problem.
+    card_module.async_offer_card(hass)
     coordinator = TunnihindCoordinator(hass, entry)
     await coordinator.async_start()
     entry.runtime_data = coordinator

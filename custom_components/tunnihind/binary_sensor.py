@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, override
 
-# Since Home Assistant 2026.10 type checkers don't see this export. Older versions lack its new module.
+# Since Home Assistant 2026.10 type checkers don't see this export. Older versions lack the new module for it.
 from homeassistant.components.binary_sensor import (  # type: ignore[attr-defined]
     BinarySensorDeviceClass,
     BinarySensorEntity,
@@ -36,7 +36,7 @@ PARALLEL_UPDATES = 0
 
 @dataclass(frozen=True, kw_only=True)
 class PriceBinaryDescription(BinarySensorEntityDescription):
-    """A binary sensor for a yes or no about the prices."""
+    """A binary sensor with a yes-or-no answer about the prices."""
 
     is_on_fn: Callable[[PricesNow], bool | None]
     attributes_fn: Callable[[PricesNow], Attributes] | None = None
@@ -82,7 +82,7 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the server's binary sensors, and each plan's to the plan's device."""
+    """Add the server's binary sensors. Add each plan's binary sensors to the plan's device."""
     coordinator = entry.runtime_data
     async_add_entities(PriceBinarySensor(coordinator, description) for description in PRICE_BINARY_SENSORS)
     async_add_entities([ProblemSensor(coordinator, DATA_PROBLEM)])
@@ -91,7 +91,7 @@ async def async_setup_entry(
 
 
 class PriceBinarySensor(PriceEntity, BinarySensorEntity):
-    """A yes or no about the current price or tomorrow's prices."""
+    """A yes-or-no answer about the current price or tomorrow's prices."""
 
     entity_description: PriceBinaryDescription
 
@@ -108,11 +108,11 @@ class PriceBinarySensor(PriceEntity, BinarySensorEntity):
 
 
 class SellingBinarySensor(SellingEntity, PriceBinarySensor):
-    """A yes or no about the price at which the household sells."""
+    """A yes-or-no answer about the price at which the household sells."""
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):
-    """On while the prices have a problem, such as a forecast that is too old."""
+    """A sensor that is on while the prices have a problem, such as a forecast that is too old."""
 
     @property
     @override
@@ -130,7 +130,7 @@ class ProblemSensor(DataEntity, BinarySensorEntity):
 
 
 class WindowSensor(PlanEntity, BinarySensorEntity):
-    """On while the plan's window, or one of its pieces, runs."""
+    """A sensor that is on while the plan's window, or one of its pieces, runs."""
 
     @property
     @override

@@ -1,4 +1,4 @@
-"""The plans' windows in one calendar, so that a household sees what runs when."""
+"""The plans' windows in one calendar, so that a household sees when each device runs."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -28,15 +28,15 @@ async def async_setup_entry(
 
 
 class PlanCalendar(DataEntity, CalendarEntity):
-    """The windows of all plans: past ones of two weeks, and the one that runs or comes next.
+    """The windows of all plans: the past two weeks' windows, and the window that runs or comes next.
 
-    A plan by its price limit has all known windows ahead.
+    For a plan by its price limit, all known windows ahead.
     """
 
     @property
     @override
     def event(self) -> CalendarEvent | None:
-        """The piece that runs, or the next piece of any plan."""
+        """The piece that runs now, or else the next piece of any plan."""
         ahead = (one for one in self._pieces() if one[-1] > self.prices.now)
         first = min(ahead, key=lambda one: one[-2], default=None)
         return self._event(*first) if first else None
@@ -53,7 +53,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
         """Yield each piece of each window by the entry's clock.
 
-        Times are plain UTC seconds for speed, because each tick goes through two weeks of pieces.
+        Each tick goes through two weeks of pieces, so times are plain UTC seconds for speed.
         """
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
@@ -61,7 +61,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
                     yield from ((plan, window, start, end) for start, end in window.pieces)
 
     def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
-        """Return a piece as an event. Its times are by Home Assistant's clock, like those of all calendars."""
+        """Return a piece as an event. Its times are by Home Assistant's clock, as in all calendars."""
         clock = self.coordinator.clock
         return CalendarEvent(
             start=datetime.fromtimestamp(clock.to_home_time(start), UTC),

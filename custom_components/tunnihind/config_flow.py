@@ -40,15 +40,15 @@ from .forms.tariff_step import CurrentPeriod, TariffStep
 from .prices.billing import BILLED_BY, Resolution, billing_from
 from .prices.rates import Package, price_lists_of
 from .prices.zones import CONF_ZONE, Zone, zone_of
-from .server.client import Server, ask, server_url, with_quarters, without_password
+from .server.client import Server, fetch_server, server_url, with_quarters, without_password
 from .server.clock import home_now
 
 EXAMPLE_URL: Final = "http://192.168.1.10:8080"
-# `./run serve` on the machine that Home Assistant runs on.
+# The address of `./run serve` on Home Assistant's own machine.
 LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
-# This question is about the bill. Until the household chooses a package, prices are the market's with VAT.
+# This question is about the bill. Until the household chooses a package, prices are the market's prices with VAT.
 _PACKAGE_QUESTION: Final = vol.Schema({vol.Optional(PACKAGE): PACKAGE_CHOICE})
 _NO_QUESTION: Final = vol.Schema({})
 
@@ -91,8 +91,8 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._continue_with_server()
 
     async def _continue_with_server(self) -> ConfigFlowResult:
-        """Ask for the zone if the server has several and the address names none."""
-        return await self.async_step_zone() if self._found.is_first_of_several else await self._add_found()
+        """Ask for the zone if the server has several zones and the address names none."""
+        return await self.async_step_zone() if self._found.needs_zone_choice else await self._add_found()
 
     async def async_step_zone(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask for the zone to add, and check whether the server answers for it."""
@@ -104,7 +104,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         if user_input is not None:
             zone = Zone(user_input[CONF_ZONE].upper())
             try:
-                found = await ask(self.hass, server.addresses[zone])
+                found = await fetch_server(self.hass, server.addresses[zone])
             except TunnihindError as error:
                 self._errors[CONF_ZONE] = error.key
                 self._text_values |= error.translation_placeholders or {}
@@ -140,13 +140,13 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self.async_step_rehearsal() if self._found.is_rehearsal else await self._finish()
 
     async def async_step_rehearsal(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Explain a rehearsal before it is added: the day is past, but automations switch real devices."""
+        """Explain a rehearsal before it is added. Its day is past, but automations switch real devices."""
         if user_input is not None:
             return await self._finish()
         return self._confirm_form("rehearsal", _NO_QUESTION, {"url": without_password(self._found.url)})
 
     async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Show the fees of the household's network package, to be confirmed and completed."""
+        """Show the fees of the household's network package. The household confirms and completes them."""
         if user_input is None:
             if billing_from(self._answers).billed_by is Resolution.QUARTER:
                 self._found = await with_quarters(self.hass, self._found)
@@ -207,13 +207,13 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._confirm("hassio_confirm", user_input, {"app": self._app})
 
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
-        """Ask the server at that address and remember it. Ends the flow if there is nothing to add.
+        """Ask the server at that address, and remember the server. Ends the flow if there is nothing to add.
 
         All entries of the server get the new address. People who ignore a server with several zones ignore all zones
         that are not added yet.
         """
         try:
-            server = await ask(self.hass, server_url(str(url)))
+            server = await fetch_server(self.hass, server_url(str(url)))
         except TunnihindError as error:
             return self.async_abort(reason=error.key, description_placeholders=error.translation_placeholders)
         zones = {server.unique_id_of(zone): zone for zone in server.addresses}
@@ -241,7 +241,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the server's zones that have no entry, neither by id nor by address."""
+        """Return the server's zones that have no entry with the same id or address."""
         entries = self._async_current_entries(include_ignore=False)
         ids = {entry.unique_id for entry in entries}
         # A live server and a rehearsal may share an address.
@@ -252,7 +252,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         ]
 
     def _likely_zones(self, zones: Iterable[Zone]) -> list[Zone]:
-        """Return the zones, with the one of Home Assistant's country first if it is among them."""
+        """Return the zones. If the zone of Home Assistant's country is among them, it comes first."""
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
@@ -290,7 +290,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         try:
             url = server_url(user_input[CONF_URL])
             self._text_values["url"] = without_password(url)
-            return await ask(self.hass, url)
+            return await fetch_server(self.hass, url)
         except ValueError:
             self._errors[CONF_URL] = "invalid_url"
         except TunnihindError as error:
@@ -301,7 +301,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     async def _still_answers(self, entry: ConfigEntry) -> bool:
         """Return whether the entry's address still leads to its server."""
         try:
-            server = await ask(self.hass, entry.data[CONF_URL])
+            server = await fetch_server(self.hass, entry.data[CONF_URL])
         except TunnihindError:
             return False
         return server.unique_id == entry.unique_id
@@ -329,7 +329,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
                 raise AbortFlow("already_configured")
 
     async def _finish(self) -> ConfigFlowResult:
-        """Show the figures of the chosen package if the zone has packages, else add the entry."""
+        """Show the figures of the chosen package if the zone has packages. Otherwise add the entry."""
         has_packages = bool(price_lists_of(self._found.zone).packages)
         return await self.async_step_tariff() if self._package and has_packages else self._create()
 
@@ -359,7 +359,10 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _store_address(self) -> ConfigFlowResult:
-        """Store the new address. A loaded entry reloads itself when its data changes; others are reloaded here."""
+        """Store the new address.
+
+        A loaded entry reloads itself when its data changes. Other entries are reloaded here.
+        """
         entry, server = self._get_reconfigure_entry(), self._found
         if entry.state is ConfigEntryState.LOADED:
             return self.async_update_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)

@@ -1,7 +1,7 @@
 """The data of a household's entities: its prices and plans, from a server that is polled once a minute.
 
 Polls and updates are separate. The data is made again from memory every quarter of an hour, even while the server does
-not answer. A poll without news changes nothing. The time comes from the entry's clock.
+not answer. A poll without news changes nothing. All times are by the entry's clock.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,8 +53,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     The methods are in this order: properties, the start, a poll, a tick, other changes, and storage.
 
-    `billing` says how the household is billed. `selling` says how it sells electricity; it is None if it sells none.
-    `selling_prices` are the prices that it gets. `server_device_id` is the id of the server's device.
+    `billing` says how the household is billed. `selling` says how the household sells electricity; it is None if the
+    household sells none. `selling_prices` are the prices that the household gets. `server_device_id` is the id of the
+    server's device.
     """
 
     config_entry: TunnihindConfigEntry
@@ -105,7 +106,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def attribution(self) -> str:
-        """The credit that the server asks for, else the integration's name; marked if prices are not today's."""
+        """The credit that the server asks for, else the integration's name. It has a mark if prices are not today's."""
         return marked_credit(
             self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
         )
@@ -136,13 +137,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def _asks_for_quarters(self) -> bool:
-        """Whether to ask for quarters: the household needs them, or only they reach past the public window."""
+        """Whether to ask for quarters, because the household needs them or only they reach past the public window."""
         return self._needs_quarters or (self.about is not None and self.about.full_horizon)
 
     async def async_start(self) -> None:
         """Start with the stored state, however old, then ask the server.
 
-        So an entry can start without its server and report the problem. Raises ConfigEntryNotReady if the server
+        So an entry can start while its server is away, and report that. Raises ConfigEntryNotReady if the server
         doesn't answer and nothing is stored.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
@@ -160,7 +161,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @override
     async def _async_update_data(self) -> ForecastAnswer:
-        """Ask the server. If it has nothing new, entities are updated only if they are late or a problem changed."""
+        """Ask the server.
+
+        If the server has nothing new, entities are updated only if they are late or a problem changed.
+        """
         try:
             known, beginning = await self._polling.ask(in_quarters=self._asks_for_quarters)
         except TunnihindError as error:
@@ -181,7 +185,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         return known
 
     def _update_if_due(self) -> None:
-        """Update the entities if a quarter was skipped, by sleep or a set clock, or if a problem changed."""
+        """Update the entities if a problem changed, or if sleep or a set clock skipped a quarter."""
         if not self.data:
             return
         skipped = self.clock.now() // QUARTER_S != self.prices.now // QUARTER_S
@@ -189,7 +193,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.async_update_listeners()
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
-        """Return the settled prices of the last `days` (2 to 14), including those that the server has sent earlier."""
+        """Return the settled prices of the last `days` (2 to 14), including prices that the server sent earlier."""
         return replace(self.data, settled=await self._polling.past(days), forecast={})
 
     @callback
@@ -240,7 +244,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def async_apply_options(self) -> None:
         """Apply changed options and plans without a reload, so that no entity turns unavailable.
 
-        If the household now needs quarters, they come a moment later.
+        If the household now needs quarters, they arrive a moment later.
         """
         asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())

@@ -41,13 +41,13 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 
 
 def _model(coordinator: TunnihindCoordinator) -> str:
-    """Return the model, which marks a demo or a rehearsal even if the device is renamed."""
+    """Return the device's model. It marks a demo or a rehearsal even if the device is renamed."""
     return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 
 
 @callback
 def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Create the server's device, which the plans' devices refer to, and update it when the server is updated."""
+    """Create the server's device, to which the plans' devices refer. Update it when the server is updated."""
     coordinator = entry.runtime_data
 
     @callback

@@ -12,7 +12,7 @@ from .coordinator import TunnihindConfigEntry
 from .household.problems import problems
 from .plans.outcome import Outcome
 
-# The address may contain a name or a password, or show the household's network. The identity finds the server there.
+# The address may contain a name or a password, or show the household's network. The identity may lead to the server.
 _REDACT: Final = {CONF_URL, CONF_INSTANCE_ID, "unique_id", "title", "attribution"}
 
 

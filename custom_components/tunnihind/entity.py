@@ -1,4 +1,4 @@
-"""The base of all entities, and how entities come and go with plans and contracts."""
+"""The base of all entities. Adds and removes entities with their plans and contracts."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
@@ -54,7 +54,7 @@ def _looks_for_cheapest(form: Form) -> bool:
 
 
 def _saves(form: Form) -> bool:
-    """Return whether a device runs in the plan's windows. A device that avoids them has nothing to save there."""
+    """Return whether a device runs in the plan's windows. A device that avoids the windows saves nothing in them."""
     return not looks_for_high_prices(form)
 
 
@@ -106,7 +106,7 @@ class ServerEntity(_Entity):
 
 
 class PriceEntity(ServerEntity):
-    """An entity that is available while the current price is known, even if the server is gone."""
+    """An entity that is available while the current price is known, even if the server doesn't answer."""
 
     @property
     @override
@@ -199,7 +199,7 @@ class ValueSensor[Subject](SensorEntity):
     @property
     @abstractmethod
     def subject(self) -> Subject | None:
-        """The data from which the sensor shows one figure."""
+        """The data that contain the sensor's figure."""
 
     @property
     @override
@@ -229,7 +229,7 @@ def add_to_plans[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """Add an entity of each description to every plan that has it, also to plans that come or change later."""
+    """Add each description's entity to every plan that has this entity, also to plans that come or change later."""
     added: set[tuple[str, str]] = set()
 
     def look() -> None:
@@ -278,7 +278,7 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
 
 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
-    """Change all of these plans or none. Each is given by its coordinator and its subentry.
+    """Change all of these plans or none. Each plan is given by its coordinator and its subentry.
 
     The changes are stored before this returns, so that no restart loses them. Raises Refusal before any plan is
     changed. Its text names the plan, the field and the allowed values.

@@ -17,8 +17,8 @@ class Refusal(ServiceValidationError):
 class TunnihindError(HomeAssistantError):
     """A server that doesn't answer as it should.
 
-    Its text has the `url`, without a password. `reason` is the original message, for errors that we have no text for.
-    `retry_after` is the pause that the server asks for, in seconds; None if it asks for none.
+    Its text has the `url`, without a password. `reason` is the original message of an error for which we have no text.
+    `retry_after` is the pause, in seconds, that the server asks for. It is None if the server asks for no pause.
     """
 
     key: ClassVar[str]
@@ -62,7 +62,7 @@ class RateLimited(CannotConnect, key="rate_limited"):
 
 
 class RedirectLoop(CannotConnect, key="redirect_loop"):
-    """The address redirects in a circle."""
+    """The address redirects in circles."""
 
 
 class NotTunnihind(TunnihindError, key="not_tunnihind"):
@@ -74,7 +74,7 @@ class ForeignAnswer(NotTunnihind, key="foreign_answer"):
 
 
 class NoPastPrices(TunnihindError, key="no_past_prices"):
-    """The server has no endpoint for past prices; the specification doesn't require one."""
+    """The server has no endpoint for past prices, because the specification doesn't require it."""
 
 
 class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
@@ -94,7 +94,7 @@ class UnknownPriceZone(InvalidResponse, key="unknown_zone"):
 
 
 class OtherZone(TunnihindError, key="other_zone"):
-    """The server has the prices of another zone than the entry, from the start or since a change."""
+    """The server has the prices of another zone than the entry's, perhaps only since a change."""
 
 
 class LongAnswer(InvalidResponse, key="long_answer"):

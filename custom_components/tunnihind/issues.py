@@ -1,4 +1,4 @@
-"""Repair notices. They appear when a problem lasts, and disappear with it."""
+"""Repair notices. They appear when a problem lasts, and disappear with the problem."""
 
 from typing import Final
 

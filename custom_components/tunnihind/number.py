@@ -30,7 +30,7 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# An automation sets it each time from the car's state of charge, so it is not a configuration entity.
+# An automation sets the energy each time from the car's state of charge. So this is not a configuration entity.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,
@@ -78,7 +78,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """The price limit of a plan, in the unit that the household chose; unknown if the plan has no limit."""
+    """The price limit of a plan, in the unit that the household chose. It is unknown if the plan has no limit."""
 
     @property
     def _unit(self) -> Unit:

@@ -20,7 +20,7 @@ from .entities.saved_sensor import SAVED_SENSORS, SavedSensor
 from .entity import add_to_plans, while_selling
 
 PARALLEL_UPDATES = 0
-# This is for the one sensor that asks the server itself.
+# This applies to the one sensor that asks the server itself.
 SCAN_INTERVAL = timedelta(hours=1)
 
 

@@ -52,7 +52,7 @@ class Storage:
         self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.{entry_id}")
 
     async def load(self) -> StoredState:
-        """Return the stored state; a part that can't be read starts empty."""
+        """Return the stored state. A part that can't be read starts empty."""
         try:
             kept = await self._store.async_load()
         except UnsupportedStorageVersionError:
@@ -61,7 +61,7 @@ class Storage:
         return state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
-        """Store the state soon. A newer state replaces it if it comes first."""
+        """Store the state soon. If a newer state comes before that, it is stored instead."""
         self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
     async def save(self, state: StoredState) -> None:
@@ -80,7 +80,7 @@ _STEERED: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
-    """Read each part separately: the server sends prices again, but the plans' savings would be lost."""
+    """Read each part separately, so that one unreadable part doesn't lose the plans' savings."""
     return StoredState(
         server=document.get("server"),
         about=part_of(document, "about", _ABOUT.decode),

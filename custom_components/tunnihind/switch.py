@@ -12,7 +12,7 @@ from .entity import SteeringEntity, add_to_plans
 from .plans.steering import Change
 
 PARALLEL_UPDATES = 0
-# As a configuration entity, it is not included in "turn off everything here", which would turn plans off for good.
+# A configuration entity is not included in "turn off everything here", which would turn plans off for good.
 ENABLED: Final = SwitchEntityDescription(key="enabled", entity_category=EntityCategory.CONFIG)
 
 

@@ -1,4 +1,4 @@
-"""The data for Home Assistant's system health page: how many servers there are, their zones, the first one's state."""
+"""The data for Home Assistant's system health page: the number of servers, their zones, the first server's state."""
 
 from typing import Any
 

@@ -247,7 +247,7 @@ async def test_home_assistants_own_session_is_used(
         if module is coordinator:
             await home.add()
         else:
-            await client.ask(hass, f"http://127.0.0.1:{home.server.port}")
+            await client.fetch_server(hass, f"http://127.0.0.1:{home.server.port}")
     assert made.call_args.args[0] is async_get_clientsession(hass)
 
 

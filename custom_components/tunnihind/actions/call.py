@@ -37,7 +37,7 @@ SERVER_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"in
 
 
 def length(given: object) -> timedelta:
-    """Return a length of time. Raises vol.Invalid, also for a length that is too long for Python."""
+    """Return a length of time. Raises vol.Invalid, also if Python can't hold so long a time."""
     try:
         return cv.positive_time_period(given)
     except OverflowError as error:
@@ -52,8 +52,7 @@ async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
     """Return the coordinator of an entry. Raises Refusal if it is not loaded.
 
-    Waits until a start or a reload has finished, because its first states may already set off automations that call
-    actions.
+    Waits until a start or a reload has finished. Its first states may already set off automations that call actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:
@@ -63,7 +62,7 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
 
 
 def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
-    """Return the prices that the household pays or, if the call asks for them, those that it gets.
+    """Return the prices that the household pays or, if the call asks for them, the prices that it gets.
 
     Raises Refusal if the household sells nothing.
     """
@@ -80,7 +79,7 @@ def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
 
 
 def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
-    """Return the start and the end that the call asks for, by default from now to the end of the known prices.
+    """Return the start and the end that the call asks for. The default is from now to the end of the known prices.
 
     Raises Refusal.
     """
@@ -103,7 +102,7 @@ def times(start: int, end: int) -> JsonObjectType:
 
 
 def _only_server(hass: HomeAssistant) -> str:
-    """Return the id of the only entry. Rehearsals count only if no entry is live."""
+    """Return the id of the only entry. Rehearsals count only if there is no live entry."""
     added = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
     entries = [entry for entry in added if not entry.data.get(CONF_REHEARSAL)] or added
     if not entries:
@@ -114,7 +113,7 @@ def _only_server(hass: HomeAssistant) -> str:
 
 
 def window_answer(outcome: Outcome) -> JsonObjectType:
-    """Return a window with its cost and saving, or why there is none."""
+    """Return a window with its cost and saving, or the reason why there is no window."""
     if isinstance(outcome, NoWindow):
         return {"found": False, "reason": outcome.reason}
     return {

@@ -60,7 +60,7 @@ SCHEMA: Final = vol.Schema(
 
 
 async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
-    """Return the cheapest or the most expensive time for a job, or why there is none."""
+    """Return the cheapest or the most expensive time for a job, or the reason why there is no such time."""
     coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)
     span = Span(*range_asked(call.data, "earliest", "deadline", prices))

@@ -47,7 +47,7 @@ _LOCK: Final[HassKey[asyncio.Lock]] = HassKey(f"{DOMAIN}_import")
 
 
 def import_lock(hass: HomeAssistant) -> asyncio.Lock:
-    """Return the lock that keeps imports from reading and writing at the same time."""
+    """Return the lock that lets only one import at a time read and write."""
     return hass.data.setdefault(_LOCK, asyncio.Lock())
 
 
@@ -64,7 +64,7 @@ def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
 
 
 def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOut]) -> JsonObjectType:
-    """Return the result: the hours that have a value now, how many of them were written, and the hours left out."""
+    """Return the result: how many hours have a value now, how many were written, and which hours were left out."""
     bounds = times(min(hours), max(hours) + HOUR_S) if hours else {}
     return {
         **bounds,
@@ -83,7 +83,7 @@ def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, 
 
 
 async def import_prices(call: ServiceCall) -> ServiceResponse:
-    """Write the prices of past hours over the stored ones, and return the result."""
+    """Replace the stored prices of past hours by newly computed ones, and return the result."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
@@ -107,7 +107,7 @@ def _row(price: HourPrice) -> tuple[float, float, float]:
 
 
 async def import_costs(call: ServiceCall) -> ServiceResponse:
-    """Write the costs of past hours over the stored ones, and return the result."""
+    """Replace the stored costs of past hours by newly computed ones, and return the result."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices

@@ -1,4 +1,4 @@
-"""`update_plan`: changes plans beside their forms, several fields at once."""
+"""`update_plan`: changes several fields of plans at once, beside their forms."""
 
 import math
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ SCHEMA: Final = cv.make_entity_service_schema(
 
 
 async def update_plan(call: ServiceCall) -> ServiceResponse:
-    """Change all plans that the call means, or none, and return the present state of each."""
+    """Change all plans that the call means, or none of them. Return the present state of each plan."""
     plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _plans_meant(call)]
     change = Change(
         values={name: call.data[name] for name in FIELDS if name in call.data},

@@ -1,1 +1,1 @@
-"""The card of the household's price: its contents, and how they get to a dashboard."""
+"""The card of the household's price: its contents, and the way to a dashboard."""

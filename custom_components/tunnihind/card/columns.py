@@ -24,8 +24,8 @@ _LEVELS: Final = {level: place for place, level in enumerate(Level)}
 class Columns(TypedDict):
     """A price per kilowatt-hour, EUR/kWh.
 
-    `step` is the length of a period in seconds: 3600, or 900 by the quarter. `price` is settled, or the median of a
-    forecast whose 10th and 90th percentile are `low` and `high`; both are None for a settled price.
+    `step` is the length of a period in seconds: 3600, or 900 by the quarter. `price` is the settled price or the
+    forecast's median. `low` and `high` are the forecast's 10th and 90th percentile; both are None for a settled price.
     """
 
     start: int
@@ -39,10 +39,10 @@ class PriceColumns(Columns):
     """The household's price of a kilowatt-hour, with VAT, by the hour or quarter as it is billed.
 
     - `level`: the period's level, from 0 for very_low to 4 for very_high. With levels by the hour, all quarters of an
-      hour have the hour's level. None on days without a price for every period.
+      hour have the hour's level. It is None on days that lack a price.
     - `tint`: the price's colour: 0 to 4 from cheap to expensive, 5 below zero. The server sends the scale of the last
       30 days. If it sends none, the scale is made from the prices in this table.
-    - `market`: the market's price, EUR/kWh without VAT: settled, or the median of the forecast.
+    - `market`: the market's settled price or the forecast's median, EUR/kWh without VAT.
     - `charged`: the index of this period's fees in `charges`.
     - `charges`: the fees by part (margin, balancing, network, renewable, security, excise), EUR/kWh as in the contract,
       without fees of zero. VAT is the rest: `price` minus `market` and the fees.
@@ -56,7 +56,7 @@ class PriceColumns(Columns):
 
 
 def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> PriceColumns | None:
-    """Return the household's known prices in [start, end), UTC seconds; None if there is none."""
+    """Return the household's known prices in [start, end), UTC seconds, or None if no price is known."""
     paid = columns_of(prices.timeline, start, end)
     if paid is None:
         return None
@@ -80,7 +80,7 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
 
 
 def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
-    """Return the known prices in [start, end), UTC seconds; None if there is none."""
+    """Return the known prices in [start, end), UTC seconds, or None if no price is known."""
     periods = timeline.between(start, end)
     if not periods:
         return None
@@ -105,7 +105,7 @@ def _days(periods: Sequence[Period]) -> Iterator[Day]:
 
 
 def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
-    """Return a function from an instant to its level, 0 to 4; None on days without a price for every period."""
+    """Return a function that gives an instant's level, 0 to 4, or None on days that lack a price."""
     places: dict[int, int] = {}
     for day in _days(timeline.between(start, end)):
         periods = timeline.between(day.start, day.end)
@@ -115,7 +115,10 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
 
 
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
-    """Return each price's colour. The scale's market prices become their average household prices in these periods."""
+    """Return each price's colour.
+
+    The scale's market prices are converted to household prices, on average over these periods.
+    """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:
         bounds = [fmean(tariff.price(bound, instant) for instant in known) for bound in scale]

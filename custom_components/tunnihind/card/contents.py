@@ -1,7 +1,7 @@
 """The card's contents on Home Assistant's websocket: the contract between the integration and the card.
 
-The types below describe the whole contract. Instants are whole UTC seconds by the entry's clock. Prices are EUR/kWh as
-the household pays or gets them, to 4 decimals, even if people read them in another `unit`. Examples of every state are
+The types below describe the whole contract. Instants are whole UTC seconds by the entry's clock. Prices are in EUR/kWh,
+to 4 decimals, as the household pays or gets them. People may read them in another `unit`. Examples of every state are
 in tests/integration/card/examples, which a test makes from this code.
 """
 
@@ -49,11 +49,11 @@ class CardNow(TypedDict):
 
 
 class CardPlan(TypedDict):
-    """A plan with its windows, each of one or more pieces, [start, end) in the order of time.
+    """A plan with its windows. Each window has one or more pieces, [start, end) in the order of time.
 
-    The windows are those of the last two weeks and the one that runs or comes next. A plan by its price limit has all
-    known windows ahead. `id` is the subentry's id. `entity_id` names the plan's binary sensor "Window"; it is None if
-    the sensor was deleted.
+    The windows are from the last two weeks, and include the window that runs or comes next. A plan by its price limit
+    has all known windows ahead. `id` is the subentry's id. `entity_id` names the plan's binary sensor "Window"; it is
+    None if the sensor was deleted.
     """
 
     id: str
@@ -81,9 +81,9 @@ class CardContents(CardBeginning):
     - `stale_since`: the time at which the forecast became too old; None unless `problems` has `forecast_stale`.
     - `unit`: the unit in which people read prices: `cents` or `euros` per kWh. `currency` is the currency of all
       prices.
-    - `prices`: the prices that the household pays from today on, see `PriceColumns`. None if no price is known.
-    - `selling`: the prices that the household gets, without VAT, by the hour or quarter as it is paid. Below zero the
-      household pays. None if it sells nothing or no price is known.
+    - `prices`: the prices that the household pays from today on, as `PriceColumns`. None if no price is known.
+    - `selling`: the prices that the household gets, without VAT, by the hour or quarter as it is paid. If a price is
+      below zero, the household pays. None if the household sells nothing or no price is known.
     - `now`: the current period. None if its price is not known.
     - `plans`: the plans with their windows. Users who may not read a plan's sensor don't get the plan.
     """

@@ -130,7 +130,10 @@ class _Card:
 
     @callback
     def show(self, contents: CardContents | CardBeginning) -> None:
-        """Send the fields that the card doesn't show yet. Check rights each time, because they may have changed."""
+        """Send the fields that the card doesn't show yet.
+
+        Check the user's rights each time, because they may have changed.
+        """
         readable = self._readable(contents)
         changed = {name: value for name, value in readable.items() if self._shown.get(name, _NEVER) != value}
         if changed:
@@ -138,7 +141,7 @@ class _Card:
             self._connection.send_event(self._message, changed)
 
     def _readable(self, contents: CardContents | CardBeginning) -> dict[str, Any]:
-        """Return the contents without the data of entities that the user may not read."""
+        """Return the contents without data of entities that the user may not read."""
         readable: dict[str, Any] = {**contents}
         if _PRICES not in readable:
             return readable
@@ -167,7 +170,7 @@ FEEDS: Final[HassKey[dict[str, _Feed]]] = HassKey(f"{DOMAIN}_card_feeds")
 
 
 class CardPast(TypedDict):
-    """The known settled prices of the days before today, at most two weeks.
+    """The known settled prices of at most two weeks before today.
 
     The fields mean the same as in `CardContents`. The household's prices use the rates of each date.
     """
@@ -201,8 +204,8 @@ def async_register(hass: HomeAssistant) -> None:
 def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Subscribe to the contents of an entry, named by its id or by any of its entities: see `contents.CardContents`.
 
-    The default is the entry that was added first; an entry with today's prices goes before a rehearsal. The result is
-    null. The first event follows at once with all fields, and then one event per change with the changed fields. The
+    The default is the entry that was added first. A rehearsal is the default only if no entry has today's prices. The
+    result is null. The first event follows at once and has all fields. Each later event has the changed fields. The
     subscription lasts through reloads of the entry. Errors: `not_found` if the entry does not exist, and `unauthorized`
     if the user may not read its current price.
     """
@@ -217,7 +220,7 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send an entry's days before today, see `CardPast`. The entry is named as for `_subscribe`.
 
-    The errors are the same, and `not_found` if the entry is not loaded.
+    The errors are the same; `not_found` may also mean that the entry is not loaded.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:

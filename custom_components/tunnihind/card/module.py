@@ -20,10 +20,11 @@ _DIGITS: Final = 12
 
 
 class _Files(HomeAssistantView):
-    """The card and what it imports, without a host in their address: so it works over https and behind a proxy.
+    """The card's file and the files that it imports.
 
-    Caches may keep them for a month. When one of them changes, the path of all changes, because an import keeps the
-    path of its importer. An old path, in a cached page, still works: it gives the newest files.
+    Addresses have no host, so that they work over https and behind a proxy. Caches may keep the files for a month. When
+    one file changes, the path of all files changes, because an import keeps the path of its importer. A cached page has
+    an old path, which leads to the newest files.
     """
 
     url = f"/{DOMAIN}/{{version}}/{{name}}"
@@ -41,7 +42,7 @@ class _Files(HomeAssistantView):
 
 
 async def async_serve(hass: HomeAssistant) -> None:
-    """Serve the card's files, where there is a frontend."""
+    """Serve the card's files if there is a frontend."""
     if frontend.DOMAIN not in hass.config.components:
         return
     paths, version = await hass.async_add_executor_job(_read)
@@ -50,7 +51,7 @@ async def async_serve(hass: HomeAssistant) -> None:
 
 
 @callback
-def async_offer(hass: HomeAssistant) -> None:
+def async_offer_card(hass: HomeAssistant) -> None:
     """Let pages load the card from now on. Pages load it once, even with several entries."""
     if address := module_address(hass):
         frontend.add_extra_js_url(hass, address)
@@ -64,11 +65,11 @@ def async_withdraw(hass: HomeAssistant) -> None:
 
 
 def module_address(hass: HomeAssistant) -> str | None:
-    """Return the address of the card's module; None without a frontend."""
+    """Return the address of the card's module, or None without a frontend."""
     return hass.data.get(_ADDRESS)
 
 
 def _read() -> tuple[list[Path], str]:
-    """Return the card's files, and what tells these contents from others."""
+    """Return the card's files, and a digest that changes with their contents."""
     paths = sorted(FOLDER.glob("*.js"))
     return paths, sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:_DIGITS]

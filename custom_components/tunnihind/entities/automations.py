@@ -1,7 +1,7 @@
 """Triggers and conditions for automations: changes of prices and plans, and their present state.
 
 As everywhere in Home Assistant, a trigger fires only on a change that Home Assistant saw. An entity that comes back
-from `unavailable` or `unknown`, after a restart or a reload, sets off no automation, so no dishwasher runs twice. An
+from `unavailable` or `unknown` sets off no automation. So no dishwasher runs twice after a restart or a reload. An
 automation that has to follow a window through a restart checks the condition `window_running` when Home Assistant has
 started, as the blueprints do.
 """
@@ -42,7 +42,7 @@ WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
-# No price is shown with so many decimals.
+# More decimals than any shown price has.
 _DECIMALS: Final = 6
 
 
@@ -79,7 +79,7 @@ class TunnihindTrigger(EntityTriggerBase):
     ) -> CALLBACK_TYPE:
         """Attach an automation so that it runs when all entities have been updated.
 
-        States are written one after another. An automation that ran at once would read some old ones.
+        States are written one after another. An automation that ran at once would read some old states.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
@@ -96,7 +96,7 @@ class TunnihindTrigger(EntityTriggerBase):
 
 
 class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A window, or a piece of one, starts, even if another window ends at the same moment."""
+    """A window, or a piece of a window, starts, even if another window ends at the same moment."""
 
     _translation_key = WINDOW
     _to_states = _ON
@@ -118,14 +118,14 @@ def _start_of(window: State) -> str | None:
 
 
 class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A window, or a piece of one, ends, and no other starts at the same moment."""
+    """A window, or a piece of a window, ends, unless another starts at the same moment."""
 
     _translation_key = WINDOW
     _to_states = _OFF
 
 
 class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """The price falls below zero for at least half an hour: switching a device on for 15 minutes is not worth it."""
+    """The price falls below zero for at least half an hour. A shorter time is not worth a switch."""
 
     _translation_key = "negative_price"
     _kind_if_named = NEGATIVE_SELLING_PRICE
@@ -199,7 +199,7 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # Home Assistant's own check is true for "all" of no entities, and a heater would run at any price.
+        # Home Assistant's own check is true for "all" if there are no entities. A heater would then run at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 
@@ -228,7 +228,7 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 
 
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
-    """Raise vol.Invalid for a named device or entity of ours that has none of these kinds: it would never count.
+    """Raise vol.Invalid for a named device or entity of ours that has none of these kinds and so never counts.
 
     Areas, floors and labels may contain any entities.
     """

@@ -94,9 +94,9 @@ FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
 
 
 class SavingSensor(DataEntity, ValueSensor[PlanScore]):
-    """The share of the possible saving that plans by the forecast have caught, per cent, as scored by the server.
+    """The share of the possible saving that plans by the forecast reached, in percent. The server computes it.
 
-    It asks the server itself, once an hour and only while it is enabled, because nothing else needs the answer.
+    The sensor asks the server itself, because nothing else needs the answer: once an hour, only while enabled.
     """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
@@ -124,5 +124,5 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
         try:
             self._score = await self.coordinator.client.plan_score()
         except TunnihindError as error:
-            # The last score stays, because it changes once a day. The coordinator reports a server that is gone.
+            # The last score stays, because scores change once a day. The coordinator reports if the server is gone.
             LOGGER.debug("the server did not answer /api/v1/accuracy: %s", error)

@@ -29,7 +29,7 @@ def _cost_band(decision: Decision) -> Attributes:
     return {"p10": cost.low, "p90": cost.high, "energy": cost.energy} if cost else {}
 
 
-# These sensors have no long-term statistics: expected figures of single windows don't add up, and other sensors have
+# These sensors have no long-term statistics. Expected figures of single windows don't add up, and other sensors have
 # the results.
 PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
     ValueDescription(
@@ -80,7 +80,7 @@ PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
 
 
 class PlanSensor(PlanEntity, ValueSensor[Decision]):
-    """A figure of a plan's window; unknown while the plan has no window."""
+    """A figure of a plan's window. It is unknown while the plan has no window."""
 
     @property
     @override
@@ -140,7 +140,7 @@ WINDOW_TIMES: Final = tuple(
 
 
 class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
-    """Minutes until a plan's window, or left in it; unknown while the plan has no window.
+    """The minutes until a plan's window, or the minutes left in it; unknown while the plan has no window.
 
     It changes every quarter of an hour, because windows begin and end then. Dashboards that count down by the second
     use the sensors of the window's start and end.

@@ -22,8 +22,7 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# Four days of quarters, 20 kB. HAEO plans fewer days ahead, and the list together with the list of rates stays below
-# 100 kB.
+# Four days of quarters take 20 kB. HAEO plans fewer days ahead. Both lists together stay below 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -38,9 +37,9 @@ def _times(first: Period | None, last: Period | None) -> Attributes:
 
 @dataclass(frozen=True, kw_only=True)
 class PriceDescription(ValueDescription[PricesNow]):
-    """A price per kilowatt-hour. It has no device class, because Home Assistant has none for it.
+    """A price per kilowatt-hour. It has no device class, because Home Assistant has no class for such prices.
 
-    Only the current price has long-term statistics, so their means, minima and maxima are right for past days.
+    Only the current price has long-term statistics. Their means, minima and maxima are right for past days.
     """
 
     native_unit_of_measurement: str | None = EUR_PER_KWH
@@ -138,7 +137,7 @@ def _list(prices: PricesNow) -> Attributes:
 
 
 def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
-    """Describe a day's average, lowest and highest price, which are unknown until the whole day is published."""
+    """Describe a day's average, lowest and highest price. They are unknown until the whole day is published."""
 
     def of_day[Value](figure: Callable[[DayPrices], Value]) -> Callable[[PricesNow], Value | None]:
         return lambda prices: figure(day) if (day := day_of(prices)) else None
@@ -187,7 +186,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     _current_sensor("current_price"),
     PriceDescription(
         key="current_price_cents",
-        # Disabled at first, because the Energy dashboard would read cents as euros.
+        # The sensor is disabled at first, because the Energy dashboard would read cents as euros.
         native_unit_of_measurement=CENTS_PER_KWH,
         suggested_display_precision=2,
         entity_registry_enabled_default=False,
@@ -208,7 +207,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
     PriceDescription(
         key="spread_today",
-        # It shows how much a battery or a plan could gain, day by day.
+        # Its history shows how much a battery or a plan could gain each day.
         state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
         value_fn=_spread_today,

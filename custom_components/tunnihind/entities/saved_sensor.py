@@ -1,9 +1,9 @@
 """Sensors for the cost and the saving of a plan's windows, and for the expected saving.
 
-Saved money may become less: a window can turn out more expensive than starting at once, and a corrected price changes
-sums that were already counted. So the all-time sums have the state class "total", not "total increasing". Dashboards
-show days, months and years from the long-term statistics of these sums. A sum that began again each month would lose
-late readings of the month before.
+Saved money may become less. A window can turn out more expensive than starting at once, and a corrected price changes
+earlier sums. So the all-time sums have the state class "total", not "total increasing". Dashboards show days, months
+and years from the long-term statistics of these sums. A sum that began again each month would lose late readings of the
+month before.
 """
 
 from collections.abc import Callable
@@ -66,7 +66,7 @@ def _last_saving(at: AccountAt) -> float | None:
 
 
 def _last_attributes(at: AccountAt) -> Attributes:
-    """Return the actual saving and the expected one, EUR/kWh, and the amounts of the energy if it is known."""
+    """Return the actual and the expected saving, EUR/kWh, and the energy's amounts if the energy is known."""
     means = {
         "today": _saved_per_kwh(at.today),
         "this_month": _saved_per_kwh(at.this_month),
@@ -192,7 +192,7 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     @property
     @override
     def last_reset(self) -> datetime | None:
-        """The time at which counting began, so that a sum that starts again at zero doesn't look like lost money."""
+        """The time at which counting began. It keeps a sum that starts again at zero from looking like lost money."""
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None
         return moment(self.subject.account.since)

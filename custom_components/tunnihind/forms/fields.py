@@ -21,7 +21,7 @@ from ..prices.units import Unit
 class NumberField(NumberSelector):
     """A number field that refuses "nan".
 
-    Home Assistant's own accepts it, because it is neither too small nor too large.
+    Home Assistant's own field accepts "nan", because it is neither too small nor too large.
     """
 
     @override
@@ -58,8 +58,8 @@ def count(most: int, mode: NumberSelectorMode = NumberSelectorMode.SLIDER) -> Nu
     return NumberSelector(NumberSelectorConfig(min=1, max=most, mode=mode))
 
 
-def choice(options: Iterable[str], translation_key: str, *, multiple: bool = False) -> SelectSelector:
-    """Return the field of a choice that shows all its options."""
+def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool = False) -> SelectSelector:
+    """Return the field of a choice that shows all options."""
     listed = SelectSelectorMode.LIST
     return SelectSelector(
         SelectSelectorConfig(options=list(options), translation_key=translation_key, multiple=multiple, mode=listed)

@@ -1,4 +1,4 @@
-"""The options: the household's fees, what it sells, how it is billed, and how many hours are cheap."""
+"""The options: the household's fees, its billing, its sales of electricity, and the number of cheap hours."""
 
 from collections.abc import Mapping
 from typing import Any, Final, override
@@ -20,7 +20,7 @@ from ..prices.billing import BILLED_BY, LEVELS_BY, RESOLUTION, SELLING, Resoluti
 from ..prices.units import CONF_UNIT, Unit, unit_of
 from ..prices.zones import zone_of
 from ..server.clock import home_now
-from .fields import choice, count, price
+from .fields import choice_field, count, price
 from .tariff_form import ROWS, VALID_FROM, Row, name_of, named, ordered, without
 from .tariff_step import CurrentPeriod, TariffStep
 
@@ -32,10 +32,10 @@ _MOST_CENTS: Final = 100
 
 # The default is the hour, because most homes are billed by it.
 BILLING_QUESTION: Final = vol.Schema(
-    {vol.Optional(BILLED_BY, default=Resolution.HOUR.value): choice(Resolution, BILLED_BY)}
+    {vol.Optional(BILLED_BY, default=Resolution.HOUR.value): choice_field(Resolution, BILLED_BY)}
 )
 BILLING_FORM: Final = BILLING_QUESTION.extend(
-    {vol.Optional(LEVELS_BY, default=Resolution.HOUR.value): choice(Resolution, LEVELS_BY)}
+    {vol.Optional(LEVELS_BY, default=Resolution.HOUR.value): choice_field(Resolution, LEVELS_BY)}
 )
 CHEAP_FORM: Final = vol.Schema(
     {
@@ -43,7 +43,7 @@ CHEAP_FORM: Final = vol.Schema(
         vol.Optional(CONF_HOURS_AHEAD): vol.All(count(48), vol.Coerce(int)),
     }
 )
-UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice(Unit, CONF_UNIT)})
+UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice_field(Unit, CONF_UNIT)})
 
 
 def selling_form(unit: Unit) -> vol.Schema:
@@ -52,7 +52,7 @@ def selling_form(unit: Unit) -> vol.Schema:
     return vol.Schema(
         {
             vol.Required(SELLS, default=False): BooleanSelector(),
-            vol.Required(RESOLUTION, default=Resolution.QUARTER.value): choice(Resolution, "sold_by"),
+            vol.Required(RESOLUTION, default=Resolution.QUARTER.value): choice_field(Resolution, "sold_by"),
             vol.Optional(MARGIN): deduction,
             vol.Optional(BALANCING): deduction,
             vol.Optional(VALID_FROM): DateSelector(),
@@ -97,7 +97,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         )
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
-        """Change the figures of the only row, or ask first which row to change."""
+        """Change the figures of the only row. With several rows, first ask which row to change."""
         if len(self._rows) > 1:
             return await self.async_step_pick_row()
         self._chosen = name_of(self._rows[0]) if self._rows else None
@@ -120,7 +120,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return form or self._save(changes)
 
     async def async_step_add_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Add figures that hold from a date on, starting from the newest ones."""
+        """Add figures that hold from a date on. The form begins with the newest figures."""
         if user_input is None:
             newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
             return await self._open_form("add_row", newest, needs_date=True, with_contract=not self._rows)
@@ -134,7 +134,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return self.async_show_form(step_id="remove_row", data_schema=self._choice())
 
     async def async_step_billing(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the periods by which the household is billed, and the periods by which its prices are compared."""
+        """Ask for the periods by which the household is billed, and the periods whose prices are compared."""
         return self._ask("billing", BILLING_FORM, {}, user_input)
 
     async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -157,7 +157,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
     def _ask(
         self, step_id: str, form: vol.Schema, defaults: Mapping[str, Any], user_input: dict[str, Any] | None
     ) -> ConfigFlowResult:
-        """Show a form with the present options, or save the typed ones."""
+        """Show a form with the present options, or save the typed options."""
         if user_input is not None:
             return self._save(user_input)
         schema = self.add_suggested_values_to_schema(form, {**defaults, **self._options})

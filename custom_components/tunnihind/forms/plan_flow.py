@@ -49,7 +49,7 @@ _FIRST_NAME: Final = "Cheapest 3 hours"
 
 
 async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
-    """Return Markdown that lists the fields with their values, in the words of the form; empty without changes."""
+    """Return Markdown that lists the changed fields and their values, in the form's words; empty without changes."""
     if plan is None or not plan.changes:
         return ""
     language = await language_of_reader(hass)
@@ -130,7 +130,10 @@ class PlanFlow(ConfigSubentryFlow):
         return self.async_update_and_abort(self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan)
 
     def _steered(self) -> SteeredPlan | None:
-        """Return the plan with the changes beside this form; None if it can't be used or the entry is not loaded."""
+        """Return the plan with the changes beside this form.
+
+        Return None if the plan can't be used or the entry is not loaded.
+        """
         entry: TunnihindConfigEntry = self._get_entry()
         is_loaded = entry.state is ConfigEntryState.LOADED
         return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
@@ -144,7 +147,7 @@ class PlanFlow(ConfigSubentryFlow):
             await coordinator.async_save()
 
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
-        """Check a plan that came with the first step, as Home Assistant checks the input of a step."""
+        """Check a plan that came with the first step, in the way in which Home Assistant checks a step's input."""
         try:
             checked: dict[str, Any] = schema_in(self._unit, self._new)(user_input)
         except vol.Invalid as error:

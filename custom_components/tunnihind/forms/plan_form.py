@@ -38,7 +38,7 @@ from ..plans.settings import (
 )
 from ..plans.spans import longest_span_s
 from ..prices.units import Unit
-from .fields import choice, count, foldable, price, quantity
+from .fields import choice_field, count, foldable, price, quantity
 
 KIND: Final = "kind"
 DURATION: Final = "duration"
@@ -61,7 +61,7 @@ TOLERANCE: Final = "tolerance"
 PREFER: Final = "prefer"
 SAVED: Final = "saved"
 METER: Final = "meter"
-# The fields of each section; the others are above the sections.
+# The fields of each section. The other fields are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PIECES: (SPLIT, MIN_PIECE, MAX_STARTS),
     WHEN: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
@@ -92,7 +92,7 @@ class PlanForm(StrEnum):
 
     @property
     def is_by_energy(self) -> bool:
-        """Whether kWh and kW give the length of the plan."""
+        """Whether the energy and the power decide how long the plan runs."""
         return self.endswith(_BY_ENERGY)
 
 
@@ -110,7 +110,7 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
     HORIZON: Horizon.PUBLISHED.value,
 }
 # The day's three cheapest hours, as most people think of them. Pieces are whole hours, so that nothing switches for
-# minutes. Only published prices count, so that the first window that people see rests on facts.
+# minutes. Only published prices count, so that people's first window rests on facts.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 # A car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
@@ -136,7 +136,7 @@ _METER: Final = EntitySelector(
 
 # The kind of hours to look for. A program may also send a whole plan in this step.
 KIND_FORM: Final = vol.Schema(
-    {vol.Required(KIND, default=PlanForm.CHEAPEST.value): choice(PlanForm, _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
+    {vol.Required(KIND, default=PlanForm.CHEAPEST.value): choice_field(PlanForm, _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
 )
 
 
@@ -145,17 +145,17 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collecti
     fields: dict[vol.Marker, Any] = {
         vol.Required(CONF_NAME): TextSelector(),
         # A plan keeps its kind, so there is one option. The field shows the kind to the reader.
-        vol.Optional(KIND): choice((form,), _PLAN_KIND),
+        vol.Optional(KIND): choice_field((form,), _PLAN_KIND),
     }
     pieces: dict[vol.Marker, Any] = {vol.Optional(MIN_PIECE): _DURATION}
     when: dict[vol.Marker, Any] = {
         vol.Optional(EARLIEST): TimeSelector(),
         vol.Optional(DEADLINE): TimeSelector(),
-        vol.Optional(CHOSEN_DAYS): choice(WEEKDAYS, CHOSEN_DAYS, multiple=True),
+        vol.Optional(CHOSEN_DAYS): choice_field(WEEKDAYS, CHOSEN_DAYS, multiple=True),
         vol.Required(DAYS): count(MOST_DAYS),
     }
     limit = price(unit, -MOST_CENTS, MOST_CENTS)
-    prices: dict[vol.Marker, Any] = {vol.Required(HORIZON): choice(Horizon, HORIZON)}
+    prices: dict[vol.Marker, Any] = {vol.Required(HORIZON): choice_field(Horizon, HORIZON)}
     if form.kind.is_by_limit:
         prices[vol.Required(PRICE_CAP)] = limit
         fields[vol.Required(PRICES)] = foldable(prices, unfolded=True)
@@ -168,11 +168,15 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collecti
         else:
             fields[vol.Required(DURATION)] = _DURATION
         starts = count(MOST_STARTS, NumberSelectorMode.BOX)
-        pieces = {vol.Required(SPLIT): choice((ONE_PIECE, SPLIT), SPLIT), **pieces, vol.Optional(MAX_STARTS): starts}
+        pieces = {
+            vol.Required(SPLIT): choice_field((ONE_PIECE, SPLIT), SPLIT),
+            **pieces,
+            vol.Optional(MAX_STARTS): starts,
+        }
         prices[vol.Optional(PRICE_CAP)] = limit
         nearly: dict[vol.Marker, Any] = {
             vol.Optional(TOLERANCE): price(unit, 0, MOST_TOLERANCE_CENTS),
-            vol.Optional(PREFER): choice(Prefer, PREFER),
+            vol.Optional(PREFER): choice_field(Prefer, PREFER),
         }
         fields[vol.Required(PIECES)] = foldable(pieces, unfolded=PIECES in unfolded)
         fields[vol.Required(WHEN)] = foldable(when, unfolded=WHEN in unfolded)
@@ -184,7 +188,7 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collecti
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
-    """Return the sections to unfold: those with an error, and those with a value that a new plan doesn't have."""
+    """Return the sections to unfold: sections with an error, and sections with a value that a new plan doesn't have."""
     new = suggested("", NEW_PLANS[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 
@@ -206,7 +210,7 @@ def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> di
 def plan_of(
     user_input: Mapping[str, Any], unit: Unit = Unit.CENTS, form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, Any]:
-    """Return the data that the plan's subentry keeps. Durations are in minutes, prices in c/kWh."""
+    """Return the data that the plan's subentry keeps. Durations are in minutes, and prices are in c/kWh."""
     typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER)}
     typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
     plan = {key: value for key, value in typed.items() if value is not None}
@@ -236,7 +240,7 @@ def errors_of(
 ) -> dict[str, str]:
     """Return the errors by field. An error inside a section has the section's name, because the form shows it there.
 
-    `others` are the names that a plan can't take.
+    `others` are the names of other plans, which this plan can't take.
     """
     plan = plan_of(user_input, form=form)
     found = {

@@ -1,4 +1,4 @@
-"""The language of the person who has a form open. It may differ from the installation's."""
+"""The language of the person who has a form open. It may differ from the installation's language."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,9 +12,9 @@ from homeassistant.util.language import matches
 
 
 async def language_of_reader(hass: HomeAssistant, user_id: str | None = None) -> str:
-    """Return the language that Home Assistant's frontend uses: the one chosen in the profile, else the browser's.
+    """Return the language that Home Assistant's frontend uses: the profile's language, else the browser's language.
 
-    `user_id` is the reader's; None means the user whose request the flow is answering. A flow without a browser's
+    `user_id` is the reader's id. None means the user whose request the flow is answering. A flow without a browser's
     request has the installation's language.
     """
     request = current_request.get()

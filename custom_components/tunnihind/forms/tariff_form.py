@@ -2,7 +2,7 @@
 
 The form begins with the figures of the table in `prices/rates.json`, if the table has any for the zone. A figure that
 is left unchanged follows the table from date to date; a changed one is the household's own. Options keep all figures in
-c/kWh, also those that follow the table, as the household has confirmed them.
+c/kWh as the household confirmed them, even figures that follow the table.
 """
 
 from collections.abc import Iterable, Mapping
@@ -47,7 +47,7 @@ type Row = Mapping[str, Any]
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# Price lists have fewer decimals, so a form returns the same figure that it showed.
+# Price lists have fewer decimals. So a form returns the same figure that it showed.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -62,7 +62,7 @@ _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings for all rows, by section. A package has its own hours, so its form asks for none.
+# The settings for all rows, by section. A package has its own hours, so its form doesn't ask for hours.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -83,7 +83,7 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 
 
 def name_of(row: Row) -> str:
-    """Return the row's name: the date from which it holds."""
+    """Return the row's name, which is the first date on which the row holds."""
     return row.get(VALID_FROM) or BEGINNING
 
 
@@ -98,7 +98,7 @@ def named(rows: Iterable[Row], name: str) -> Row:
 
 
 def without(rows: Iterable[Row], name: str) -> list[Row]:
-    """Return all rows except the one of that name."""
+    """Return all rows except the row of that name."""
     return [row for row in rows if name_of(row) != name]
 
 
@@ -120,8 +120,8 @@ class RowForm:
     """The form of a row for one package.
 
     The form shows the table's figures for `day`. `vat_percent` is that day's VAT rate, unless the household sets
-    another. `needs_date` says whether a date is required; with None the form has no field for a date. If
-    `with_contract`, the form also asks for the settings for all rows.
+    another. `needs_date` says whether a date is required. With None the form has no field for a date. With
+    `with_contract`, the form also asks for the settings of all rows.
     """
 
     day: date
@@ -148,7 +148,7 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # Because of the default, a program may leave the field out, and people can't clear it.
+            # Because of the default, a program may leave out the field, and people can't clear it.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
@@ -199,7 +199,7 @@ class RowForm:
         return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table.items()}
 
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the figures with which the form opens: the row's own, and the table's for parts that follow it."""
+        """Return the figures with which the form opens: the row's own figures, or the table's figures."""
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
             return {VAT_PERCENT: self.vat_percent, **contract, **table}
@@ -216,8 +216,8 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Return the figures of the form `before`, changed to this form's package and date.
 
-        Figures that equal the old table's, with VAT or without, become the new table's. If the package changes, all
-        network figures do. If neither package nor date has changed, all figures stay.
+        Figures that equal the old table's figures, with VAT or without, become the new table's. If the package changes,
+        all network figures become the new table's. If neither package nor date has changed, all figures stay.
         """
         if self == before:
             return {**figures}
@@ -255,8 +255,8 @@ class RowForm:
     def _follows_table(self, part: Part, row: Row) -> bool:
         """Return whether the part's figures equal the table's, with VAT or without.
 
-        If the table has no figure for the day, the form has shown the last one. Once confirmed, it is the household's
-        own figure.
+        If the table has no figure for the day, the form has shown the last known figure. Once the household has
+        confirmed that, it is the household's own.
         """
         keys = self._keys(part)
         if not keys or not self._entry(part).holds_on(self.day):

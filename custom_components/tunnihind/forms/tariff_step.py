@@ -1,7 +1,7 @@
 """The step of a flow that asks for a household's fees, with the current price beside it, part by part.
 
-Both set-up and options have it. Home Assistant's forms can show a preview that follows the typing. They request it by
-the websocket command `tunnihind/start_preview`, and show the answer as the name and the state of an entity.
+Both set-up and options have it. Home Assistant's forms can show a preview that follows the typing. A form requests the
+preview by the websocket command `tunnihind/start_preview`. It shows the answer as an entity's name and state.
 """
 
 from abc import abstractmethod
@@ -48,11 +48,11 @@ from .tariff_form import (
 )
 
 _KWH_PER_MWH: Final = 1_000
-# The first and the last line of a breakdown; the lines between are parts.
+# The first and the last line of a breakdown. The lines between them are parts.
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
-# The translation keys of their names, and of the period's.
+# The translation keys of their names, and of the period's name.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
 # Sentences of the form that depend on the zone.
 _SENTENCES: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
@@ -65,8 +65,8 @@ _DECIMALS: Final = 4
 class CurrentPeriod:
     """The current hour, or the current quarter if the household is billed by the quarter.
 
-    `start` is in UTC seconds, `market` the market's price in EUR/MWh or None. `zone` and `chosen_vat_rate` are as in
-    `Tariff`.
+    `start` is in UTC seconds. `market` is the market's price in EUR/MWh, or None. `zone` and `chosen_vat_rate` are as
+    in `Tariff`.
     """
 
     start: int
@@ -130,7 +130,7 @@ def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
 
 
 async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod, unit: Unit, language: str) -> str:
-    """Write the parts of the period's price as a sum: market + each part, VAT at the end."""
+    """Write the period's price as a sum: the market's price, each part, and VAT at the end."""
     names = await async_get_translations(hass, language, "selector", {DOMAIN})
     parts = " + ".join(
         f"{names[f'{PART_NAMES}.{line}']} {unit.part(eur_kwh, language)}"
@@ -157,7 +157,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
     period = shown.period()
     try:
         charges = shown.charges(msg["user_input"], period)
-    except (TypeError, ValueError) as error:  # half typed: the form shows the errors once it is sent
+    except (TypeError, ValueError) as error:  # half typed; the form shows the errors once it is sent
         connection.send_error(msg["id"], ERR_INVALID_FORMAT, str(error))
         return
     unit = shown.form.unit
@@ -172,7 +172,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
 
 
 def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures typed so far, without those that are not numbers yet."""
+    """Return the figures typed so far, without texts that are not numbers yet."""
     readable: dict[str, Any] = {}
     for key, value in user_input.items():
         if isinstance(value, dict):
@@ -234,7 +234,7 @@ class TariffStep(ConfigEntryBaseFlow):
     def _read_form(
         self, step_id: str, user_input: dict[str, Any], others: Sequence[Row] = ()
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
-        """Return the typed options, or the form again, with its errors or with other figures of the table.
+        """Return the typed options, or show the form again with its errors or with other figures of the table.
 
         The figures of a newly chosen package or date are first shown for confirmation. `others` are the other rows.
         """
@@ -251,7 +251,10 @@ class TariffStep(ConfigEntryBaseFlow):
         return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
 
     def _first_day(self, row: Row) -> dict[str, Any]:
-        """Return the day of a row's form, today or the row's first day if that is later, and its VAT rate."""
+        """Return the day of a row's form, and the day's VAT rate.
+
+        The day is today or the row's first day if that is later.
+        """
         period = self._period()
         day = local(period.start).date()
         if row.get(VALID_FROM):

@@ -14,7 +14,7 @@ from ..plans.steering import SteeredPlan
 from ..prices.timeline import HOUR_S, Timeline
 from ..storage import StoredState
 
-# How long windows are kept after they ran.
+# How long a window is kept after it ran.
 KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
@@ -74,7 +74,7 @@ class Planner:
         self.outcomes = {}
 
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
-        """Return every plan's window as of `now` (UTC seconds), or why it has none."""
+        """Return every plan's window as of `now` (UTC seconds), or the reason why it has no window."""
         self.outcomes = {plan: self._decide_one(plan, timeline, now) for plan in self.settings}
         self.ran = {plan: self._windows_run(plan, outcome, now) for plan, outcome in self.outcomes.items()}
         self._after = {
@@ -85,9 +85,9 @@ class Planner:
         return self.outcomes
 
     def windows(self, plan: str) -> list[Decision]:
-        """Return the windows of the last two weeks that have begun, and those ahead.
+        """Return the windows that began in the last two weeks, and the windows ahead.
 
-        Only a plan by its price limit may have several windows ahead: all that are known.
+        Only a plan by its price limit may have several windows ahead.
         """
         outcome, ran = self.outcomes.get(plan), self.ran.get(plan, [])
         ahead = [outcome] if isinstance(outcome, Decision) and not outcome.locked else []
@@ -100,11 +100,11 @@ class Planner:
 
     @property
     def steered(self) -> Mapping[str, SteeredPlan]:
-        """The plans that are changed beside their forms or switched off."""
+        """The plans that were changed beside their forms, or are switched off."""
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
-        """Return the plan with its form as it is now. Changes that no longer fit the form are dropped."""
+        """Return the plan with its present form. Changes that no longer fit the form are dropped."""
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
         try:

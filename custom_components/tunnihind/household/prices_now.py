@@ -17,10 +17,10 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whole, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
-# A shorter outlook says little, and the list of prices has the hours after it.
+# A shorter outlook says little. The hours after it are in the list of prices.
 OUTLOOK_S: Final = 24 * HOUR_S
-# Today, tomorrow and seven days of forecast, which end an hour after midnight. Autumn adds an hour. That is 77 kB of
-# quarters.
+# Today, tomorrow and seven days of forecast, which end an hour after midnight. Autumn adds an hour. The quarters take
+# 77 kB.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 
@@ -28,8 +28,8 @@ _NOTHING: Final = Timeline(HOUR_S)
 class Timelines:
     """A household's prices, made again only when the answer or a contract has changed.
 
-    `paid` has the periods by which the household is billed. `levels` has the periods that are compared with their day.
-    `sold` has the prices that the household gets; it is empty if the household sells nothing.
+    `paid` has the periods by which the household is billed. `levels` has the periods whose prices are compared with the
+    day's prices. `sold` has the prices that the household gets; it is empty if the household sells nothing.
     """
 
     def __init__(self) -> None:
@@ -79,11 +79,12 @@ class DayPrices:
 class PricesNow:
     """The prices as of `now` (UTC seconds), and the outcomes of the plans, by subentry.
 
-    `timeline` has the periods by which the household is billed. `levels` has the periods that are compared with their
-    day: the same ones, or hours, so that devices don't switch every quarter of an hour. `unknown_parts` are the parts
-    of the price for which the table has no rate today; the prices use the last known rate. The average ahead covers
-    `hours_ahead` hours from the current period on. `scale` has the market prices, EUR/MWh, that separate the colours
-    from cheap to expensive. Prices at which a household sells have the same type.
+    `timeline` has the periods by which the household is billed. `levels` has the periods whose prices are compared with
+    the day's prices. They are the periods of `timeline`, or whole hours, so that devices don't switch every quarter of
+    an hour. `unknown_parts` are the parts of the price for which the table has no rate today. For these parts, the
+    prices use the last known rate. The average price ahead covers `hours_ahead` hours from the current period on.
+    `scale` has the market prices, EUR/MWh, that separate the colours from cheap to expensive. Prices at which a
+    household sells have the same type.
     """
 
     now: int
@@ -108,7 +109,7 @@ class PricesNow:
 
     @cached_property
     def negative_until(self) -> int | None:
-        """The end of the present run of negative prices, settled or median, UTC seconds.
+        """The end of the present run of negative prices, UTC seconds. Forecasts count by their median.
 
         None if the current price is not negative.
         """
@@ -121,7 +122,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The current period and those after it, `hours_ahead` hours in all; empty while a price is missing."""
+        """The periods of `hours_ahead` hours from the current period on; empty while a price is missing."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -149,7 +150,7 @@ class PricesNow:
 
     @property
     def rank(self) -> int | None:
-        """The rank of the current hour, or quarter, among today's; 1 is the cheapest."""
+        """The rank of the current hour, or quarter, among today's periods; 1 is the cheapest."""
         period = self.levels.at(self.now)
         return rank(period, self._today_whole) if period and self._today_whole else None
 
@@ -161,7 +162,7 @@ class PricesNow:
 
     @property
     def is_cheap(self) -> bool | None:
-        """Whether the current hour, or quarter, is one of today's cheap ones."""
+        """Whether the current hour, or quarter, is among today's cheap ones."""
         period = self.levels.at(self.now)
         if period is None or not self._today_whole:
             return None
@@ -221,17 +222,20 @@ class PricesNow:
 
 
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the list that Nord Pool's integrations, evcc and Predbat read: a forecast period has its median."""
+    """Return the list that Nord Pool's integrations, evcc and Predbat read. A forecast period has its median."""
     return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
 
 
 def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the list that HAEO reads: each price is valid from its time until the next one's."""
+    """Return the list that HAEO reads. Each price is valid from its time until the next price's time."""
     return [{"time": local(period.start).isoformat(), "value": period.price} for period in periods]
 
 
 def mapping(periods: Iterable[Period]) -> dict[str, float]:
-    """Return the mapping that EMHASS reads: prices by their start, in UTC, because EMHASS can't mix two offsets."""
+    """Return the mapping that EMHASS reads: prices by their start.
+
+    The start is in UTC, because EMHASS can't mix two offsets.
+    """
     return {datetime.fromtimestamp(period.start, UTC).isoformat(): period.price for period in periods}
 
 

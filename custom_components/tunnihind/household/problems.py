@@ -15,11 +15,11 @@ MINUTE_S: Final = 60
 UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
-# The market publishes at about 14:00 local time. Its rules allow an hour and a half more.
+# The market publishes prices at about 14:00 local time. Its rules allow an hour and a half more.
 PUBLISHED_BY: Final = time(15, 30)
 # The server makes a forecast every hour, and also calls its data stale after this time.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
-# A smaller error of the clock shows the right hour or the one next to it.
+# With a smaller error of the clock, the shown hour is the right hour or a neighbour of it.
 CLOCK_OFF_S: Final = HOUR_S
 
 
@@ -72,6 +72,6 @@ def _forecast_is_missing(prices: PricesNow) -> bool:
 
 
 def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
-    """Return whether the forecast is too old by the server's own clock; False if the server has no forecast."""
+    """Return whether the forecast is too old by the server's own clock. Without a forecast, return False."""
     made_at = prices.answer.made_at
     return made_at is not None and prices.now + clock_ahead_s - made_at > FORECAST_LIFE_S

@@ -13,13 +13,13 @@ from ..plans.settings import PlanSettings
 from ..plans.solver import first_quarter
 from ..plans.spans import Span
 from ..prices.timeline import HOUR_S, Timeline
-from .run import Run, Total, amounts_by_day, begun
+from .run import StartedWindow, Total, amounts_by_day, begun
 from .settled_prices import SettledPrices
 
 # A corrected price or a late reading still counts for this long after a window's end.
 _CORRECTED_S: Final = 48 * HOUR_S
-# A clock that is set back by less may be wrong for a moment. A small computer without a battery for its clock starts
-# with the last time that it stored, until it gets the right time from the network.
+# A clock that is set back by less than this may be wrong only for a moment. A small computer without a battery for its
+# clock starts with the last time that it stored, until it gets the right time from the network.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
 # A window is closed this long after its end, even if some of its prices are still missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
@@ -29,7 +29,7 @@ _DAYS_KEPT: Final = 62
 
 @dataclass(frozen=True, slots=True)
 class LastWindow:
-    """The newest window that is over: its amounts, and its expected savings. Instants are UTC seconds."""
+    """The newest window that is over, with its amounts and its expected savings. Instants are UTC seconds."""
 
     start: int
     end: int
@@ -52,7 +52,7 @@ class _Opened:
 
 
 class Account:
-    """One plan's windows: those of the last two days one by one, older ones as sums by day, and the sum of the rest.
+    """One plan's windows: the last two days' windows one by one, older windows as sums by day, and the sum of the rest.
 
     `since` is when the account was opened, UTC seconds.
     """
@@ -61,7 +61,7 @@ class Account:
         self.since = since
         self._ready_since: int | None = None
         self._opened: _Opened | None = None
-        self._runs: list[Run] = []
+        self._runs: list[StartedWindow] = []
         self._closed_until = 0
         self._ran_until = 0
         self._days: dict[date, Total] = {}
@@ -77,7 +77,7 @@ class Account:
         return sum((total for part in parts for total in part.values()), start=self._before)
 
     def total_of(self, days: Iterable[date]) -> Total:
-        """Return the sum of these days. They have to be in this month or the one before."""
+        """Return the sum of these days. The days have to be in this month or the month before."""
         wanted = set(days)
         parts = [self._days, *(found for _, found in self._worked_out.values())]
         return sum((part[day] for part in parts for day in wanted & part.keys()), start=Total())
@@ -156,11 +156,14 @@ class Account:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`, also after JSON. Raises LookupError, TypeError, AttributeError or ValueError."""
+        """Rebuild the account from the result of `as_dict`, even if it was stored as JSON.
+
+        Raises LookupError, TypeError, AttributeError or ValueError.
+        """
         account = cls(int(kept["since"]))
         account._ready_since = None if kept["ready_since"] is None else int(kept["ready_since"])
         account._opened = _OPENED.decode(kept["opened"])
-        account._runs = [Run.from_dict(run) for run in kept["runs"]]
+        account._runs = [StartedWindow.from_dict(run) for run in kept["runs"]]
         account._closed_until = int(kept["closed_until"])
         account._ran_until = int(kept["ran_until"])
         account._days = {date.fromisoformat(day): Total.from_list(total) for day, total in kept["days"].items()}
@@ -171,7 +174,7 @@ class Account:
     def _follow(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
     ) -> None:
-        """Add a window that has begun, or update the one that was added before."""
+        """Add a window that has begun, or update it if it was added before."""
         window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         self._end_dropped(window, now)
         is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
@@ -192,7 +195,7 @@ class Account:
         if outcome.locked and outcome.runs_at(now) and outcome.start > newest:
             self._opened = None
             self._runs.append(
-                Run(
+                StartedWindow(
                     window=(outcome.start, outcome.end),
                     pieces=begun(outcome.pieces, now),
                     at_once=min(opened.at_once, outcome.start),
@@ -205,7 +208,7 @@ class Account:
             )
 
     def _note_ran_until(self, instant: int) -> None:
-        """Note the time until which a window has run: a new one in the same span can't start before."""
+        """Note the time until which a window has run. A new window in the same span can't start before that time."""
         if self._ready_since is not None:
             self._ready_since = max(self._ready_since, instant)
 
@@ -227,7 +230,7 @@ class Account:
         return opened
 
     def _work_out(self, prices: SettledPrices, now: int) -> None:
-        """Work out again each window that has run on, or whose prices or readings have changed."""
+        """Work out again each window that ran further, or whose prices or readings have changed."""
         known = self._worked_out
         self._worked_out = {}
         for run in self._runs:
@@ -256,7 +259,7 @@ class Account:
         for day in sorted(self._days)[:-_DAYS_KEPT]:
             self._before += self._days.pop(day)
 
-    def _days_of(self, run: Run) -> dict[date, Total]:
+    def _days_of(self, run: StartedWindow) -> dict[date, Total]:
         return self._worked_out[run.start][1] if run.start in self._worked_out else {}
 
 

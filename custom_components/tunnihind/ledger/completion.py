@@ -31,7 +31,7 @@ from .ledger import Ledger
 
 # Gaps in a power up to this length, after a restart or a lost connection, get the mean of their two neighbours.
 _LONGEST_HOLE_S: Final = HOUR_S
-# No home's connection takes so much. A higher reading comes from a meter that was replaced.
+# No home's connection allows so much energy. A higher reading means that the meter was replaced.
 _MOST_KW: Final = 100.0
 # How long a meter may be silent around a window. The energy that it counted meanwhile is spread evenly.
 _SILENT_S: Final = 24 * HOUR_S
@@ -54,9 +54,9 @@ class Stretch:
 def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a counter counted between its readings.
 
-    `sums` are kWh at the end of five minutes, by the start of the five minutes. After a gap, the next row has the
-    energy since the row before the gap. The first row only sets the start of counting. A sum may fall because of a
-    meter's noise or its owner's correction; that counts as no energy.
+    `sums` are kWh at the end of each five minutes, by their start. After a gap, the next row has the energy since the
+    row before the gap. The first row only sets the start of counting. A sum may fall because of a meter's noise or its
+    owner's correction; that counts as no energy.
     """
     rows = sorted(sums.items())
     stretches = (
@@ -67,7 +67,7 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
 
 
 def of_power(means: Mapping[int, float]) -> list[Stretch]:
-    """Return the energy that a device used, by its mean power of five minutes, kW by their start.
+    """Return the energy that a device used. `means` is its mean power, kW, by the start of each five minutes.
 
     Power that the device feeds back does not count.
     """
@@ -150,7 +150,7 @@ class Completion:
     def _async_start(self, now: int) -> None:
         """Start looking, unless an earlier look still waits for the recorder or the server.
 
-        The next look finds the rest.
+        Then the next look finds the rest.
         """
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(

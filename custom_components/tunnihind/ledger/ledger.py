@@ -47,7 +47,7 @@ class Ledger:
         self.forget_prices()
 
     def forget_prices(self) -> None:
-        """Forget the prices of an earlier server. The new server's also count for past days' windows."""
+        """Forget the prices of an earlier server. The new server's prices also count for windows of past days."""
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
@@ -82,6 +82,9 @@ class Ledger:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`, also after JSON. A part that can't be read starts empty."""
+        """Rebuild the ledger from the result of `as_dict`, even if it was stored as JSON.
+
+        A part that can't be read starts empty.
+        """
         accounts = parts_of_plans(kept, "plans", Account.from_dict)
         return cls(accounts, part_of(kept, "prices", SettledPrices.from_dict))

@@ -23,8 +23,8 @@ _KWH_DECIMALS: Final = 6
 class Amounts:
     """An amount of energy, kWh, with its cost and savings, EUR.
 
-    `saved` is the saving against starting at once, `below_mean` the saving against the mean price of the day. Both are
-    negative if the energy cost more.
+    `saved` is the saving against starting at once. `below_mean` is the saving against the mean price of the day. Both
+    are negative if the energy cost more.
     """
 
     kwh: float = 0.0
@@ -50,8 +50,8 @@ NOTHING: Final = Amounts()
 class Total:
     """The time that windows ran, and the energy used in it.
 
-    `even` has the amounts of a device of 1 kW, so its kWh are hours. It needs no readings. `used` has the amounts of
-    the device's own energy, which is not known for `unread_h` hours.
+    `even` has the amounts for a device of 1 kW, so that its kWh equal hours. It needs no readings. `used` has the
+    amounts of the device's own energy, which is not known for `unread_h` hours.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -68,7 +68,10 @@ class Total:
 
     @classmethod
     def from_list(cls, kept: Sequence[Any]) -> Self:
-        """Undo `as_list`. Raises ValueError or TypeError if `kept` is not such a list."""
+        """Rebuild the total from the result of `as_list`.
+
+        Raises ValueError or TypeError if `kept` is not such a list.
+        """
         *figures, unread_h = (float(figure) for figure in kept)
         if len(figures) != 2 * _FIGURES:
             raise ValueError(f"expected {2 * _FIGURES + 1} figures, not {len(figures) + 1}")
@@ -76,17 +79,17 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class StartedWindow:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
     `window` is the time that the plan decided on. `pieces` are the parts of this time that have begun to run, in the
     order of time. A piece that Home Assistant missed from start to end is left out. A piece that began while Home
     Assistant was down counts from its return.
 
-    `at_once` is the earliest time that the window could have begun: the first quarter of an hour at or after the latest
-    of three instants: its span opened, the plan was made, the plan was switched on. `expected` is the saving that the
-    plan expected then from waiting, and `expected_at_start` the saving that it expected when the window began; EUR/kWh,
-    None if unknown.
+    `at_once` is the earliest time at which the window could have begun. It is the first quarter of an hour at which its
+    span was open, and the plan was made and switched on. `expected` is the saving that the plan then expected from
+    waiting. `expected_at_start` is the saving that it expected when the window began. Both are in EUR/kWh, None if
+    unknown.
 
     Its energy comes from the `readings` of `meter`, kWh by slice. Without a meter, the device is assumed to use
     `power_kw`, until it has `energy_kwh` if that is given.
@@ -114,14 +117,14 @@ class Run:
 
     @property
     def prices_needed(self) -> Piece:
-        """The time whose prices have to be settled: the days of the window, and the days of a run started at once."""
+        """The time whose prices have to be settled: the days of the window, and of the same run if started at once."""
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
-    def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> Run:
+    def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the run after the plan has decided these pieces, as of `now` (UTC seconds).
 
-        `energy_kwh` is the present need. If it is higher than at the start, it replaces the need at the start. A lower
-        need only shows that part of the energy has been used.
+        `energy_kwh` is the present need. If this is higher than at the start, it replaces the need at the start. A
+        lower need only shows that part of the energy has been used.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -129,7 +132,7 @@ class Run:
         window = self.start, max(self.start, decided[-1][1])
         return replace(self, window=window, pieces=begun(decided, now, self.pieces), energy_kwh=needed)
 
-    def until(self, instant: int) -> Run | None:
+    def until(self, instant: int) -> StartedWindow | None:
         """Return the part of the run before `instant` (UTC seconds), if any."""
         pieces = tuple((start, min(end, instant)) for start, end in self.pieces if start < instant)
         return replace(self, window=(self.start, min(self.end, instant)), pieces=pieces) if pieces else None
@@ -143,7 +146,7 @@ class Run:
         return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
 
     def energy(self, until: int) -> Mapping[Piece, float]:
-        """Return the energy of the slices that were over at `until`, kWh, as far as it is known."""
+        """Return the known energy, kWh, of the slices that were over at `until`."""
         if self.meter:
             return self.readings
         if self.power_kw is None:
@@ -164,17 +167,20 @@ class Run:
         return {name: value for name, value in kept.items() if value is not None}
 
     @staticmethod
-    def from_dict(kept: Mapping[str, Any]) -> Run:
-        """Undo `as_dict`, also after JSON. Raises LookupError, TypeError or ValueError."""
+    def from_dict(kept: Mapping[str, Any]) -> StartedWindow:
+        """Rebuild the window from the result of `as_dict`, even if stored as JSON.
+
+        Raises LookupError, TypeError or ValueError.
+        """
         readings = {(int(start), int(end)): float(kwh) for start, end, kwh in kept["readings"]}
         return replace(_DECODER.decode({**kept, "readings": {}}), readings=readings)
 
 
-_DECODER: Final = BasicDecoder(Run)
+_DECODER: Final = BasicDecoder(StartedWindow)
 
 
 def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
-    """Return the decided pieces that have begun: those that had begun `before`, and the one that runs at `now`.
+    """Return the decided pieces that have begun: the pieces that had begun `before`, and the piece that runs at `now`.
 
     A piece that had begun and is no longer decided ends now.
     """
@@ -186,12 +192,12 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
     return tuple(sorted(pieces))
 
 
-def amounts_by_day(run: Run, prices: SettledPrices, until: int) -> dict[date, Total]:
+def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the amounts of the run's slices that were over at `until` (UTC seconds), by day.
 
     If started at once, the device would have used the same energy in the same order without a pause. So the comparison
-    charges each minute's energy at the price that this minute would then have had. A slice is left out until all prices
-    that it needs are settled.
+    shifts each minute's energy to the earlier time, and charges it at the price of that time. A slice is left out until
+    all prices that it needs are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

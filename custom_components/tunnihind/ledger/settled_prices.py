@@ -1,4 +1,4 @@
-"""The settled prices of the last days, as the household pays them. They are kept longer than the server's answers."""
+"""The settled prices of the last days, as the household pays them. They are kept longer than the server sends them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
@@ -62,7 +62,7 @@ class SettledPrices:
         self._prices = {quarter: price for quarter, price in self._prices.items() if quarter >= instant}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the prices in a form that JSON can store: one after the other, None for a missing price."""
+        """Return the prices in a form that JSON can store: a list with None for each missing price."""
         if not self._prices:
             return {}
         since, last = min(self._prices), max(self._prices)
@@ -70,7 +70,10 @@ class SettledPrices:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`, also after JSON. Raises KeyError, TypeError or ValueError."""
+        """Rebuild the prices from the result of `as_dict`, even if stored as JSON.
+
+        Raises KeyError, TypeError or ValueError.
+        """
         if not kept:
             return cls()
         quarters = enumerate(kept["prices"])

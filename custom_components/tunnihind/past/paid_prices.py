@@ -25,7 +25,7 @@ _LONGEST_WAIT_S: Final = 30
 FIVE_MIN_S: Final = 300
 _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
-# A ten-thousandth of a cent. Sums are rounded too, so the same readings always give the same sums.
+# 6 decimals of a euro. Sums are rounded too, so the same readings always give the same sums.
 _DECIMALS: Final = 6
 # Readings come as differences of sums, whose last digits are noise.
 _SAME_KWH: Final = 1e-6
@@ -69,7 +69,7 @@ class HourPrice:
 def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOut:
     """Return the household's price of the hour from `hour` (UTC seconds).
 
-    `settled` are market prices in EUR/MWh by the start of their period, which is `step_s` seconds long.
+    `settled` has market prices in EUR/MWh by the start of their periods, which are `step_s` seconds long.
     """
     prices: list[float] = []
     for start in range(hour, hour + HOUR_S, step_s):
@@ -157,7 +157,7 @@ class PaidPrices:
 
 @dataclass(frozen=True, slots=True)
 class SumRow:
-    """A row of a cumulative statistic, EUR: the hour's cost, None if it was removed, and the sum up to this hour."""
+    """A row of a cumulative statistic, EUR: the cost of the hour, and the sum up to it. A removed cost is None."""
 
     cost: float | None
     total: float
@@ -165,7 +165,10 @@ class SumRow:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """The energy used, kWh: by the hour and, if it is kept, by five minutes. Both are by start, UTC seconds."""
+    """The used energy, kWh, by the hour.
+
+    If the recorder still has it, also by five minutes. Keys are starts, UTC seconds.
+    """
 
     hours: Mapping[int, float]
     fives: Mapping[int, float]
@@ -180,7 +183,7 @@ class Energy:
 
 
 def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int, float | LeftOut]:
-    """Return the cost of each hour from the first reading to the last, EUR, or why it is not known.
+    """Return the cost, EUR, of each hour from the first reading to the last, or the reason why it is not known.
 
     `prices` has the hours that have a reading. If the prices of an hour's quarters differ, the energy of each quarter
     is charged at its price. Without five-minute readings, the hour's energy is charged at its mean price.

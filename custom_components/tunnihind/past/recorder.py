@@ -1,8 +1,8 @@
 """Reads any statistics in Home Assistant's recorder, and writes the integration's own.
 
 An id names the entry only by its zone, its mode and its number among the zone's entries. So a server that is removed
-and added again, or replaced by another one, continues the old statistics. The statistics of different zones never mix,
-and neither do those of live servers, demos and rehearsals.
+and added again, or replaced by another one, continues the old statistics. The statistics of different zones never mix.
+The statistics of live servers, demos and rehearsals never mix either.
 """
 
 import asyncio
@@ -115,7 +115,7 @@ async def meter_rows(
     """Return the five-minute statistics of a meter in [start, end), UTC seconds, by their start.
 
     The first mapping has the sums of an energy meter, kWh, the second the means of a power meter, kW. Both are empty
-    for other entities. Waits until the recorder has written the statistics that it has announced.
+    for other entities. Waits until the recorder has written its newest statistics.
     """
     await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
@@ -201,7 +201,7 @@ async def _rows(
     start: int = 0,
     end: int | None = None,
 ) -> dict[int, Any]:
-    """Return the stored rows of a statistic, by the start of the period; energy in kWh, power in kW."""
+    """Return the stored rows of a statistic by the start of their periods, with energy in kWh and power in kW."""
     until = None if end is None else dt_util.utc_from_timestamp(end)
     found = await get_instance(hass).async_add_executor_job(
         statistics_during_period,
@@ -221,7 +221,7 @@ def _column(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
 
 
 async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
-    """Write rows, replace those of the same hours, and return when they are stored."""
+    """Write rows, replace rows of the same hours, and return when all are stored."""
     for some in batched(rows, _BATCH, strict=False):
         async_add_external_statistics(hass, metadata, some)
     await _wait_for_recorder(hass, metadata["statistic_id"])
@@ -234,6 +234,6 @@ async def _wait_for_recorder(hass: HomeAssistant, statistic_id: str) -> None:
     def note() -> None:  # in the recorder's thread
         hass.loop.call_soon_threadsafe(done.set)
 
-    # The recorder does its jobs in order, and reports when it has updated metadata, even without a change.
+    # The recorder does its jobs in order. It reports when it has updated metadata, even without a change.
     get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
     await done.wait()

@@ -1,8 +1,8 @@
-"""Runs over steps of equal length: how much of a wanted time they can fill, and which of them cost least.
+"""Runs over steps of equal length: how much of a wanted time they can fill, and which runs cost least.
 
-This is dynamic programming over step, time left, pieces that may still start, and whether one runs. Two solutions that
-agree in these have the same choices ahead. So the best continuation of each state covers every solution. Each row over
-the time left is computed at once.
+This is dynamic programming. A state has the step, the time left, the pieces that may still start, and whether a piece
+runs. Solutions with the same state have the same choices ahead. So the best continuation of each state covers every
+solution. Each row over the time left is computed at once.
 """
 
 import math
@@ -32,12 +32,12 @@ def usable_runs(prices: Prices) -> Iterator[StepRun]:
 
 
 def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | None, *, goes_on: bool) -> int:
-    """Return how many of `steps` can be filled by at most `most_pieces` pieces of at least `shortest` steps each.
+    """Return how many of `steps` at most `most_pieces` pieces can fill, with at least `shortest` steps in each piece.
 
-    With `goes_on` a piece already runs up to the first step: it may go on for any length, and doesn't count as a start.
+    With `goes_on` a piece already runs up to the first step. It may go on for any length, and doesn't count as a start.
     """
-    # In each number, bit n is set if some pieces fill n steps. The list is by how many pieces may start; without a
-    # limit it has one item.
+    # In each number, bit n is set if some pieces fill n steps. There is a number for each count of pieces that may
+    # start. Without a limit there is only one number.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
     for first, end in usable_runs(prices):
         continued = goes_on and first == 0
@@ -51,7 +51,7 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 class _Table:
     """Least costs while a certain number of pieces may still start: rows by step, columns by the number of steps left.
 
-    `off` applies if no piece runs just before the step, `on` if a piece runs up to it that may end there.
+    `off` applies if no piece runs just before the step. `on` applies if a piece runs up to the step and may end there.
     """
 
     off: Sequence[Sequence[float]]
@@ -63,7 +63,8 @@ class LeastCosts:
     """The least cost of running a number of steps, from any step on, and the pieces with this cost.
 
     A piece weighs one and a unit of price weighs `_PIECES`, so the number of pieces only decides between equal costs.
-    Floats hold these sums exactly. `tables` are by how many pieces may still start; without a limit there is only one.
+    Floats hold these sums exactly. There is one table for each count of pieces that may still start. Without a limit
+    there is only one table.
     """
 
     weights: Sequence[float]
@@ -89,7 +90,7 @@ class LeastCosts:
         return self.tables[-1].off[step][left] < (limit + 1) * _PIECES
 
     def least(self, left: int) -> tuple[int, int]:
-        """Return the least cost of running `left` steps, in units, and the least number of pieces with that cost.
+        """Return the least cost of running `left` steps, in units, and the least number of pieces with this cost.
 
         Raises OverflowError if the steps do not fit.
         """

@@ -34,13 +34,13 @@ class Decision:
 
     `pieces` are [start, end) in UTC seconds, in the order of time, within `span`, with gaps between them. `average` is
     the expected price of the window's hours, EUR/kWh, weighted by time. `saving` is the saving against starting at
-    once; None if it is unknown or the plan does not look for the cheapest hours. `cost` is the expected cost of a plan
-    by energy; None if it is unknown, and for other plans. `forecast_share` (0 to 1) is the part of the window's time
-    with predicted prices. A window that is shorter than the plan's duration is `shortened`.
+    once. It is None if unknown, or if the plan does not look for the cheapest hours. `cost` is the expected cost of a
+    plan by energy. It is None if unknown; any other plan has None. `forecast_share` (0 to 1) is the part of the
+    window's time with predicted prices. A window that is shorter than the plan's duration is `shortened`.
 
     A window that has begun is `locked`: neither its pieces nor its figures change. There are two exceptions. A
     shortened window may get more pieces; then its saving is unknown. A plan by its price limit keeps only the pieces
-    that have begun. `asked_s` is the duration that the plan asked for when it decided, and `last_run` the newest window
+    that have begun. `asked_s` is the duration that the plan asked for when it decided. `last_run` is the newest window
     that ran before this one.
     """
 
@@ -97,5 +97,8 @@ _DECODER: Final[BasicDecoder[Outcome]] = BasicDecoder(Decision | NoWindow)
 
 
 def outcome_from_dict(kept: object) -> Outcome:
-    """Undo `asdict`, also after JSON. Raises ValueError if `kept` is not an outcome."""
+    """Rebuild the outcome from the result of `asdict`, even if stored as JSON.
+
+    Raises ValueError if `kept` is no outcome.
+    """
     return _DECODER.decode(kept)

@@ -1,8 +1,8 @@
-"""When a plan runs, and its status.
+"""Decides when a plan runs, and gives its status.
 
-`decide` is called at least at every start of a quarter of an hour, each time with its last answer. Its rules are:
+`decide` is called at least at every start of a quarter of an hour. Each call gets the last decision. Its rules are:
 
-- Until a window begins, it is searched again with the newest prices, so they may move it.
+- Until a window begins, it is searched again with the newest prices. So new prices may move it.
 - Once a window has begun, it stays, even if prices, settings or the clock change.
 - When a window is over, its occurrence is done, and the next occurrence is planned.
 - If prices came late, a window may begin shorter than planned. It then gets more time while its span lasts: further
@@ -13,12 +13,12 @@
   gap, a piece may continue over midnight and counts as one piece.
 - A window that Home Assistant missed from start to end has not run. The rest of its span is planned again.
 - In a plan with several days to choose from, a window made late may be too short because part of its span has passed.
-  The plan then waits for a later occurrence within these days, if that has room for the whole window.
+  The plan then waits for a later occurrence within these days, if one has room for the whole window.
 - A plan that is switched off stops at once. If it is switched on again, it continues with the pieces that are still
   ahead. A window that may be done in part gets more time to make up for the loss. Any other window counts as run, so no
   machine starts twice.
-- If the clock is set back into a span whose window has begun, that window stays. If it is set back to before the span,
-  the window has not run.
+- If the clock is set back into a span whose window has begun, that window stays. If the clock is set back to before the
+  span, the window has not run.
 """
 
 import math
@@ -69,10 +69,10 @@ _WHY_NONE: Final = {
 
 
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
-    """Return the plan's window as of `now` (UTC seconds), or why it has none.
+    """Return the plan's window as of `now` (UTC seconds), or the reason why it has no window.
 
     `last` is the decision before; None forgets past windows. The result is the window of the first occurrence that has
-    one. Without a window, the reason is that of the first occurrence with enough time.
+    one. Without any window, the reason comes from the first occurrence with enough time.
     """
     run = _last_run(last, now)
     if run is not None:
@@ -136,7 +136,7 @@ def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bo
 
 
 def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
-    """Return the outcome of a plan that is switched off. A window that runs at `now` (UTC seconds) ends there.
+    """Return the outcome of a plan that is switched off. A window that runs at `now` (UTC seconds) ends at `now`.
 
     `last` is the decision before, which may also come from this function.
     """
@@ -163,7 +163,9 @@ def until(window: Decision, now: int) -> Decision | None:
 
 
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
-    """Return the window within one span as of `now` (UTC seconds), or why there is none. Earlier windows don't count.
+    """Return the window within one span as of `now` (UTC seconds), or the reason why there is no window.
+
+    Earlier windows don't count.
 
     With `goes_on` a plan by its price limit already runs up to the span, and may continue in it for any length.
     """
@@ -203,7 +205,7 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
 
 
 def _resumed(run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
-    """Return a switched-off window with the pieces that are still ahead. The time since then is lost."""
+    """Return a switched-off window with the pieces that are still ahead. The time while the plan was off is lost."""
     ahead = _after(rest, now)
     if ahead != rest:
         run = replace(run, shortened=True)
@@ -217,8 +219,8 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Return a window that has begun, with more time if it is shortened and its span has room now."""
     had_s = _length(run.pieces)
-    # The duration that the plan asked for at the start counts, because the need falls while a car charges. Less than a
-    # quarter, lost while the plan was switched off, is not worth a start.
+    # The duration that the plan asked for at the start counts, because the need falls while a car charges. If less than
+    # a quarter of an hour was lost while the plan was switched off, it is not worth another start.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:
@@ -266,7 +268,7 @@ def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, 
 
 
 def _end_of_piece(settings: PlanSettings, timeline: Timeline, run: Decision, piece: Piece, now: int) -> int:
-    """Return the end of a piece that has begun: the planned one, or earlier if a published price is past the limit."""
+    """Return the end of a piece that has begun: the planned end, or the first published price past the limit."""
     start, end = piece
     if end <= now or not run.forecast_share:
         return end
@@ -284,7 +286,7 @@ def _length(pieces: Sequence[Piece]) -> int:
 
 
 def _joined(pieces: Sequence[Piece], later: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Return the pieces in the order of time, and join those that touch."""
+    """Return the pieces in the order of time. Pieces that touch are joined."""
     if later and later[0][0] == pieces[-1][1]:
         return (*pieces[:-1], (pieces[-1][0], later[0][1]), *later[1:])
     return (*pieces, *later)
@@ -299,7 +301,10 @@ def _pieces(
     limited: bool = True,
     goes_on: bool = False,
 ) -> tuple[Piece, ...]:
-    """Return the best pieces within `bounds`, the rest of `span`. If not `limited`, the price limit does not apply."""
+    """Return the best pieces within `bounds`, which are the rest of `span`.
+
+    If not `limited`, the price limit does not apply.
+    """
     price_of = _price_of(settings if limited else replace(settings, price_cap=None))
     if settings.kind.is_by_limit:
         return _all_by_limit(settings, timeline, bounds, price_of, goes_on=goes_on)
@@ -332,14 +337,14 @@ def _job(settings: PlanSettings) -> Job:
 
 
 def _job_that_shortens(settings: PlanSettings) -> Job | None:
-    """Return the job that may be done in part; None for a plan in one piece that does not go by energy."""
+    """Return the job that may be done in part. For a plan in one piece that does not go by energy, return None."""
     if settings.min_piece_s is not None:
         return _job(settings)
     return None if settings.energy_kwh is None else replace(_job(settings), min_piece_s=QUARTER_S, most_pieces=1)
 
 
 def _price_of(settings: PlanSettings) -> PriceOf:
-    """Return the function that gives the figure by which a period is compared.
+    """Return the function that gives the figure by which periods are compared.
 
     The sign is changed for a plan that looks for high prices. The price limit applies to the same figure.
     """

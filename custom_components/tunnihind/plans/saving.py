@@ -1,17 +1,18 @@
-"""How much a window saves against starting at once, how much it costs, and how sure both figures are.
+"""How much a window saves against starting at once, how much it costs, and how certain both figures are.
 
-The rule takes an hour's error as a normal distribution in two pieces, with half of the probability on each side of p50.
-The standard deviation of each side follows from the forecast's p10 or p90: (p50 - p10) / 1.2816 below and (p90 - p50) /
-1.2816 above. Errors of two hours that start k hours apart have the correlation
+The rule treats an hour's error as a normal distribution in two pieces, with half of the probability on each side of
+p50. The standard deviation of each side follows from the forecast's p10 or p90: (p50 - p10) / 1.2816 below and (p90 -
+p50) / 1.2816 above. Errors of two hours that start k hours apart have the correlation
 
     rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34)
 
-A saving is a weighted sum of hours: plus the hours that starting at once would use, minus the window's hours, each by
-its share of the time. Its median is assumed to be the same sum of the medians. It rises when hours of positive weight
-cost more and hours of negative weight cost less. So its upper standard deviation is the square root of the sum of u_i
-rho(|i - j|) u_j over all hours. Here u is an hour's weight times its deviation above for positive weights, and below
-for negative ones. The lower standard deviation uses the opposite sides. This distribution, again normal in two pieces,
-gives p10, p90 and the probability of any saving. Settled prices have no error.
+A saving is a weighted sum of hours. The hours that starting at once would use count as plus, and the window's hours as
+minus, each by its share of the time. Its median is assumed to be the same sum of the medians. It rises when hours of
+positive weight cost more and hours of negative weight cost less. So its upper standard deviation is the square root of
+the sum of u_i rho(|i - j|) u_j over all hours. Here u is an hour's weight times a deviation of the hour. Hours of
+positive weight use the deviation above, and hours of negative weight use the deviation below. The lower standard
+deviation uses the opposite sides. This distribution, again normal in two pieces, gives p10, p90 and the probability of
+any saving. Settled prices have no error.
 
 The figures of rho are a least-squares fit to the correlations of the served model's standardised errors, at lags up to
 59 h: walk-forward forecasts of July 2024 to June 2025, issued daily at 09:00 UTC, 71 hours each. The table shows how
@@ -25,13 +26,15 @@ well the rule held. It covers 24 thousand windows per half-year, from plans of m
 | averages of 24 hours between theirs | .81 | .76 |
 | waiting paid, with chances of .56 .65 .75 .85 .93 .99 | .58 .65 .75 .86 .93 .99 | .60 .68 .79 .85 .87 .97 |
 
-So a saving's band is as reliable as the forecast's own bands. Those were too narrow in July to December 2024.
+So a saving's band is as reliable as the forecast's own bands. The forecast's bands were too narrow in July to December
+2024.
 
-The server's 20 price paths take the dependence between hours from other errors. They were compared with the rule on
+The server's 20 price paths model the dependence between hours from other errors. They were compared with the rule on
 every fifth day from July 2025 on, and on every fourth from September 2024 on (`bench_scenarios.py --plans`). The
 chances differ by .037 and .039 on average, by +.004 and -.009 with their sign, and p10 and p90 differ by .6 cents/kWh.
-The rule's chances had Brier scores of .103 and .100, the paths' .105 and .100. The rule's p10 to p90 contained .83 and
-.76 of the savings, the paths' .81 and .71. So the paths are no better, and are not used.
+The rule's chances had Brier scores of .103 and .100. The paths' chances had .105 and .100. The rule's bands from p10 to
+p90 contained .83 and .76 of the savings, and the paths' bands contained .81 and .71. So the paths are no better, and
+are not used.
 """
 
 import math
@@ -47,17 +50,17 @@ from .solver import Piece
 _NORMAL: Final = NormalDist()
 _P90: Final = _NORMAL.inv_cdf(0.9)
 
-# The terms of rho: share, and reach in seconds.
+# The terms of rho. Each has its share, and its reach in seconds.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
-# Prices have four decimals and weights are parts of a day, so a smaller sum is a rounding error and not a saving.
+# Prices have four decimals, and weights are parts of a day. So a smaller sum is a rounding error and not a saving.
 _NOTHING_DECIMALS: Final = 9
 _ENERGY_DECIMALS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """The window's saving, EUR/kWh, on each kWh of an even load: median, p10 and p90; negative for a loss.
+    """The window's saving, EUR/kWh, for each kWh of an even load: median, p10 and p90. A loss is negative.
 
     `chance` (0 to 1) is the probability of a positive saving.
     """
@@ -79,9 +82,9 @@ class Cost:
 
 
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
-    """Compare the window with as much time in one piece from `at_once` (UTC seconds) on.
+    """Compare the window with one piece of the same length from `at_once` (UTC seconds) on.
 
-    None if a price of either time is not known. If both times are the same, the saving and its chance are zero.
+    Return None if a price of either time is not known. If both times are the same, the saving and its chance are zero.
     """
     duration = sum(end - start for start, end in pieces)
     weights: dict[Period, float] = {}
@@ -103,7 +106,7 @@ def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Savi
 def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, power_kw: float) -> Cost | None:
     """Return the cost of a device that takes `power_kw` from the window's start on until it has `energy_kwh`.
 
-    None if a price of that time is not known.
+    Return None if a price of that time is not known.
     """
     needed_s = math.ceil(energy_kwh / power_kw * HOUR_S)
     used: list[Piece] = []
@@ -114,7 +117,7 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
     seconds = seconds_of(timeline, used)
     if seconds.total() < given_s:
         return None
-    # Whole seconds may give a little more than is needed. The answer must not show it.
+    # Whole seconds may give a little more energy than is needed. The answer must not show that.
     energy = min(energy_kwh, given_s / HOUR_S * power_kw)
     total = _WeightedSum.of({period: energy * part / given_s for period, part in seconds.items()})
     return Cost(
@@ -135,7 +138,7 @@ def average_band(periods: Sequence[Period]) -> tuple[float, float, float]:
 
 
 def seconds_of(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Period]:
-    """Return how many seconds of each known period the pieces take."""
+    """Return, for each known period, how many of its seconds the pieces take."""
     seconds: Counter[Period] = Counter()
     for start, end in pieces:
         for period in timeline.between(start, end):
@@ -183,10 +186,12 @@ def _deviation(period: Period, *, up: bool) -> float:
 
 
 def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
-    """Return the standard deviation of a sum of errors, each given by its start and its own deviation, by time.
+    """Return the standard deviation of a sum of errors.
 
-    This is the double sum of the rule. Earlier hours add to an hour's variance, and their share fades exponentially
-    with the distance. So one running sum is enough.
+    Each error is given by its start and its own deviation, in the order of time.
+
+    This is the double sum of the rule. What earlier hours add to an hour's variance fades exponentially with the
+    distance. So one running sum is enough.
     """
     variance = 0.0
     for share, reach_s in _CORRELATION:

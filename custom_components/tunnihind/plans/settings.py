@@ -26,7 +26,7 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# No price has more decimals. Rounding removes the error of a division, so a price equal to the cap is not above it.
+# No price has more decimals. Rounding removes a division's error, so that a price equal to the cap is not above it.
 _PRICE_DECIMALS: Final = 6
 
 
@@ -86,10 +86,10 @@ class Horizon(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSettings:
-    """One plan. Lengths are in seconds and whole quarters of an hour; wall times are Tallinn's.
+    """One plan. Lengths are in seconds and are whole quarters of an hour. Wall times are Tallinn times.
 
-    `duration_s` follows from `energy_kwh` and `power_kw` if the plan has them, rounded up to the quarter. It is 0 if no
-    energy is needed, and for a plan by its price limit. `min_piece_s` is None if the plan runs in one piece. A split
+    If the plan has `energy_kwh` and `power_kw`, `duration_s` follows from them, rounded up to the quarter. It is 0 if
+    no energy is needed, and for a plan by its price limit. `min_piece_s` is None if the plan runs in one piece. A split
     plan has at most `max_starts` pieces; None means any number. `weekdays` (0 is Monday, never empty) are the days on
     which the deadline falls or, without a deadline, on which the plan may start. `days` is how many days before its
     deadline the plan may begin.
@@ -120,7 +120,7 @@ class PlanSettings:
     def from_mapping(cls, data: Mapping[str, Any]) -> PlanSettings:
         """Read a plan as its form writes it: minutes, kWh, kW, "HH:MM:SS", names of days, c/kWh.
 
-        A missing field has its default. Raises ValueError that names the field and its allowed values.
+        A missing field gets its default. Raises ValueError that names the field and its allowed values.
         """
         kind = _one_of(Kind, data, "kind", Kind.CHEAPEST)
         return cls(
@@ -170,7 +170,7 @@ def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
 
 
 def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
-    """Return the fields for the length of a plan by its price limit: it has only a shortest piece."""
+    """Return the fields for the length of a plan by its price limit. Such a plan has only a shortest piece."""
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")

@@ -1,21 +1,21 @@
 """The cheapest time to run, exactly.
 
 Windows begin and end on quarters of an hour, UTC. The first usable quarter starts at or after the first bound, and the
-last one ends at or before the last bound. A period without a known price, or past the price limit, is never used.
-Prices count in whole millionths of a euro, so equal sums are exactly equal. For the most expensive time, the prices
-come with the sign changed.
+last one ends at or before the last bound. A period without a known price or past the price limit is never used. Prices
+count in whole millionths of a euro, so equal sums are exactly equal. For the most expensive time, the prices come with
+the sign changed.
 
-One piece: the window has the whole duration without a gap, or there is none. The cheapest window wins, then the
+One piece: the window has the whole duration without a gap, or there is no window. The cheapest window wins, then the
 earliest.
 
 Split: the pieces have at least a given length and at most a given number. Together they have the whole duration, or as
-much of it as possible. The longest solution wins, then the cheapest, then the one with the fewest pieces. Among equals,
-compare the first quarter that only one of them uses: the one that uses it wins. Pieces that touch are one piece.
+much of it as possible. The longest solution wins, then the cheapest, then the solution with the fewest pieces. Of two
+equal solutions, the one that uses the first differing quarter wins. Pieces that touch are one piece.
 
-Earlier if nearly as cheap: a solution is near enough if its average is at most the tolerance above the least average
-for the same time in the whole span, past hours included. So a window can't slip from hour to hour because the best ones
-have passed. Among the solutions that are near enough, the one that ends first wins. A window in one piece that ends
-first also starts first. If several end first, or none is near enough, the rules above choose.
+Earlier if nearly as cheap: a solution is near enough if its average exceeds the least average by at most the tolerance.
+The least average is for the same time in the whole span, past hours included. So a window can't slip from hour to hour
+because the best windows have passed. Of the solutions that are near enough, the one that ends first wins. A window in
+one piece that ends first also starts first. If several end first, or none is near enough, the rules above choose.
 
 Later if nearly as cheap: this is the mirror image. The solution that starts last wins, and the rules above prefer late
 quarters to early ones.
@@ -23,11 +23,11 @@ quarters to early ones.
 The grid may be coarser than quarters. Let all bounds, changes of price and lengths be multiples of one step, and
 suppose that a solution has boundaries between the steps. Two of these boundaries, or the two ends of a piece of the
 least length, can move by a quarter, forward or back, without changing the total time or adding a piece. One direction
-costs as much as the other saves. So one direction is cheaper or, if both cost nothing, one is earlier. Therefore the
-best solution has no boundaries between the steps. With a tolerance this is not true, because an average may be just
-near enough between two steps. Then the grid is the quarter.
+costs as much as the other saves. So one direction is cheaper or, if both cost nothing, one direction is earlier.
+Therefore the best solution has no boundaries between the steps. With a tolerance this is not true, because an average
+may be just near enough between two steps. Then the grid is the quarter.
 
-While prices stay, a window stays until it begins. Time removes solutions and adds none, so the best one of a span
+While prices stay, a window stays until it begins. Time removes solutions and adds none. So the best solution of a span
 remains the best until its start. So the whole span is searched, and the answer is remembered.
 """
 
@@ -54,7 +54,7 @@ class Job:
     """The time that has to run. Lengths are whole quarters of an hour, in seconds.
 
     If `min_piece_s` is None, the job is one piece of the whole duration. If `most_pieces` is None, any number of pieces
-    is allowed. With a `tolerance` (EUR/kWh), an earlier or later window may have an average that is higher by so much.
+    is allowed. With a `tolerance` (EUR/kWh), the average of an earlier or later window may be higher by this amount.
     """
 
     duration_s: int
@@ -77,7 +77,7 @@ class _Grid:
 
 
 def first_quarter(instant: int) -> int:
-    """Return the start of the first quarter of an hour that starts at or after `instant` (UTC seconds)."""
+    """Return the earliest start of a quarter of an hour that is not before `instant` (UTC seconds)."""
     return -(-instant // QUARTER_S) * QUARTER_S
 
 
@@ -93,7 +93,7 @@ def cheapest(
     """Return the cheapest pieces within `bounds`, in the order of time; an empty tuple if none fit.
 
     `bounds` may be the rest of a span that opened at `span_opens` (UTC seconds). With `goes_on`, a piece of a split job
-    already runs up to the bounds: it may continue for any length, and doesn't count as a start. `goes_on` does not
+    already runs up to the bounds. It may continue for any length, and doesn't count as a start. `goes_on` does not
     combine with `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
@@ -165,7 +165,7 @@ class _Wanted:
     tolerance: int
 
 
-# Room for ten plans, each with the rest of its span and with the whole span, and as many more for changes.
+# Room for ten plans, each with its whole span and the rest of its span, and for as many again after changes.
 @lru_cache(maxsize=64)
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
@@ -190,7 +190,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # If the best solution and the compared one have few enough pieces anyway, the limit on pieces changes nothing.
+    # If the best and the compared solution have few enough pieces anyway, the limit on pieces changes nothing.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -226,7 +226,10 @@ class _Search:
     goes_on: bool
 
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
-        """Return the best runs, and the larger number of pieces: theirs, or the compared solution's."""
+        """Return the best runs.
+
+        Also return their number of pieces, or the compared solution's number if that is larger.
+        """
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
         runs = tuple(costs.pieces(self.steps, goes_on=self.goes_on))

@@ -10,13 +10,13 @@ repeats one, the first of the two counts. So a day's span is 23 or 25 hours long
 | deadline D | 24 hours of the clock until D |
 | both | from the last E before D until D; E is on the day before if it is not earlier than D |
 
-More than one of `days` makes the span that much longer: at its start with a deadline, else at its end. But occurrences
+Each further day of `days` makes the span a day longer: at its start with a deadline, else at its end. But occurrences
 never overlap. With a deadline, a span opens no earlier than the chosen deadline before it. Without one, it closes no
 later than the next chosen start. So if every day is chosen, a span is one day. `weekdays` choose the days of the
 deadline or, without a deadline, of the start.
 
 A span depends only on its own date, so it is the same at any time. A clock change may leave no time in a span (earliest
-03:30 and deadline 04:00 on the spring day). Then the plan has no occurrence that day.
+03:30 and deadline 04:00 on the spring day). Then the plan has no occurrence on that day.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from ..prices.timeline import HOUR_S
 from .settings import MOST_DAYS, PlanSettings
 
 _DAY: Final = timedelta(days=1)
-# The longest span, and a day more for the hour that autumn adds.
+# The longest span, and another day for the hour that autumn adds.
 _REACH_DAYS: Final = MOST_DAYS + 1
 # From Monday 2026-01-05 in Tallinn on.
 _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)

@@ -1,7 +1,7 @@
-"""A plan in force: its form, and the changes that automations and dashboards made beside the form.
+"""A plan in force: its form, and the changes by automations and dashboards beside the form.
 
-Changes use the names and values of the form. A change lasts, also over restarts, until it is cleared or the form is
-saved. The form has no field for the plan's switch, so saving the form leaves the switch as it is.
+Changes use the names and values of the form. A change lasts until it is cleared or the form is saved. A restart does
+not end it. The form has no field for the plan's switch, so saving the form leaves the switch as it is.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,8 +21,8 @@ class Change:
     """A change of a plan.
 
     It has `values` by the form's field names (None empties a field), the fields to `clear`, and the switch. `replan`
-    forgets a window that has begun, and a past window of the same span. With `must_fit` a plan that could never run is
-    refused. Entities that move one bound after the other don't set it.
+    forgets a window that has begun and past windows of the same span. With `must_fit` a plan that could never run is
+    refused. Entities that move one bound after the other don't set `must_fit`.
     """
 
     values: Mapping[str, Any] = NOTHING
@@ -52,7 +52,8 @@ class SteeredPlan:
     def changed(self, change: Change) -> SteeredPlan:
         """Return the plan after a change.
 
-        Raises ValueError as `settings` does, and PlanError if a field is both set and cleared or the plan can't run.
+        Raises ValueError as `settings` does. Raises PlanError if a field is both set and cleared, or if the plan can't
+        run.
         """
         if both := sorted(set(change.clear) & change.values.keys()):
             raise PlanError(both[0], "set_and_cleared")

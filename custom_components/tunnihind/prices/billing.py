@@ -18,7 +18,7 @@ _CENTS: Final = 100
 
 
 class Resolution(StrEnum):
-    """The period that has a price of its own."""
+    """The length of the periods that have separate prices."""
 
     HOUR = "hour"
     QUARTER = "quarter"
@@ -45,7 +45,7 @@ def billing_from(options: Mapping[str, Any]) -> Billing:
 
 
 def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0) -> float:
-    """Return the price that the household gets, EUR/kWh to 4 decimals, at a market price in EUR/MWh.
+    """Return the price that the household gets at a market price in EUR/MWh: in EUR/kWh, to 4 decimals.
 
     The buyer keeps `margin` and `balancing` (EUR/kWh). VAT is not added. Below zero, the household pays.
     """
@@ -54,7 +54,7 @@ def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deductions:
-    """The amounts that the buyer keeps, EUR/kWh, from `valid_from` on or, if that is None, from the beginning."""
+    """The amounts that the buyer keeps, EUR/kWh, from `valid_from` on. With None they count from the beginning."""
 
     valid_from: date | None = None
     margin: float = 0.0

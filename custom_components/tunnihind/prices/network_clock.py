@@ -1,4 +1,4 @@
-"""The times of the network's rates: day and night, and the winter peaks in packages of Elektrilevi."""
+"""The times of the network's rates: day, night, and the winter peaks in packages of Elektrilevi."""
 
 from datetime import date, datetime, time
 from enum import Enum, auto
@@ -7,7 +7,7 @@ from typing import Final
 
 import holidays
 
-# Without this line the library would import the holidays at first use, in the event loop.
+# Without this line the library would import the holidays at their first use, in the event loop.
 import holidays.countries.estonia
 import holidays.countries.finland
 import holidays.countries.latvia
@@ -25,7 +25,7 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkTime(Enum):
-    """A time of the network's clock, each with a rate of its own."""
+    """A time of the network's clock. Each time has a separate rate."""
 
     DAY = auto()
     NIGHT = auto()
@@ -66,5 +66,5 @@ def is_public_holiday(zone: Zone, day: date) -> bool:
 
 @cache
 def _public_holidays(zone: Zone) -> holidays.HolidayBase:
-    """Return the country's public holidays; the library adds each year at its first use."""
+    """Return the country's public holidays. The library adds each year at its first use."""
     return holidays.country_holidays(zone)

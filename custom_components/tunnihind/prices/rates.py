@@ -43,7 +43,7 @@ class Package(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRates:
-    """The transmission rates for each time of the network's clock; None for the peaks of a package without them."""
+    """The transmission rates for each time of the network's clock; None for the peaks of a package without peaks."""
 
     day: float
     night: float
@@ -53,7 +53,7 @@ class NetworkRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry[Rate]:
-    """One rate of the table. It holds from `since` to `until`, both included; None if the end is not known.
+    """One rate of the table. It holds from `since` to `until`, both included. `until` is None if the end is not known.
 
     `as_of` is the day on which the source was read. `disputed` has the different figures of other sources, c/kWh.
     """
@@ -70,14 +70,13 @@ class Entry[Rate]:
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate has ended by that day, or is old."""
+        """Return whether the rate has ended by that day or is old."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
         """Return whether the rate's source was read more than a year before that day.
 
-        `compared_on` is the day on which the household compared the rate with an invoice. That counts as reading the
-        source.
+        On the day `compared_on`, the household compared the rate with an invoice. That counts like reading the source.
         """
         seen = max(self.as_of, compared_on or self.as_of)
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
@@ -121,6 +120,6 @@ def price_lists_of(zone: Zone) -> PriceLists:
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the entry of that day, else the last one before it, else the first one."""
+    """Return the entry of that day, else the last entry before it, else the first entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]

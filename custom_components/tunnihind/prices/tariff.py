@@ -1,4 +1,4 @@
-"""From the market's price to the household's price per kilowatt-hour, part by part, with the legal VAT by date."""
+"""Computes the household's price per kilowatt-hour from the market's price, in parts, with the legal VAT by date."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -22,15 +22,15 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# Two weeks of quarters, more than one screen shows. The limit is for imports of past prices, which read years of them.
+# Two weeks of quarters are more than a screen shows. The limit is for imports of past prices, which read years.
 _CHARGES_KEPT: Final = 14 * 96
-# The parts that the supplier bills with the electricity. The network company bills the others.
+# The parts that the supplier bills with the electricity. The network company bills the other parts.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TariffRow:
-    """The fees that are added to the market's price, EUR/kWh, from `valid_from` on; None: from the beginning.
+    """The fees that are added to the market's price, EUR/kWh, from `valid_from` on. None means from the beginning.
 
     `vat_rate` is a fraction; None means the rate that the server's operator chose, else the legal rate. `package`
     decides when each of the network's rates applies. Parts `from_table` follow the table in `rates.json`, by date;
@@ -58,7 +58,7 @@ class TariffRow:
         return figure
 
 
-# In the options a row's figures have the same names. The options have only the figures that the row's form asked for.
+# In the options a row's figures have the same names. The options only have figures for which the row's form asked.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
@@ -67,7 +67,7 @@ class Charge:
     """One part of the price of an instant, EUR/kWh.
 
     `vat_rate` is the VAT that is added, as a fraction: 0 if the part includes VAT. `is_known` is false if the table has
-    no rate for the date. Then the last rate before the date is used, else the first one.
+    no rate for the date. Then the last rate before the date is used, else the first rate.
     """
 
     part: Part
@@ -116,9 +116,9 @@ class Charges:
 class Tariff:
     """A household's contract: dated rows, and the hours of the night rate for network rates that it typed itself.
 
-    `rows` are in the order of their dates. `zone` decides whose law and public holidays count. Rows without a VAT rate
-    use `chosen_vat_rate`, a fraction that the server's operator chose for all dates, or None for the legal rate by
-    date.
+    `rows` are in the order of their dates. `zone` decides which country's law and public holidays count. Rows without a
+    VAT rate use `chosen_vat_rate`, a fraction that the server's operator chose for all dates. None means the legal rate
+    by date.
     """
 
     zone: Zone = Zone.EE
@@ -176,12 +176,12 @@ class Tariff:
         )
 
     def row_on(self, day: date) -> TariffRow | None:
-        """Return the row that holds on that day, or None if the household has entered none."""
+        """Return the row that holds on that day, or None if the household has entered no row."""
         held = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate of a day as a fraction, for rows that set none."""
+        """Return the VAT rate of a day as a fraction, for rows that set no rate."""
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)

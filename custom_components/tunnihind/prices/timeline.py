@@ -13,7 +13,7 @@ from .days import Day
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
-# A mean of four prices has up to two decimals more. Without them there would be a second rounding error.
+# A mean of four prices has up to two more decimals. Without these there would be a second rounding error.
 _MEAN_DECIMALS: Final = 6
 
 
@@ -22,7 +22,7 @@ class Period:
     """The price of one period, [start, end) in UTC seconds: EUR/kWh as the household pays it.
 
     `price` is the settled price, or the median of the forecast. `low` and `high` are the forecast's 10th and 90th
-    percentile. All three are the same once the price is settled.
+    percentile. Once the price is settled, all three are the same.
     """
 
     start: int
@@ -67,7 +67,7 @@ class Timeline:
     def at_step(self, step_s: int) -> Timeline:
         """Return the same prices by the hour or by the quarter.
 
-        An hour has the mean of its quarters, and is left out if a quarter is missing. A quarter has its hour's price.
+        An hour has the mean of its quarters. It is left out if a quarter is missing. A quarter has its hour's price.
         """
         if step_s == self.step_s:
             return self
@@ -130,7 +130,7 @@ def rank(period: Period, day: Sequence[Period]) -> int:
 
 
 def level(period: Period, day: Sequence[Period]) -> Level:
-    """Return the fifth of its day to which the period belongs by its price.
+    """Return which fifth of its day the period belongs to by its price.
 
     Equal prices share the middle of their ranks, so a day with one price is normal all day.
     """
@@ -149,7 +149,7 @@ def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool
 
 
 def _level(price: float, prices: Sequence[float]) -> Level:
-    """Return the fifth of the day's sorted `prices` to which the price belongs."""
+    """Return which fifth of the day's sorted `prices` the price belongs to."""
     middle = (bisect_left(prices, price) + bisect_right(prices, price)) / 2 / len(prices)
     fifths = tuple(Level)
     return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

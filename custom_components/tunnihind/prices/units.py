@@ -9,7 +9,7 @@ from ..const import CENTS_PER_KWH, EUR_PER_KWH
 CONF_UNIT: Final = "unit"
 _CENTS: Final = 100
 _CENTS_PER_KWH: Final = {"et": "s/kWh", "ru": "ц/кВт·ч"}
-# Home Assistant's languages that write 0.5; all others write 0,5.
+# Home Assistant's languages that write 0.5. All others write 0,5.
 _WITH_DECIMAL_POINT: Final = frozenset(
     ("bn", "cy", "en", "es-419", "ga", "gsw", "he", "hi", "ja", "ko", "ml", "ta", "te", "th", "ur", "zh")
 )
@@ -20,7 +20,10 @@ _PART_DECIMALS: Final = 2
 
 
 class Unit(StrEnum):
-    """The unit in forms and texts. Sensors stay in EUR/kWh: the Energy dashboard reads any other unit as euros."""
+    """The unit in forms and texts.
+
+    Sensors stay in EUR/kWh, because the Energy dashboard reads any other unit as euros.
+    """
 
     CENTS = "cents"
     EUROS = "euros"
@@ -44,10 +47,7 @@ class Unit(StrEnum):
         return f"{self._figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
 
     def part(self, eur_kwh: float, language: str) -> str:
-        """Write a part of a price without its unit.
-
-        It has up to two more decimals, because rounded parts would not add up.
-        """
+        """Write a part of a price without its unit. It has up to two more decimals, so that the parts add up."""
         return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
 
     def _figure(self, eur_kwh: float, language: str, *, more_decimals: int = 0) -> str:
@@ -58,7 +58,7 @@ class Unit(StrEnum):
 
 
 def in_language(figure: str, language: str) -> str:
-    """Return a figure that has a decimal point with the decimal sign of that language."""
+    """Replace a figure's decimal point by the decimal sign of that language."""
     has_point = not _WITH_DECIMAL_POINT.isdisjoint((language, language.partition("-")[0]))
     return figure if has_point else figure.replace(".", ",")
 

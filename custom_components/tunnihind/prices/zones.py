@@ -45,7 +45,7 @@ _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _VatLaw:
-    """The VAT rate from `since` on, a fraction. `on_network` is the rate on network and state fees, if it differs."""
+    """The VAT rate from `since` on, a fraction. `on_network` is the rate on network and state fees, if that differs."""
 
     since: date
     rate: float
@@ -71,9 +71,10 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
 
 
 def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
-    """Return the legal VAT rate of a day as a fraction. Days before the first known rate have that rate.
+    """Return the legal VAT rate of a day as a fraction.
 
-    With `on_network` it is the rate on network and state fees, else the rate on electricity and the supplier's fees.
+    Days before the first known rate have that rate. With `on_network`, return the rate on network and state fees, else
+    the rate on electricity and the supplier's fees.
     """
     laws = _LAW[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])

@@ -37,10 +37,10 @@ class Backtest:
 class PlanScore:
     """The saving of plans by the server's forecasts over some `days`, as fractions of the possible saving.
 
-    `share` is for plans that took the four cheapest hours of the next day, `baseline` for the same plans by last week's
-    prices. `week` is for plans that took four hours of the coming week; None until a week has passed. `boiler_eur` is
-    the yearly saving of a 3 kW boiler that heats in the three cheapest hours of each day by the forecast, EUR without
-    VAT. `ideal_boiler_eur` is the greatest possible saving.
+    `share` is for plans that took the four cheapest hours of the next day. `baseline` is for the same plans by last
+    week's prices. `week` is for plans that took four hours of the coming week; It is None until a week has passed.
+    `boiler_eur` is the yearly saving of a 3 kW boiler that heats in the three cheapest hours of each day by the
+    forecast, EUR without VAT. `ideal_boiler_eur` is the greatest possible saving.
     """
 
     days: int
@@ -65,10 +65,10 @@ class Mode(StrEnum):
 class About:
     """The server's description of itself, at one of its addresses.
 
-    At this address the server answers for `zone`. `zones` has all its zones, each with its path below the first zone's
-    path; the first zone's path is empty. `vat_rate` is a fraction; `vat_rate_is_chosen` is true if the operator chose
-    it. `full_horizon` is true if the quarters reach past `freeUntil`. `price_scale` has the four prices, EUR/MWh, that
-    separate the colours from cheap to expensive; it is empty if the server sends none.
+    At this address the server answers for `zone`. `zones` has all zones of the server, each with its path below the
+    first zone's path. The first zone's path is empty. `vat_rate` is a fraction; `vat_rate_is_chosen` is true if the
+    operator chose it. `full_horizon` is true if the quarters reach past `freeUntil`. `price_scale` has the four prices,
+    EUR/MWh, that separate the colours from cheap to expensive; it is empty if the server sends none.
     """
 
     version: str
@@ -88,7 +88,7 @@ class About:
         return self.vat_rate if self.vat_rate_is_chosen else None
 
     def instance_id_of(self, zone: Zone) -> str:
-        """Return the id of one of its zones: the installation's id, with a suffix for zones other than Estonia."""
+        """Return the id of a zone: the installation's id, with a suffix for zones other than Estonia."""
         return self.instance_id.removesuffix(self.zone.suffix) + zone.suffix
 
 
@@ -110,19 +110,21 @@ class ForecastAnswer:
     zone: Zone = Zone.EE
 
     def covers(self, instant: int) -> bool:
-        """Return whether the period that contains `instant` has a price, settled or forecast."""
+        """Return whether the period that contains `instant` has a settled or forecast price."""
         start = instant - instant % self.step_s
         return start in self.settled or start in self.forecast
 
     def market_price(self, instant: int) -> float | None:
-        """Return the price of the period that contains `instant`, EUR/MWh: settled, or the forecast's median."""
+        """Return the settled price or the forecast's median, EUR/MWh, of the period that contains `instant`."""
         start = instant - instant % self.step_s
         if start in self.settled:
             return self.settled[start]
         return self.forecast[start].p50 if start in self.forecast else None
 
     def in_hours(self) -> ForecastAnswer:
-        """Return the answer by the hour, as means of four quarters. They have 2 decimals, like the server's prices.
+        """Return the answer by the hour.
+
+        Prices are means of four quarters. The means have 2 decimals, like the server's prices.
 
         An hour is settled if all its quarters are. An hour with an unknown quarter has no price.
         """
@@ -163,7 +165,7 @@ _CREDITS: Final = {
 
 
 def name_of(mode: Mode, zone: Zone, language: str) -> str:
-    """Return the name of a server. It includes the country, except Estonia, and the mode, except live."""
+    """Return the name of a server. It includes the country unless that is Estonia, and the mode unless that is live."""
     country = zone.country(language) if zone.suffix else None
     word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
     return " ".join(part for part in (_NAME, country, word) if part)

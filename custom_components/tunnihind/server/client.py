@@ -1,4 +1,4 @@
-"""Asks a server for its prices and its identity. Also reads its address, and sets the pauses between requests."""
+"""Asks a server for its prices and its identity. Also reads server addresses, and sets the pauses between requests."""
 
 import os
 import re
@@ -51,9 +51,9 @@ from .documents import (
 )
 
 POLL_S: Final = 60
-# The pauses between requests to a failing server grow up to this, so that its return is noticed soon.
+# The longest pause between requests to a failing server. It is short enough to notice soon when the server is back.
 LONGEST_PAUSE_S: Final = 15 * 60
-# A server in the home has few clients, and returns as soon as its computer or the router has restarted.
+# A server in the home has few clients. It is back as soon as its computer or the router has restarted.
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # Many times the size of any answer of the API. It limits the memory that an endless answer takes.
@@ -76,16 +76,16 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.ClientPayloadError: BrokenAnswer,
     aiohttp.ClientResponseError: BrokenAnswer,
 }
-# People paste addresses from the documentation or the browser, which have one of these paths.
+# People paste addresses from the documentation or the browser. These addresses have one of these paths.
 _OWN_PATHS: Final = re.compile(
     r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
 )
 
 
 def server_url(typed: str) -> str:
-    """Return the server's base URL, without a slash at its end. A missing scheme is http.
+    """Return the server's base URL, without a slash at its end.
 
-    A path prefix stays. A path of the API itself is removed, and so are query and fragment.
+    The default scheme is http. A path prefix stays. A path of the API itself, a query and a fragment are removed.
     Raises ValueError if the text can't be the address of a web server.
     """
     text = typed.strip()
@@ -110,12 +110,12 @@ def is_at_home(url: str) -> bool:
 
 
 def pause_s(failures: int, longest_s: int = LONGEST_PAUSE_S) -> int:
-    """Return the pause after a failure, seconds: a minute, doubled by each of the `failures` before it."""
+    """Return the seconds to wait after a failure: a minute, doubled by each of the `failures` before it."""
     return int(min(POLL_S * 2**failures, longest_s))
 
 
 class Client:
-    """One server. `url` is its address with the path prefix, if any, without the API's own path."""
+    """One server. `url` is its address with any path prefix, without the API's own path."""
 
     def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
         self._session = session
@@ -135,7 +135,7 @@ class Client:
             return None
 
     async def forecast(self, step_s: int = HOUR_S) -> ForecastAnswer:
-        """Return the newest prices by the hour or the quarter: the same object if the server has nothing new.
+        """Return the newest prices by the hour or the quarter. If the server has nothing new, return the same object.
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
@@ -148,7 +148,7 @@ class Client:
         return newest
 
     async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
-        """Return settled prices, EUR/MWh by the start of their period, of the last `days` (2 to 14) times 24 hours.
+        """Return the settled prices, EUR/MWh by the start of their period, of the last `days` (2 to 14) times 24 hours.
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
@@ -184,7 +184,7 @@ class Client:
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
     ) -> tuple[CIMultiDictProxy[str], bytes | None]:
-        """Return the answer's header fields and its body; the body is None if nothing is new."""
+        """Return the answer's header fields and its body. The body is None if nothing is new."""
         try:
             async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
                 self._check_status(response)
@@ -226,7 +226,10 @@ class Client:
 
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
-    """Return our error for a failed request. Known errors have our text, because the library's may quote the server."""
+    """Return our error for a failed request.
+
+    Known errors have our own text, because the library's text may quote the server.
+    """
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
         if number != ECONNREFUSED:
@@ -243,7 +246,7 @@ def _retry_after(response: aiohttp.ClientResponse) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that has answered by the API's specification: its prices, and its identity if it sent one."""
+    """A server that has answered by the API's specification, with its prices and, if it sent one, its identity."""
 
     url: str
     answer: ForecastAnswer
@@ -266,7 +269,7 @@ class Server:
 
     @property
     def addresses(self) -> dict[Zone, str]:
-        """The base URLs of all its zones, made from the URL that works.
+        """The base URLs of all zones of the server, made from the URL that works.
 
         The server names its own addresses, but a household may reach it by other addresses. So only the paths of its
         addresses are used.
@@ -281,7 +284,7 @@ class Server:
         return {**others, self.zone: self.url}
 
     @property
-    def is_first_of_several(self) -> bool:
+    def needs_zone_choice(self) -> bool:
         """Whether the server has several zones and its address names none of them."""
         return len(self.addresses) > 1 and self.about is not None and not self.about.zones[self.zone]
 
@@ -303,9 +306,9 @@ class Server:
 
     @property
     def unique_id(self) -> str:
-        """The server's id in Home Assistant. It never depends on path, VAT rate or version.
+        """The server's id in Home Assistant. The id never depends on path, VAT rate or version.
 
-        A rehearsal has the identity of the live server whose data it reads, so it gets an id of its own.
+        A rehearsal has the identity of the live server whose data it reads, so it gets a separate id.
         """
         return self.unique_id_of(self.zone)
 
@@ -326,7 +329,7 @@ class Server:
         return {**address, **zone, CONF_REHEARSAL: True} if self.is_rehearsal else {**address, **zone}
 
 
-async def ask(hass: HomeAssistant, url: str) -> Server:
+async def fetch_server(hass: HomeAssistant, url: str) -> Server:
     """Return the server at that address. Raises CannotConnect, NotTunnihind and InvalidResponse."""
     client = Client(async_get_clientsession(hass), url)
     about = await client.about()

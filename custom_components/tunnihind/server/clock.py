@@ -1,4 +1,4 @@
-"""The clock of an entry: Home Assistant's own, or that of a server that rehearses a past day.
+"""The clock of an entry: Home Assistant's clock, or the clock of a server that rehearses a past day.
 
 All parts of an entry take the time and their timers from here. All instants are UTC seconds.
 """
@@ -13,7 +13,7 @@ from homeassistant.util import dt as dt_util
 
 from ..prices.timeline import QUARTER_S
 
-# A cache in front of the server may give an answer that is a minute old. Both clocks count whole seconds.
+# A cache in front of the server may give an answer that is a minute old. Both clocks show whole seconds.
 _CACHED_S: Final = 120
 _ROUNDING_S: Final = 1
 
@@ -22,8 +22,8 @@ class EntryClock:
     """One entry's time.
 
     A live entry uses Home Assistant's clock, not its server's. A rehearsal uses its server's clock: the time in the
-    last answer, plus the time since. `server_ahead_s` is the lead of the server's clock over Home Assistant's at that
-    answer, in seconds.
+    last answer, plus the time since then. `server_ahead_s` says how many seconds the server's clock was ahead of Home
+    Assistant's at that answer.
     """
 
     def __init__(self, *, is_rehearsal: bool) -> None:
@@ -43,7 +43,7 @@ class EntryClock:
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
-        """Return whether the server's clock shows the expected time. If not, somebody has set it."""
+        """Return whether the server's clock shows the expected time. If it doesn't, somebody has set the clock."""
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
     def synchronise(self, server_now: int) -> None:
@@ -61,7 +61,7 @@ class EntryClock:
 
     @property
     def ahead_s(self) -> int:
-        """The lead of the entry's clock over Home Assistant's, seconds."""
+        """How many seconds the entry's clock is ahead of Home Assistant's clock."""
         return self.server_ahead_s if self.is_rehearsal else 0
 
     def _ahead_of_home(self, server_now: int) -> int:

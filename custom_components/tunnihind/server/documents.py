@@ -1,4 +1,4 @@
-"""Reads the server's JSON documents. Refuses those that break the API's specification; ignores further fields."""
+"""Reads the server's JSON documents. Refuses documents that break the API's specification; ignores further fields."""
 
 import math
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def _scale_from(told: object) -> tuple[float, ...]:
 
 
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
-    """Read the answer of `GET /api/v1/forecast`, or with quarters that of `GET /api/v1/quarters`.
+    """Read the answer of `GET /api/v1/forecast` or, with quarters, the answer of `GET /api/v1/quarters`.
 
     Raises Malformed, UnknownZone, and ValueError for another program's document.
     """
@@ -86,7 +86,7 @@ def settled_from(document: object) -> dict[int, float]:
 
 
 def plan_score_from(document: object) -> PlanScore | None:
-    """Read the answer of `GET /api/v1/accuracy`: the window of 30 days. Raises Malformed.
+    """Read the window of 30 days from the answer of `GET /api/v1/accuracy`. Raises Malformed.
 
     None if nothing has been scored yet, or the server does not score plans.
     """
@@ -129,7 +129,7 @@ def _zones_from(addresses: list[dict[str, Any]]) -> dict[Zone, str]:
 
 
 def _mode_from(value: object) -> Mode:
-    """Read the mode. Older servers send no mode, and newer ones may send other modes: both count as live."""
+    """Read the mode. Older servers send no mode, and newer servers may send other modes. Both count as live."""
     return next((mode for mode in Mode if mode == value), Mode.LIVE)
 
 

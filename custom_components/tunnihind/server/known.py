@@ -1,4 +1,4 @@
-"""The known prices of a server: from its newest answer, from earlier ones, and from its past hours."""
+"""The known prices of a server: from its newest answer, from earlier answers, and from its past hours."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,20 +13,21 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# Today and yesterday, one of which may have 25 hours. A window that began before midnight needs yesterday's prices.
+# Today and yesterday. One of these days may have 25 hours. A window that began before midnight needs yesterday's
+# prices.
 KEEP_S: Final = 49 * HOUR_S
-# The market settles the next day only. Prices of later hours came from a server whose clock was ahead.
+# The market settles only the next day. Prices of later hours came from a server whose clock was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# The minute between two polls varies by some seconds.
+# The time between two polls is a minute, and varies by some seconds.
 _MARGIN_S: Final = 30
-# The server counts days back from the current hour, so all of yesterday takes three.
+# The server counts days back from the current hour, so all of yesterday needs three days.
 _DAYS_SINCE_YESTERDAY: Final = 3
-# A server that has only the endpoints of the specification has no quarters. An update may add them.
+# A server may have only the endpoints of the specification, and so no quarters. An update may add quarters.
 ASK_AGAIN_S: Final = HOUR_S
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
-    """Return `newer` with the settled prices and begun periods of `older` that it no longer contains.
+    """Return `newer` together with the settled prices and begun periods of `older` that `newer` no longer contains.
 
     Periods before yesterday at `now` (UTC seconds, the household's clock) are dropped, whatever the server's clock
     shows. A server forecasts future periods only, so older forecasts stay for periods that have begun by either clock.
@@ -36,7 +37,7 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
     if older and older.step_s < newer.step_s:
         older = older.in_hours()
     elif older and older.step_s > newer.step_s:
-        older = None  # an hour's price differs from those of its quarters
+        older = None  # an hour's price differs from its quarters' prices
     began = max(now, newer.now) if newer.now >= now - HOUR_S else inf
     begun = {start: band for start, band in older.forecast.items() if start <= began} if older else {}
     forecast = {**begun, **newer.forecast}
@@ -47,7 +48,9 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
-    """Return the known prices with these settled ones, without prices that are too old at `now` (UTC seconds).
+    """Return the known prices together with these `settled` prices.
+
+    Drop prices that are too old at `now` (UTC seconds).
 
     Prices are in EUR/MWh, by the start of their period.
     """
@@ -56,7 +59,7 @@ def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) 
 
 
 class History:
-    """Asks for missing past periods of today and yesterday, at first with each poll, then less often.
+    """Asks for missing past periods of today and yesterday: at first with each poll, later less often.
 
     `is_missing` is true if periods of today are still missing after the server was asked.
     """
@@ -111,7 +114,7 @@ class NewestPrices:
 
     @property
     def has_no_quarters(self) -> bool:
-        """Whether quarters are wanted and the server has no usable ones."""
+        """Whether quarters are wanted but the server has no usable quarters."""
         return self._refused_at is not None
 
     def forget(self) -> None:
@@ -119,7 +122,7 @@ class NewestPrices:
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:
-        """Return the newest prices: the same object if the server has nothing new.
+        """Return the newest prices. If the server has nothing new, return the same object.
 
         Raises CannotConnect, NotTunnihind and InvalidResponse.
         """

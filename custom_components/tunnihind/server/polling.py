@@ -16,7 +16,7 @@ from .known import History, NewestPrices, merged
 
 # A server makes a new answer every hour. An older answer comes from a cache in front of a dead server.
 ANSWER_LIFE_S: Final = HOUR_S
-# An update, a replacement or another VAT rate may be so fast that no poll fails, so ask again after this time.
+# After an update, a replacement or another VAT rate, perhaps no poll has failed. So ask again after this time.
 ABOUT_LIFE_S: Final = HOUR_S
 
 
@@ -152,7 +152,7 @@ class Polling:
         return self.known, beginning
 
     async def past(self, days: int) -> dict[int, float]:
-        """Return settled prices, EUR/MWh by the start of their period: the known ones and those of the last `days`.
+        """Return settled prices, EUR/MWh by the start of their period: the known prices, and prices of the last `days`.
 
         `days` is 2 to 14. If the server doesn't answer, or the wrong one answers, only the known prices are returned.
         """
@@ -168,8 +168,8 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return the seconds to wait before the next one.
 
-        The pause grows with each failure, but less for a server in the home. If the server asks for a longer pause, it
-        gets that, up to an hour.
+        The pause grows with each failure, but less for a server in the home. If the server asks for a longer pause,
+        that counts, up to an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -188,7 +188,7 @@ class Polling:
         return self.known
 
     def _note_server_time(self, answer: ForecastAnswer) -> None:
-        """Note the server's time. An answer with the same time as the one before comes from a cache."""
+        """Note the server's time. An answer with the same time as the previous answer comes from a cache."""
         if not self.known or answer.now != self.known.now:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
@@ -196,9 +196,9 @@ class Polling:
     def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
         """Return why the prices known before `answer` no longer count, or None if they count.
 
-        Another server's prices replace all earlier ones, because the earlier server may have been a demo. But while it
-        has no price, the known prices stay, because it may be the same server after a loss of its data. A rehearsal
-        that has started again also replaces all prices.
+        Another server's prices replace all earlier prices, because the earlier server may have been a demo. But while
+        the new server has no price, the known prices stay. It may be the same server after a loss of its data. A
+        rehearsal that has started again also replaces all prices.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):
@@ -214,13 +214,13 @@ class Polling:
         return None
 
     async def _ask_about(self, *, at_once: bool) -> None:
-        """Ask for the server's identity, version and VAT rate: at the start, after a failure and once an hour.
+        """Ask for the server's identity, version and VAT rate at the start, after a failure and once an hour.
 
-        A server whose clock was set may have become a rehearsal, or may no longer be one. Then this asks `at_once`, and
+        A server whose clock was set may have become a rehearsal, or may have ended one. Then this asks `at_once`, and
         the new prices count only after the answer. Raises CannotConnect if no answer comes, unless the server has never
         sent its identity.
         """
-        if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:  # less than 0: the clock was set back
+        if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:  # below 0 if the clock was set back
             return
         try:
             about = await self._client.about() or self.about

@@ -25,7 +25,7 @@ VAT_RATE: Final = "Tunnihind-VAT-Rate"
 
 
 class Feed(NamedTuple):
-    """A request: the format, the step in seconds, and one of `PRICES`."""
+    """A request for a feed: the format, the step in seconds, and the kind of price from `PRICES`."""
 
     reader: Reader
     step_s: int

@@ -46,7 +46,10 @@ class Month:
 
     @classmethod
     def parse(cls, text: str, market: Market, now: int) -> Self:
-        """Parse a month, `2025-11`. Raises ParameterError, and NotServed if it is too old or in the future at `now`."""
+        """Parse a month such as `2025-11`.
+
+        Raises ParameterError, and NotServed if it is too old or in the future at `now`.
+        """
         if not _MONTH.fullmatch(text):
             raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
         current = f"{market.local(now):%Y-%m}"

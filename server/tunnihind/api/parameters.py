@@ -1,4 +1,4 @@
-"""Query parameters that are checked strictly: unknown, repeated and invalid ones are refused."""
+"""Checks query parameters strictly: refuses unknown, repeated and invalid ones."""
 
 from collections.abc import Collection
 from typing import Final

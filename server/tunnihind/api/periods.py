@@ -57,7 +57,7 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
             ForecastPeriod(ts, said)
             for ts, said in (*begun, *ahead)
             # A period that has begun also counts past the limit, if nothing has been settled for days. `/api/series`
-            # also has it.
+            # also has such periods.
             if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
         ),
     )

@@ -95,7 +95,7 @@ class _StoreReaders:
     """Lets only a few requests at a time read from the store, outside the event loop."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Set the words for problems: `what` is read, such as months, and `of` what it consists, such as prices."""
+        """Set the words for problems: `what` requests read, such as months, and `of` for the data, such as prices."""
         self._problems = problems
         self._what = what
         self._of = of

@@ -161,7 +161,7 @@ class _Protocol(web.RequestHandler):
         self._head_timer: asyncio.TimerHandle | None = None
 
     def usefulness(self) -> tuple[bool, bool, float]:
-        """Return a key that sorts the least useful connections first: idle, without any request, idle for longest."""
+        """Return a key that sorts connections: first the idle ones, of these the unused ones, then the longest idle."""
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 
     def abort(self) -> None:

@@ -47,7 +47,7 @@ class Snapshot:
     """Holds the served data of a market and the answers made from them. Use it only in the event loop's thread."""
 
     def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
-        """Serve the settings' market. Snapshots of several zones of one server share its `troubles`."""
+        """Serve the market of the settings. Snapshots of several zones of one server share its `troubles`."""
         self.market = settings.market
         self.settings = settings
         self._clock = clock

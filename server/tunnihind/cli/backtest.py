@@ -34,14 +34,14 @@ _FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 def _in_existing_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a file that can't be written, before the work is done rather than after it."""
+    """Refuse a file that can't be written before the work begins, so that no work is lost."""
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"the folder {path.parent} does not exist; create it first")
     return path
 
 
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a picture that can't be drawn, before the work is done rather than after it."""
+    """Refuse a picture that can't be drawn before the work begins, so that no work is lost."""
     if path is not None and find_spec("matplotlib") is None:
         raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_existing_folder(context, parameter, path)

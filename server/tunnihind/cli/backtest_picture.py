@@ -1,6 +1,6 @@
 """A backtest's report as a picture: reliability on the left, error and width by days ahead on the right.
 
-matplotlib, the extra `plot`, does the drawing. It is loaded only for a picture.
+The extra `plot` installs matplotlib, which draws the picture. Only a picture loads matplotlib.
 """
 
 import math
@@ -27,7 +27,7 @@ _STYLE: Final = {
     "grid.color": "#dde3e8",
     "font.size": 9.0,
     "figure.constrained_layout.use": True,
-    # Words stay text, so that they can be searched and read aloud.
+    # Words stay text, so that people can search them and programs can read them aloud.
     "svg.fonttype": "none",
     # The same report always makes the same file.
     "svg.hashsalt": "tunnihind",
@@ -43,7 +43,7 @@ def save_picture(report: BacktestReport, title: str, path: Path) -> None:
 
 
 def picture(report: BacktestReport, title: str) -> Figure:
-    """Draw a report: shares below each percentile, errors and widths of the band, by days ahead."""
+    """Draw a report: shares below each percentile, errors, and widths of the band, by days ahead."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=_SIZE_IN)
         figure.suptitle(f"Tunnihind forecast tested: {title}\n{_summary(report)}")
@@ -82,7 +82,7 @@ def _draw_widths(axes: Axes, report: BacktestReport) -> None:
 
 
 def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> None:
-    """Scale from 0 to above the highest value, which may be 0, so that its number has room."""
+    """Scale the axis from 0 to above the highest value, so that its number has room. The highest value may be 0."""
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 

@@ -192,7 +192,7 @@ def _plans(scores: PlanScores) -> dict[str, Any]:
 
 
 def _savings(scores: PlanScores) -> dict[str, float]:
-    """Return the mean savings of plans, EUR/MWh, by their forecast."""
+    """Return the mean savings of plans, EUR/MWh, by the forecast that they used."""
     return {
         "forecast": scores.forecast,
         "baseline": scores.baseline,

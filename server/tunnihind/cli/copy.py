@@ -11,7 +11,7 @@ from tunnihind.store.copying import copy
 @click.command("copy")
 @option("to", required=True, help="Database to copy the data to: an SQLAlchemy address.")
 @with_settings(STORE)
-def copy_(settings: Settings, *, to: str) -> None:
+def copy_database(settings: Settings, *, to: str) -> None:
     """Copy all data into an empty database, SQLite or PostgreSQL, and compare both.
 
     Stop the server first, then start it on the copy. If the copying is interrupted, nothing is copied.

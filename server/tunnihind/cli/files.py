@@ -1,4 +1,4 @@
-"""`import` and `export`: data from and to files."""
+"""`import` and `export`: read data from files, and write data to standard output."""
 
 import csv
 import json

@@ -33,7 +33,7 @@ def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
 
 
 def drawing(run: Run) -> RenderableType:
-    """Return a run as a table with a band for each hour, in its market's time."""
+    """Return a run as a table with a band for each hour, by the market's clock."""
     market = MARKETS[run.zone]
     table = Table(title=f"EUR/MWh without VAT, {market.adjective} time", box=None, pad_edge=False)
     for name in ("hour", "p10", "p50", "p90"):

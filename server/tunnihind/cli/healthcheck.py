@@ -28,7 +28,7 @@ def healthcheck(settings: Settings) -> None:
 
 
 def _local_address(host: str) -> str:
-    """Return the address at which its own machine reaches a server that listens on `host`."""
+    """Return the address at which this machine reaches its own server that listens on `host`."""
     match host:
         case "0.0.0.0":  # noqa: S104  compared, not bound
             return "127.0.0.1"

@@ -85,7 +85,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
 
 
 def _rehearsed(store: Store, market: Market, instant: int) -> Run | None:
-    """Return the run that `serve --as-of` shows, None if there are no data for one."""
+    """Return the run that `serve --as-of` shows, or None if there are no data for a run."""
     try:
         return make_runs(store, instant, market).hours
     except NothingToForecast:

@@ -32,8 +32,8 @@ def set_up_logging(level: str, style: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # These libraries warn, one with a traceback, whenever a network goes away or a batch is refused. Our own message
-    # explains that.
+    # These libraries warn whenever a network goes away or a batch is refused; one writes a traceback. Our own message
+    # already explains that.
     for worried in ("zeroconf", "psycopg"):
         logging.getLogger(worried).setLevel(logging.ERROR)
 
@@ -57,14 +57,14 @@ class TextLines(logging.Formatter):
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Write the first line, with the id of its request. The access log already has the id."""
+        """Write the first line, with the id of its request. Lines of the access log already have the id."""
         line = super().formatMessage(record)
         name = getattr(record, "request_id", "")
         return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line
 
 
 class JsonLine(logging.Formatter):
-    """Writes a record as one JSON object per line. For the access log, it also has the parts of the message."""
+    """Writes a record as one JSON object per line. A line of the access log also has the parts of its message."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -84,7 +84,7 @@ class JsonLine(logging.Formatter):
         text = json.dumps(line, ensure_ascii=False)
         while len(text) > LONGEST_LINE:
             longest = max(line, key=lambda name: len(str(line[name])))
-            # The end of a traceback says most.
+            # The end of a traceback is its most useful part.
             kept = max(len(line[longest]) - (len(text) - LONGEST_LINE) - 1, LONGEST_LINE // 20)
             line[longest] = "…" + line[longest][-kept:] if longest == "traceback" else _cut(line[longest], kept)
             text = json.dumps(line, ensure_ascii=False)

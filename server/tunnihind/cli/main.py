@@ -10,7 +10,7 @@ from tunnihind import __version__
 from tunnihind.errors import SettingsError, TunnihindError
 from tunnihind.settings import COMMAND
 
-# The model's matrices are small: threads only slow it down, and take processor time from serving.
+# The model's matrices are small. More threads only slow it down, and take processor time from serving.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 _COMMANDS: Final = {
@@ -23,7 +23,7 @@ _COMMANDS: Final = {
     "openapi": "inspect:openapi",
     "status": "inspect:status",
     "check": "check:check",
-    "copy": "copy:copy_",
+    "copy": "copy:copy_database",
     "healthcheck": "healthcheck:healthcheck",
 }
 """The module and function of each command. They are loaded when called, because all together take a second to load."""

@@ -1,4 +1,4 @@
-"""The options. Each is declared once, for every command that uses it, and for the environment as `TUNNIHIND_…`."""
+"""The options. Each option is declared once, for all commands that use it, and for the environment as `TUNNIHIND_…`."""
 
 import dataclasses
 import functools
@@ -42,7 +42,7 @@ INSTANT: Final = Instant()
 
 
 def option(name: str, parameter: str | None = None, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own
-    """Declare an option that the environment can also set. `parameter` is its name in the code, if different."""
+    """Declare an option that the environment can also set. `parameter` is its name in the code, if that differs."""
     variable = ENVIRONMENT_PREFIX + name.replace("-", "_").upper()
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
     declarations = [switch] if parameter is None else [switch, parameter]
@@ -50,7 +50,7 @@ def option(name: str, parameter: str | None = None, **attributes: Any) -> Decora
 
 
 class Zones(click.ParamType[tuple[Zone, ...]]):
-    """Zones such as ee,lv, each once, or only one with `is_single`."""
+    """Zones such as ee,lv, each at most once. With `is_single`, only one zone."""
 
     name = "zones"
 
@@ -161,9 +161,9 @@ AS_OF: Final = (option("as-of", type=INSTANT, help="Show the data known at an in
 def with_settings[**P, R](
     *groups: tuple[Decorator, ...],
 ) -> Callable[[Callable[Concatenate[Settings, P], R]], Callable[P, R]]:
-    """Give a command the options of the groups, and those that all commands have.
+    """Give a command the options of the groups, and the options of all commands.
 
-    It gets the resulting settings as its first argument. Logging is set up before it runs.
+    The command gets the resulting settings as its first argument. Logging is set up before the command runs.
     """
 
     def decorate(command: Callable[Concatenate[Settings, P], R]) -> Callable[P, R]:

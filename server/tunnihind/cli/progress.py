@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, lines elsewhere."""
+"""Shows the progress of long work: as a bar on a terminal, as lines elsewhere."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

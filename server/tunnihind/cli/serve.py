@@ -20,7 +20,7 @@ def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | Non
     """Serve the API and the pages, and keep prices and forecast fresh."""
     if demo and (no_pipeline or as_of is not None):
         raise click.UsageError("--demo goes neither with --no-pipeline nor with --as-of")
-    # Each mode loads only what it needs: a replica, which makes no forecasts, starts in half the time.
+    # Each mode loads only what it needs. A replica makes no forecasts, so it starts in half the time.
     if as_of is not None:
         from tunnihind.service.rehearse import serve_rehearsal  # noqa: PLC0415
 

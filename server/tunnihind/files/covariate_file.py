@@ -25,9 +25,9 @@ type _Values = dict[tuple[str, int], dict[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class CovariateFile:
-    """A file's series by name, the number of their values, how many of these were `late`, and the empty cells.
+    """A file's series by name, with the numbers of all values, of `late` values and of empty cells.
 
-    A value issued after its hour had begun is kept, but never used as a forecast.
+    A late value was issued after its hour had begun. It is kept, but never used as a forecast.
     """
 
     rows: int

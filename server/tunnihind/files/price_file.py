@@ -33,7 +33,7 @@ _ROWS_OF_PART: Final = 5000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriceFile:
-    """A file's rows in order of time, stored as columns, because a file of many years has millions of prices.
+    """A file's rows in order of time. They are stored as columns, because a file of many years has millions of prices.
 
     `eur_mwh` has shape (rows, zones), NaN for an empty cell.
     """
@@ -59,7 +59,7 @@ class PriceFile:
         return self.eur_mwh.size - self.count
 
     def parts(self) -> Iterator[list[Price]]:
-        """Yield all prices in order of time, some thousands at once."""
+        """Yield all prices in order of time, some thousands at a time."""
         for first in range(0, self.rows, _ROWS_OF_PART):
             part = slice(first, first + _ROWS_OF_PART)
             rows = zip(self.ts[part].tolist(), self.step_s[part].tolist(), self.eur_mwh[part].tolist(), strict=True)
@@ -117,10 +117,10 @@ def _price(row: Row, zone: Zone, limits: Limits) -> float:
 
 
 def _steps(ts: Instants) -> NDArray[np.int32]:
-    """Return the step of each row by the spacing of the rows, which are in order of time.
+    """Return the step of each row, found from the distances between the rows, which are in order of time.
 
-    A file of quarters may begin with days of hours (the market changed on 2025-10-01), so the two closest rows decide
-    for each delivery day. Single rows among quarters get their day's market time unit.
+    A file of quarters may begin with days of hours, because the market changed on 2025-10-01. So for each delivery day,
+    the two closest rows decide. Single rows among quarters get their day's market time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
     if _closest(ts) >= HOUR_S:
@@ -142,5 +142,5 @@ def _step_of_day(day: date, ts: Instants) -> int:
 
 
 def _closest(ts: Instants) -> float:
-    """Return the smallest distance between two rows in seconds, infinite with fewer than two rows."""
+    """Return the smallest distance between two rows in seconds. With fewer than two rows it is infinite."""
     return float(np.diff(ts).min()) if ts.size > 1 else inf

@@ -104,7 +104,7 @@ class Table:
         except csv.Error as error:
             raise self._unreadable(self._reader.line_num, error) from error
         except (UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
-            # The reader counts a line only after the file below it has delivered it.
+            # The reader counts a line only after it has received the line.
             raise self._unreadable(self._reader.line_num + 1, error) from error
 
     def _unreadable(self, line: int, error: Exception) -> ImportFileError:

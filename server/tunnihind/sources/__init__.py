@@ -1,6 +1,6 @@
 """Upstream sources of prices and covariates. Each implements one small Protocol.
 
-`base` says what a source must provide, and `configured` which sources an operator's settings name:
+`base` has the interface of a source. `configured` returns the sources that an operator's settings name:
 
 - `elering`: prices of all four zones, without a key; the most trusted source;
 - `entsoe` and `entsoe_forecasts` (their documents: `entsoe_xml`): a second source of prices, and day-ahead forecasts of

@@ -131,8 +131,8 @@ def day_sheets(
     """Sort quotes into sheets of the delivery days from `first` to `last`, and drop quotes of other days.
 
     The quotes may be in any order. A repeated quote is kept once. Two prices for one period are both kept, so that the
-    day is refused. A day with far too many quotes keeps only the first ones. If the answers don't give their `step_s`,
-    a day has hours if all its prices start on the hour.
+    day is refused. A day with far too many quotes keeps only the first quotes. If the answers don't give their
+    `step_s`, a day has hours if all its prices start on the hour.
     """
     ordered = sorted(set(quotes))
     sheets = []

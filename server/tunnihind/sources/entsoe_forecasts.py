@@ -79,7 +79,7 @@ class EntsoeForecasts:
         return dict(issues)
 
     async def _hourly(self, first: date, last: date) -> dict[str, HourlyMeans]:
-        """Return hourly means by name. A refused or unreadable zone does not affect the others."""
+        """Return hourly means by name. A refused or unreadable zone does not affect the other zones."""
         found: dict[str, HourlyMeans] = {}
         errors: list[SourceError] = []
         for zone in self._zones:

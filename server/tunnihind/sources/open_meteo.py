@@ -72,14 +72,14 @@ _BROKEN_OFF: Final = b"modelRunUnavailable"
 """An answer of status 200 that breaks off because the run is missing contains this text."""
 
 
-class Location(Struct):
+class PointAnswer(Struct):
     """One point's part of an answer: its columns of hourly values, by name. The column `time` has unix seconds."""
 
     hourly_units: dict[str, str]
     hourly: dict[str, tuple[float | None, ...]]
 
 
-_DECODER: Final = msgspec.json.Decoder(Location | tuple[Location, ...])
+_DECODER: Final = msgspec.json.Decoder(PointAnswer | tuple[PointAnswer, ...])
 
 type _Series = dict[str, IssuedSeries]
 
@@ -118,7 +118,7 @@ class OpenMeteo:
         return self._given_run is None or self._given_run != newest_known_run(now)
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest available run, or nothing if it was returned before. It counts as issued when it came.
+        """Return the newest available run, or nothing if it was returned before. The run counts as issued when it came.
 
         If no run of the last day is available, return the values of the forecast API. Raises SourceError.
         """
@@ -136,8 +136,8 @@ class OpenMeteo:
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the 00 UTC runs of the days from `first` to `last`.
 
-        Each counts as issued 6 hours after its initialisation. Missing runs are left out, and so are incomplete runs
-        that may still be extended. Requests are spaced to stay within the service's limit per minute. There are no runs
+        Each counts as issued 6 hours after its initialisation. Missing runs, and incomplete runs that may still be
+        extended, are left out. Requests are spaced to stay within the service's limit per minute. There are no runs
         before `history_since`. Raises SourceError.
         """
         now = self._clock.now()
@@ -247,7 +247,7 @@ def newest_known_run(now: float) -> int:
     return int(now - KNOWN_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
 
 
-def parse_locations(body: bytes) -> tuple[Location, ...]:
+def parse_locations(body: bytes) -> tuple[PointAnswer, ...]:
     """Parse an answer: a list of objects, or one object for a single point. Raises RunMissing, BadAnswer."""
     if _BROKEN_OFF in body[-1000:]:
         raise RunMissing(_SOURCE, "its answer broke off: there is no such run")
@@ -255,10 +255,10 @@ def parse_locations(body: bytes) -> tuple[Location, ...]:
         answer = _DECODER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadAnswer(_SOURCE, f"its forecast can't be read: {error}") from error
-    return (answer,) if isinstance(answer, Location) else answer
+    return (answer,) if isinstance(answer, PointAnswer) else answer
 
 
-def _hours(location: Location, start_ts: int) -> tuple[float | None, ...]:
+def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
     """Return the hours of an answer. Raises BadAnswer if they are not one hour apart, or begin on another day."""
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
@@ -270,7 +270,7 @@ def _hours(location: Location, start_ts: int) -> tuple[float | None, ...]:
 
 
 def _values(
-    location: Location, variable: WeatherVariable, hours: int, point: WeatherPoint
+    location: PointAnswer, variable: WeatherVariable, hours: int, point: WeatherPoint
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     """Return a variable's values, NaN if they are null or out of bounds."""
     unit = location.hourly_units.get(variable.name)

@@ -6,7 +6,7 @@ Everything is a pure function of time and a seed, for any instant from 1970 on. 
 - radiation follows the sun's height, and clouds that last about a day; temperature follows season, hour and weather;
 - load follows the Estonian clock, the weekend and the cold below 15 degrees;
 - residual load is load less wind and solar power, as a share of the mean load. The Baltic and the Finnish residual
-  loads are mixed by how well a zone is linked to each, and a supply curve turns the mix into a price. The price is
+  loads are mixed by how well a zone is linked to each. A supply curve turns the mix into a price. The price is
   multiplied by a level that drifts over months, and noise is added. It can be zero or less at midday in summer, and is
   very high on a cold evening without wind.
 """
@@ -33,7 +33,7 @@ _EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0
 _CLOCK: Final = ZoneInfo("Europe/Tallinn")
 """The clock of all four zones."""
 
-# Load by the hour of that clock, as a share of the day's mean.
+# The load in each hour of this clock, as a share of the day's mean.
 _LOAD_SHAPE: Final = (
     *(0.80, 0.77, 0.76, 0.76, 0.78, 0.84, 0.93, 1.04, 1.10, 1.10, 1.08, 1.07),
     *(1.06, 1.05, 1.04, 1.05, 1.09, 1.15, 1.19, 1.18, 1.13, 1.04, 0.95, 0.86),
@@ -48,7 +48,7 @@ _DRAWS: Final = 4
 class Noise:
     """Random numbers as a pure function of time, in named streams of mean 0 and variance 1.
 
-    A counter-based generator (Philox) makes the numbers of any stretch of time without the earlier ones. They are
+    A counter-based generator (Philox) makes the numbers of any time without making earlier numbers. The numbers are
     always the same.
     """
 
@@ -218,7 +218,10 @@ def load_shape(ts: Floats) -> Floats:
 
 
 def _power_curve(wind_speed: Floats) -> Floats:
-    """Return a wind farm's power as a share of its capacity: from 3 m/s, full from 12.5 m/s, off above 27 m/s."""
+    """Return a wind farm's share of its capacity.
+
+    It starts at 3 m/s, is full from 12.5 m/s, and is off above 27 m/s.
+    """
     return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
 
 

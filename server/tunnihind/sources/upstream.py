@@ -202,7 +202,8 @@ class Upstream:
     def redirected(self, configured: URL, asked: URL, location: str) -> URL:
         """Return the target address of a redirect.
 
-        Raises BadAnswer if its host is not the configured one, or its protocol neither the configured one nor https.
+        Raises BadAnswer if its host is not the configured host, or if its protocol is neither the configured one nor
+        https.
         """
         try:
             url = asked.join(URL(location))

@@ -182,7 +182,7 @@ def _chart(
 
 
 def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Iterator[Bar]:
-    """Yield the bars of known figures. A figure below zero gets a bar without height; the table has its value."""
+    """Yield the bars of known figures. A figure below zero gets a bar without height. The table shows its value."""
     for number, values in enumerate(months):
         width = slot * _BARS_SHARE / _SERIES
         for series, value in enumerate(values):

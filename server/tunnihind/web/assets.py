@@ -58,7 +58,7 @@ class Assets:
         return sorted(found)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Handle `GET /static/{digest}/{name}`; files of other versions are not found."""
+        """Handle `GET /static/{digest}/{name}`. Files of other versions are not found."""
         representations = self._representations.get(request.match_info["name"])
         if representations is None or request.match_info["digest"] != self.digest:
             raise web.HTTPNotFound

@@ -71,11 +71,11 @@ def days_from(
     tomorrow = today + timedelta(days=1)
     shown = (today, tomorrow, *(day for day in days if day > tomorrow))
     return tuple(
-        _summary(day_name(day, today), day, days.get(day, ()), current_ts, scenarios, display) for day in shown
+        _summary(relative_day(day, today), day, days.get(day, ()), current_ts, scenarios, display) for day in shown
     )
 
 
-def day_name(day: date, today: date) -> DayName:
+def relative_day(day: date, today: date) -> DayName:
     """Return the name of a day, seen from today; empty for a day that is named only by its date."""
     names: dict[int, DayName] = {0: "today", 1: "tomorrow"}
     return names.get((day - today).days, "")
@@ -185,7 +185,7 @@ class GridCell:
 
     @property
     def is_settled(self) -> bool:
-        """Whether no price of the hour is a forecast."""
+        """Whether all prices of the hour are settled."""
         return all(period.settled is not None for period in self.periods)
 
 
@@ -210,7 +210,7 @@ def grid(
     return tuple(
         GridRow(
             day,
-            day_name(day, today),
+            relative_day(day, today),
             day < today,
             tuple(shown[day]),
             len(shown[day]) * display.step_s >= _SHORTEST_DAY_S,

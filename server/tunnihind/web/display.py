@@ -90,8 +90,8 @@ class Vat:
 def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -> Vat:
     """Return the reader's choice of VAT.
 
-    For cents and for a household's price, the default is the legal rate. For EUR/MWh it is no VAT. An API rate of zero,
-    or equal to today's legal rate, is not a separate choice.
+    For cents and for a household's price, the default is the legal rate. For EUR/MWh, the default is no VAT. An API
+    rate of zero, or equal to today's legal rate, is not a separate choice.
     """
     lawful = vat_rate_at(market.vat_by_law, now)
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
@@ -149,7 +149,7 @@ class Display:
 
     @property
     def fees(self) -> Literal["market", "package", "own"]:
-        """Which fees the prices include: none, those of a network package, or the reader's own."""
+        """Which fees the prices include: none, a network package's fees, or the reader's own fees."""
         if self.options.tariff is None:
             return "market"
         return "package" if self.options.has_packages else "own"
@@ -161,7 +161,7 @@ class Display:
 
     @property
     def basis(self) -> str:
-        """The words for what the prices include: VAT, and all fees if the reader has entered them."""
+        """The words for the parts of the prices: VAT, and all fees if the reader has entered them."""
         return self._including("basis.{}")
 
     @property
@@ -194,7 +194,7 @@ class Display:
         return self.amount(period.eur_mwh, period.ts)
 
     def price(self, period: PricedPeriod) -> str:
-        """Write a period's price with the API's decimals; a forecast as a whole number."""
+        """Write a settled price with the API's decimals, or a forecast as a whole number."""
         return self._written(self.shown(period), [period], 2)
 
     def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:

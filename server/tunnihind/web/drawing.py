@@ -192,7 +192,7 @@ def _band(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> s
 
 
 def _path(points: Sequence[tuple[float, int]]) -> str:
-    """Join points by lines in relative coordinates, which compress to half the size of absolute ones."""
+    """Join points by lines in relative coordinates. They compress to half the size of absolute coordinates."""
     if not points:
         return ""
     ways = (f"{to[0] - start[0]:.1f} {to[1] - start[1]}" for start, to in pairwise(points))

@@ -131,7 +131,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Emptiness:
+class NoPricesNotice:
     """The reason why there are no prices, and what the operator can do."""
 
     title: str
@@ -146,7 +146,7 @@ def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> 
 
 def why_empty(
     data: ServedData, sources: Sequence[SourceState], now: int, display: Display, *, pipeline_expected: bool, mode: Mode
-) -> Emptiness:
+) -> NoPricesNotice:
     """Return why a server has no prices to show as of `now`: it has none at all, or its newest are old."""
     zone, texts, newest = data.market.zone, display.texts, data.newest_settled
     title, until = texts("empty"), ""
@@ -157,14 +157,14 @@ def why_empty(
     faults = [source.fault for source in of_prices if source.fault]
     if of_prices and len(faults) == len(of_prices):
         advice = tuple(texts(f"empty.do.{fault}") for fault in dict.fromkeys(faults))
-        return Emptiness(title, until + texts("empty.failing"), advice)
+        return NoPricesNotice(title, until + texts("empty.failing"), advice)
     if mode == "rehearsal":
         why = "rehearsal"
     elif of_prices:
         why = "held"
     else:
         why = "starting" if pipeline_expected else "passing"
-    return Emptiness(
+    return NoPricesNotice(
         title,
         until + texts(f"empty.{why}", **texts.names(zone)),
         (texts(f"empty.do.{why}", zone=zone, command=COMMAND),),

@@ -46,7 +46,7 @@ class PageOptions:
 
     The `zone` comes from the page's path and is not a parameter. In Estonia, a household's `package` and `margin` are
     added to the market's price. In other countries, `network` (by day), `night`, `other` and `margin` are added. All
-    are in c/kWh without VAT. With `price` asking for the market's price, nothing is added.
+    are in c/kWh without VAT. If `price` asks for the market's price, nothing is added.
 
     `lang` is the browser's language unless `names_lang` says that the address has it. `unknown` are the parameters with
     an unknown value.
@@ -97,7 +97,7 @@ class PageOptions:
 
     @property
     def tariff(self) -> Tariff | None:
-        """The tariff on top of the market's price; None if the reader has given no rates or asks for that price."""
+        """The tariff on top of the market's price; None if the reader gave no rates or asks for that price."""
         if self.price == "market" or not self.names_rates:
             return None
         if self.package:

@@ -117,7 +117,7 @@ class _Hour:
 
 @dataclass(frozen=True, slots=True)
 class _Usual:
-    """The mean and the highest hour of the days before today."""
+    """The mean price, and the highest price of an hour, of the days before today."""
 
     mean: float
     highest: float

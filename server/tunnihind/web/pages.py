@@ -298,7 +298,9 @@ class DashboardPage:
 
 
 def accuracy_page(site: Site, snapshot: Snapshot, surroundings: Callable[[], Surroundings], mode: Mode) -> Page:
-    """Return the page on the forecasts' accuracy. It is made once for each set of options until the data change.
+    """Return the page on the forecasts' accuracy.
+
+    The page is made once for each set of options, and again when the data change.
 
     The page raises StoreError before there is data.
     """

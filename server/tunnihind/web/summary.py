@@ -20,7 +20,7 @@ from tunnihind.web.drawing import Drawing, draw
 from tunnihind.web.household import Household, explain
 from tunnihind.web.next_time import cheapest_next
 from tunnihind.web.notices import (
-    Emptiness,
+    NoPricesNotice,
     Notice,
     SourceLine,
     SourceState,
@@ -88,7 +88,7 @@ class Summary:
     weather: WeatherStrip | None
     household: Household | None
     sources: tuple[SourceLine, ...]
-    emptiness: Emptiness | None
+    emptiness: NoPricesNotice | None
 
 
 def summarise(
@@ -152,7 +152,7 @@ def summarise(
 
 
 def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dict[int, PricedPeriod]:
-    """Return the hours or quarters of the last two weeks and all served ones ahead, as in the API."""
+    """Return the hours or quarters of the last two weeks, and all served periods ahead, as in the API."""
     since = now - now % step_s - DEFAULT_DAYS * DAY_S
     return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
 
@@ -175,7 +175,7 @@ def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: 
 
 
 def _holidays(market: Market, now: int) -> Iterator[str]:
-    """Yield a country's public holidays as ISO dates, including those of later days, because a page may stay open."""
+    """Yield a country's public holidays as ISO dates. Later days are included, because a page may stay open."""
     today = market.local(now).date()
     for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_BACK, _HOLIDAYS_AHEAD)):
         if is_holiday(day, market.country):

@@ -216,7 +216,7 @@ def _steps(tariff: Tariff, hours: range) -> Iterator[tuple[int, float]]:
 
 @lru_cache(maxsize=256)
 def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, float]]:
-    """Return a day's network rates, and its fees of state and system operator.
+    """Return a day's network rates, and the fees of the state and the system operator.
 
     It is cached, because a page asks for each hour.
     """

@@ -107,7 +107,7 @@ async def test_each_country_remembers_what_a_household_pays_there(browser: Brows
         await shows(page, written(5.2 + 1.25 + 0.5, 0))
         await page.get_by_role("link", name="Show market price").click()
         await shows(page, written(0, 0))
-        await page.get_by_role("link", name="Show with your fees").click()
+        await page.get_by_role("link", name="Show the price with your fees").click()
         await shows(page, written(5.2 + 1.25 + 0.5, 0))
         # Another household's view depends only on its address.
         await shows(await seen.show("/fi/?margin=1"), written(1, 0))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from custom_components.tunnihind.ledger.ledger import Ledger
-from custom_components.tunnihind.ledger.run import Run, amounts_by_day
+from custom_components.tunnihind.ledger.run import StartedWindow, amounts_by_day
 from custom_components.tunnihind.ledger.settled_prices import SettledPrices
 from custom_components.tunnihind.plans.outcome import Decision
 from custom_components.tunnihind.plans.settings import Horizon, Kind, PlanSettings
@@ -24,9 +24,9 @@ MACHINE = PlanSettings(duration_s=2 * HOUR_S)
 CAR = PlanSettings(duration_s=3 * HOUR_S, min_piece_s=HOUR_S, energy_kwh=7.0, power_kw=2.5)
 
 
-def run_of(*pieces: tuple[int, int], at_once: int = NIGHT, **more: object) -> Run:
+def run_of(*pieces: tuple[int, int], at_once: int = NIGHT, **more: object) -> StartedWindow:
     window = pieces[0][0], pieces[-1][1]
-    return replace(Run(window=window, pieces=pieces, at_once=at_once), **more)  # type: ignore[arg-type]
+    return replace(StartedWindow(window=window, pieces=pieces, at_once=at_once), **more)  # type: ignore[arg-type]
 
 
 def prices_of(*parts: float) -> SettledPrices:

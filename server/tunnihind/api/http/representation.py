@@ -85,7 +85,7 @@ class _MessageResponse(web.StreamResponse):
 
     @property
     def body_length(self) -> int:
-        """The size for the access log: the whole message, as with aiohttp."""
+        """The size for the access log. It counts the whole message, as aiohttp does."""
         return sum(map(len, self._message))
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:

@@ -41,7 +41,7 @@ _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-A
 def cached(body: Document, *fields: str) -> Document:
     """Return the answers of a cacheable resource: 200 with `body`, which comes from `content`, and 304.
 
-    Only this resource has the header `fields`.
+    `fields` are header fields that only this resource has.
     """
     return {
         "200": {"description": "The answer.", "headers": _fields(*_OF_CACHED, *fields), "content": body},
