@@ -63,7 +63,7 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# Tests whether a form has an entity, by the entity's key. Every form has the other entities.
+# For each entity's key, a test whether a form has that entity. Every form has the entities that are not listed.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),

@@ -104,7 +104,7 @@ class Settings:
         return tuple(MARKETS[zone].within(self.limits) for zone in self.zones)
 
     def path_of(self, zone: Zone) -> str:
-        """Return the path of a zone: empty for the first zone, such as `/lv` for a further one."""
+        """Return the path of a zone. It is empty for the first zone. A further zone has a path such as `/lv`."""
         return "" if zone == self.zones[0] else f"/{zone}"
 
     def at(self, zone: Zone) -> Self:

@@ -117,7 +117,8 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
     """Return each price's colour.
 
-    The scale's market prices are converted to household prices, on average over these periods.
+    The scale's bounds are market prices. Each is replaced by the mean household price that it would give in these
+    periods.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

@@ -192,7 +192,7 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     @property
     @override
     def last_reset(self) -> datetime | None:
-        """The time at which counting began. It keeps a sum that starts again at zero from looking like lost money."""
+        """The time at which counting began. Without it, a sum that restarts at zero would look like lost money."""
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None
         return moment(self.subject.account.since)

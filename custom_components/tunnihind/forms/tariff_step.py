@@ -122,7 +122,10 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts of a price, EUR/kWh, which add up to it. Zero parts are left out."""
+    """Return the parts of a price, EUR/kWh, which add up to it.
+
+    A part that is zero is left out, unless it is a known market price.
+    """
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
     lines[VAT] = charges.vat(market or 0.0)

@@ -117,7 +117,10 @@ class StartedWindow:
 
     @property
     def prices_needed(self) -> Piece:
-        """The time whose prices have to be settled: the days of the window, and of the same run if started at once."""
+        """The time whose prices must be settled.
+
+        It begins with the window's first day, or at `at_once` if that is earlier. It ends with the window's last day.
+        """
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:

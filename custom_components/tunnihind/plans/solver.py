@@ -216,7 +216,7 @@ def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search for pieces that together make `steps`, which is known to be possible."""
+    """A search for pieces of `steps` steps in total. Such pieces are known to exist."""
 
     span: Prices
     rest: Prices

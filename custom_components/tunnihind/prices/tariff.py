@@ -58,7 +58,8 @@ class TariffRow:
         return figure
 
 
-# In the options a row's figures have the same names. The options only have figures for which the row's form asked.
+# In the options, a row's figures have the names of these fields.
+# The options only have figures for which the row's form asked.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 

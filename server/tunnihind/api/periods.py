@@ -1,4 +1,4 @@
-"""The periods in answers, of any step: settled prices, and the forecast beside them."""
+"""The settled prices and the forecasts that answers show, by period. The periods can have any step."""
 
 import math
 from collections.abc import Iterator

@@ -68,9 +68,9 @@ class ServedData:
     - `series`: prices and forecasts by step.
     - `scenarios`: the price paths of the run of hours, None if it has none.
     - `accuracy`: the scores of the runs of the last weeks; `months`: the scores of each month.
-    - `held`: the sources' answers for the last days that were not accepted.
-    - `unconfirmed`: by zone and day, the source of prices of these days that no second source has confirmed. It is
-      empty if only one source is asked.
+    - `held`: the held-back answers of sources for the last days.
+    - `unconfirmed`: the source of each zone's prices of a day, if no second source has confirmed them. It is empty if
+      only one source is asked.
     - `version` and `change_id` change whenever any of these data change. A restored backup repeats versions, but every
       `change_id` is unique.
     """

@@ -14,7 +14,7 @@ _PATIENCE_S: Final = 5.0
 @click.command()
 @with_settings(ADDRESS)
 def healthcheck(settings: Settings) -> None:
-    """Check whether the server that listens with these options answers, and exit with 0 if it does."""
+    """Check whether the server with these options answers. Exit with 0 if it does."""
     connection = HTTPConnection(_local_address(settings.host), settings.port, timeout=_PATIENCE_S)
     try:
         connection.request("GET", "/healthz")

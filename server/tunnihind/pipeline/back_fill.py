@@ -235,7 +235,7 @@ def _forget_damaged(
 
 
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return the removed rows of a source whose weather run is still readable.
+    """Return a source's removed rows that still have a readable weather run.
 
     Rows with an unreadable run don't justify asking for all runs again.
     """

@@ -4,8 +4,8 @@ Recent runs and covariate issues are all kept. Each older day keeps two of each 
 because a forecast of the next day could have used it, and the last one of the day. Covariates also keep the last issue
 before the model's issue time. So the model trains on weather that is as fresh as in a live forecast. For the weather,
 the kept issues are the runs of 00 and 12 UTC. Each day's 00 UTC run is always kept. The same rule filters a source's
-archive before it is stored. Otherwise back-fill would add each day the rows that thinning deletes. The scores of runs
-are kept for ever. They take .3 MB a year.
+archive before it is stored. Otherwise thinning would delete rows, and back-fill would add them again each day. The
+scores of runs are kept for ever. They take .3 MB a year.
 
 In SQLite a year takes 32 MB: 7 for prices (140,000 quarters of four zones), 9 for runs (3 for hours, 6 for quarters),
 11 for weather (42 series) and 5 for ENTSO-E's forecasts (21 series). All recent rows are kept and take some 5 MB more.

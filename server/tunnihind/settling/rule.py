@@ -64,7 +64,7 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Claim:
-    """A witness, with the comparison of its source's newest answer to all settled prices."""
+    """A witness, with the comparison of its source's newest answer with all settled prices."""
 
     witness: Witness
     answer: Comparison
@@ -87,7 +87,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The comparison of a source's newest answer to the settled prices.
+    """The comparison of a source's newest answer with the settled prices.
 
     The answer `is_off` if it contradicts every settled day that it covers and has not stood for six hours.
     `contradicts` is true if one of those days is agreed. `detail` describes the first difference.

@@ -67,7 +67,7 @@ class CovariateBook:
         """Delete the superfluous issues of each series, and return how many rows were deleted. Raises StoreError."""
         issues: dict[str, dict[int, int | None]] = defaultdict(dict)
         with self._database.writing() as connection:
-            # Each series is thinned by itself, because they are not issued together.
+            # Each series is thinned by itself, because the series are not issued together.
             columns = table.c.name, table.c.issued_ts, table.c.run_ts
             is_sound = table.c.issued_ts.between(EARLIEST, LATEST)
             for name, issued_ts, run_ts in connection.execute(select(*columns).where(is_sound)):

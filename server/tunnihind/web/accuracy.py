@@ -45,7 +45,9 @@ class Trio(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The scores of forecasts made one number of days ahead, over the `days` delivery days that could be scored.
+    """The scores of the forecasts that were made a given number of days ahead.
+
+    They cover the `days` delivery days that could be scored.
 
     Errors are in EUR/MWh, and shares are fractions. The boiler's savings are in EUR a year without VAT.
     """
@@ -59,7 +61,7 @@ class Figures:
 
     @classmethod
     def of(cls, scores: WindowScores, ahead: int) -> Figures:
-        """Return the figures for one number of days ahead."""
+        """Return the figures for a given number of days ahead."""
         hourly = scores.by_days_ahead[ahead]
         plans = scores.decisions.by_days_ahead.get(ahead, {})
         boiler = plans.get(BOILER_HOURS, NO_PLANS)

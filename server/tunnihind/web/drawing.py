@@ -1,6 +1,6 @@
 """The chart that the server draws. Readers see it before a script has run, or without JavaScript.
 
-Coordinates are thousandths of the plot's width and height, with y downwards, so that the SVG can stretch.
+Coordinates are thousandths of the plot's width and height, so that the SVG can stretch. y points downwards.
 """
 
 from collections import defaultdict

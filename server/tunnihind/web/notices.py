@@ -59,7 +59,7 @@ def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
 
 
 def of_address(display: Display) -> Iterator[Notice]:
-    """Yield the notice that names the address's parameters with unknown values."""
+    """If the address has parameters with unknown values, yield a notice that names them."""
     if names := ", ".join(display.options.unknown):
         yield _notice("address", display, names=names)
 

@@ -21,8 +21,8 @@ _FEWEST_HOURS: Final = 6
 def anomalies(values: Floats) -> Floats:
     """Return vintages (issue days, ages, 24) minus the mean of all issues so far at each age.
 
-    The mean moves with the archive. At the archive's start, a fixed mean would act as a dummy for "there is a
-    forecast". Hours past a forecast's reach keep its last day mean, and this mean fades.
+    The mean moves with the archive. With a fixed mean, the anomalies at the archive's start would mainly show
+    whether there is a forecast at all. Hours past a forecast's reach keep its last day mean, and this mean fades.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)

@@ -88,7 +88,7 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return the prices up to row `row` by name. The rest of the state is computed from them."""
+        """Return each series of prices with its name, up to and including `row`. They determine the rest."""
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]

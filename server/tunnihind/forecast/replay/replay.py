@@ -1,7 +1,8 @@
 """Decides where the model's replay starts, which steps it takes, and how a kept state continues.
 
 Time is cut into eras of 16 weeks. A state belongs to one era. It is replayed from a fixed day before the era and
-refitted on fixed days. So a state continued day by day and one replayed from nothing are the same, bit by bit.
+refitted on fixed days. So a state is the same to the last bit, whether it is continued day by day or
+replayed from nothing.
 """
 
 from collections import OrderedDict
@@ -55,7 +56,7 @@ def history_start(newest: date) -> date:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A learner after the day `through`. It has the models, and by lead the issued forecasts and the level's shift.
+    """A learner after the day `through`: its models, and for each lead its issued forecasts and the level's shift.
 
     `issued` has shape (leads, days, 24), EUR/MWh; `shift` (leads,), asinh scale.
     """
@@ -147,7 +148,7 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Return the part of the first name that is kept. Return None if no name is kept."""
+        """Try the names in order, and return the first part that is kept. Return None if none is."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:

@@ -104,17 +104,17 @@ class PlanScores:
 
     @property
     def share(self) -> float:
-        """The share of the ideal saving that plans by the forecast brought. It is NaN if nothing could be saved."""
+        """The share of the ideal saving that plans made from the forecast reached; NaN if nothing could be saved."""
         return self._share(self.forecast)
 
     @property
     def baseline_share(self) -> float:
-        """The share that plans by the price one week earlier brought."""
+        """The share that plans made from the price one week earlier reached."""
         return self._share(self.baseline)
 
     @property
     def seven_day_mean_share(self) -> float:
-        """The share that plans by the mean of seven days brought."""
+        """The share that plans made from the seven-day mean reached."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:

@@ -114,7 +114,7 @@ class LiveScores:
 def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
     """Score runs as issued, in order of issue and then of days ahead. Days without an hour to score are left out.
 
-    Runs and `truth` must have the same step, so runs of quarters are scored by stored quarters.
+    Runs and `truth` must have the same step. Runs of quarters need the prices of quarters.
     """
     return [row for issued_on, run in sorted(morning_runs(runs).items()) for row in _scored(issued_on, run, truth)]
 

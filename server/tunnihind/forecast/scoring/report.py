@@ -1,4 +1,7 @@
-"""The report of a backtest. It has scores by lead, month and hour, tests against naive forecasts, and decisions."""
+"""The report of a backtest.
+
+It has scores by lead, by month and by hour. It also has tests against naive forecasts, and decisions.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
