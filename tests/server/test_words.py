@@ -131,7 +131,7 @@ def test_the_percent_sign_stands_next_to_its_number(language: str) -> None:
     assert found == []
 
 
-# What a language counts whole numbers by, as Unicode's CLDR has it.
+# The plural forms of whole numbers in each language, by Unicode's CLDR.
 PLURALS: Final = {"en": {"one", "other"}, "et": {"one", "other"}, "ru": {"one", "few", "many"}}
 # What programs read, besides what is filled in.
 CODE: Final = r"`[^`]*`|{\w+}|--[a-z-]+|\b\w+=\w*|/api/\w+"

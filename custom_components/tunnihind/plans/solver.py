@@ -9,13 +9,13 @@ One piece: the window has the whole duration without a gap, or there is no windo
 earliest.
 
 Split: the pieces have at least a given length and at most a given number. Together they have the whole duration, or as
-much of it as possible. The longest solution wins, then the cheapest, then the solution with the fewest pieces. Of two
-equal solutions, the one that uses the first differing quarter wins. Pieces that touch are one piece.
+much of it as possible. The longest solution wins, then the cheapest, then the solution with the fewest pieces. If two
+solutions are equal, the one that uses the first differing quarter wins. Pieces that touch are one piece.
 
 Earlier if nearly as cheap: a solution is near enough if its average exceeds the least average by at most the tolerance.
 The least average is for the same time in the whole span, past hours included. So a window can't slip from hour to hour
-because the best windows have passed. Of the solutions that are near enough, the one that ends first wins. A window in
-one piece that ends first also starts first. If several end first, or none is near enough, the rules above choose.
+because the best windows have passed. The near-enough solution that ends first wins. A window in one piece that ends
+first also starts first. If several end first, or none is near enough, the rules above choose.
 
 Later if nearly as cheap: this is the mirror image. The solution that starts last wins, and the rules above prefer late
 quarters to early ones.

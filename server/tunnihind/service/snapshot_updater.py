@@ -166,17 +166,18 @@ class SnapshotUpdater:
             data = None
             if self._shown is None or not seen.has_data_of(self._shown):
                 data = {zone: read_served_data(self._store, market, now) for zone, market in markets.items()}
-            return seen, data, {zone: self._read_surroundings(market, seen, now) for zone, market in markets.items()}
+            sources = read_sources(self._store)
+            around = {zone: replace(one, sources=sources) for zone, one in self.surroundings.items()}
+            if seen != self._shown:
+                around = {zone: self._with_weather(one, markets[zone], seen, now) for zone, one in around.items()}
+            return seen, data, around
 
-    def _read_surroundings(self, market: Market, seen: _StoreState, now: int) -> Surroundings:
-        """Return the surroundings of a market's pages, read again as far as they may have changed.
+    def _with_weather(self, around: Surroundings, market: Market, seen: _StoreState, now: int) -> Surroundings:
+        """Return the surroundings of a market's pages with the newest weather.
 
         The scores of the weather change once a day, and reading them takes a tenth of a second. So they are read once
         an hour.
         """
-        around = replace(self.surroundings[market.zone], sources=read_sources(self._store))
-        if seen == self._shown:
-            return around
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
             around = replace(around, weather_scores=read_weather_scores(self._store, market, now))

@@ -376,7 +376,7 @@ def test_a_deleted_plan_is_forgotten() -> None:
 def test_with_any_prices_the_sums_are_those_of_the_hours_that_ran(
     thousandths: list[int], plan: PlanSettings, off_at: int, off_for: int
 ) -> None:
-    """Home Assistant is off for a time. Of the missed time, only windows that had begun count."""
+    """Home Assistant is off for a time. For the missed time, only windows that had already begun count."""
     life = Life(plan, NIGHT, price_of=lambda start: thousandths[(start - NIGHT) // HOUR_S % 48] / 1_000)
     life.live(NIGHT + off_at * HOUR_S)
     life.restart()
