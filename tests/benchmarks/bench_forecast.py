@@ -112,7 +112,7 @@ def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
             ("an hour later", morning + DAY_S + 7 * HOUR_S),
         ):
             started = time.process_time()
-            archive = history.archive(store, forecaster, as_of)
+            archive = history.read_archive(store, forecaster, as_of)
             series = {name: issues for name, issues in archive.covariates.series.items() if wanted(name)}
             known = Archive(archive.prices, CovariateArchive(series)).as_of(as_of)
             read = time.process_time()

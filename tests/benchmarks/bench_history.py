@@ -109,7 +109,7 @@ async def serve_and_measure(store: Store, rounds: int) -> None:
         [
             ServedZone(
                 snapshot=snapshot,
-                read_prices=lambda start, end: store.prices.archive(start, end, zones=("ee",)).everything(),
+                read_prices=lambda start, end: store.prices.read_archive(start, end, zones=("ee",)).everything(),
             )
         ],
         clock,

@@ -180,7 +180,7 @@ def _on_paths(
 def main(database: str, first: datetime, last: datetime, every: int, plans: bool) -> None:
     """Print the scores of paths or of plans."""
     with Store(database) as store:
-        archive = store.archive()
+        archive = store.read_archive()
     prices = archive.prices.everything().of("ee")
     made = (one for number, one in enumerate(issues(archive, first.date(), last.date())) if number % every == 0)
     (judge_plans if plans else judge_paths)(made, prices)

@@ -48,7 +48,7 @@ class EveryFewDays:
 def forecasts(database: Path, zone: Zone, pattern: str, first: date, last: date, every: int) -> BacktestResult:
     """Backtest on the prices of a database and those covariates whose whole name matches a pattern."""
     with Store(f"sqlite:///{database}", read_only=True) as store:
-        archive = store.archive()
+        archive = store.read_archive()
     series = {name: issues for name, issues in archive.covariates.series.items() if re.fullmatch(pattern, name)}
     judged = Archive(archive.prices, CovariateArchive(series))
     return backtest(judged, EveryFewDays(TieredForecaster(MARKETS[zone]), every), first, last)

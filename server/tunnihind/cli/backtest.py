@@ -113,7 +113,7 @@ def _backtested(
     """Run the backtest with a progress bar. Raises StoreError if there is nothing to score."""
     model = forecaster(settings.market)
     with Store(settings.store_url, read_only=True) as store:
-        archive = store.archive(needed_since(model, day_start(first)))
+        archive = store.read_archive(needed_since(model, day_start(first)))
     with shown_progress() as progress:
         result = walk_forward(
             archive,

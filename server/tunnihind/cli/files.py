@@ -91,7 +91,7 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
     The market has traded quarters since 2025-10-01. For earlier days only hours are known.
     """
     with Store(settings.store_url, read_only=True) as store:
-        archive = store.prices.archive()
+        archive = store.prices.read_archive()
     history = archive.everything() if as_of is None else archive.as_of(as_of)
     periods = _periods(history, RESOLUTIONS[resolution])
     columns = ("ts", *ZONES)

@@ -58,7 +58,7 @@ def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Sta
 
     Raises StoreError.
     """
-    prices = store.prices.archive(zones=(market.zone,))
+    prices = store.prices.read_archive(zones=(market.zone,))
     settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest
     run = _rehearsed(store, market, now) if is_past else store.runs.newest(SeriesKey(market.zone, HOUR_S), now)
     return Status(

@@ -43,7 +43,7 @@ class KeptArchive:
     def __init__(self) -> None:
         self._kept: tuple[_State, int, Archive] | None = None
 
-    def archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
+    def read_archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
         """Return the history that a forecaster may use at an instant, or more. Raises StoreError."""
         since_ts, state = needed_since(forecaster, as_of), _State.of(store)
         if self._kept is not None:
@@ -52,6 +52,6 @@ class KeptArchive:
                 return archive
         # The old archive is dropped first, because two archives take too much memory.
         self._kept = None
-        archive = store.archive(since_ts, passing=partial(passing_runs, as_of=as_of))
+        archive = store.read_archive(since_ts, passing=partial(passing_runs, as_of=as_of))
         self._kept = state, since_ts, archive
         return archive

@@ -45,7 +45,7 @@ class Modeller(Protocol):
     async def runs(self, market: Market, as_of: int) -> Runs:
         """Return the forecasts made at an instant. Raises NothingToForecast, StoreError, WorkerError."""
 
-    async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
+    async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError."""
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
@@ -69,7 +69,7 @@ class _StoreForecaster:
 
     def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
         """Return the data known at an instant, from a history that reaches to `as_of`. Raises StoreError."""
-        return self._history.archive(store, self.forecaster, instant if as_of is None else as_of).as_of(instant)
+        return self._history.read_archive(store, self.forecaster, instant if as_of is None else as_of).as_of(instant)
 
 
 _HISTORY: Final = KeptArchive()
@@ -118,7 +118,7 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreSlice:
+class PastForecasts:
     """Some of the forecasts of past days that the scores need. The forecasts of `lacking` days are still missing.
 
     `past` is the value of `BacktestBook.state_of_past` before the forecasts were made.
@@ -133,9 +133,9 @@ _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
 """The forecasters of past days, kept from slice to slice until all forecasts are made."""
 
 
-def score_slice(
+def forecast_past_days(
     store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
-) -> ScoreSlice:
+) -> PastForecasts:
     """Make some of the forecasts that the scores of an instant need, either recent or older ones.
 
     The oldest days come first. At least one missing day is forecast. No day is begun after `slice_s` seconds. `model`
@@ -157,7 +157,7 @@ def score_slice(
     lacking = len(missing) - len(made)
     if not lacking:
         _PAST_FORECASTERS.clear()
-    return ScoreSlice(tuple(chain.from_iterable(made.values())), past, lacking)
+    return PastForecasts(tuple(chain.from_iterable(made.values())), past, lacking)
 
 
 def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[NextDay, ...]:
@@ -196,7 +196,7 @@ def _recent_prices(store: Store, as_of: int, zone: Zone) -> PriceHistory:
 
 def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
     """Return the prices for scoring, as known at an instant."""
-    return store.prices.archive(since, zones=(zone,)).as_of(as_of)
+    return store.prices.read_archive(since, zones=(zone,)).as_of(as_of)
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
@@ -233,7 +233,7 @@ class ProcessModeller:
         """Return the forecasts made at an instant. Raises NothingToForecast, StoreError, WorkerError."""
         return await self._work(partial(make_runs, market=market), as_of)
 
-    async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
+    async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError.
 
         The process of the hourly runs makes the recent forecasts, because it has learnt enough for them. A second
@@ -242,17 +242,17 @@ class ProcessModeller:
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
-            recent = await self._work(partial(score_slice, market=market, model=model, recent=True), as_of)
+            recent = await self._work(partial(forecast_past_days, market=market, model=model, recent=True), as_of)
             if recent.forecasts or not recent.lacking:
                 return recent
             self._recent_are_made.add(market.zone)
         older = await self._work(
-            partial(score_slice, market=market, model=model, recent=False), as_of, self._past_worker
+            partial(forecast_past_days, market=market, model=model, recent=False), as_of, self._past_worker
         )
         if not older.forecasts:
             self._past_worker.close()
             self._recent_are_made.discard(market.zone)
-            return await self.score_slice(market, as_of) if older.lacking else older
+            return await self.forecast_past_days(market, as_of) if older.lacking else older
         return older
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:

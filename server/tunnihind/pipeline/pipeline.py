@@ -332,7 +332,7 @@ class Pipeline:
         The next part continues from the stored forecasts, also after a restart. The last part records that all is done.
         """
         zone, model = market.zone, self._models[market.zone]
-        part = await self._modeller.score_slice(market, now)
+        part = await self._modeller.forecast_past_days(market, now)
         if part.forecasts:
             await asyncio.to_thread(self._store.backtests.add, model, zone, part.forecasts, past=part.past)
             return

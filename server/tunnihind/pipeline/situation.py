@@ -43,7 +43,7 @@ def read_situation(
     unconfirmed = {zone for zone, _ in store.unconfirmed(day_start(today))}
     recent = today - timedelta(days=CATCH_UP_DAYS)
     zones = tuple(market.zone for market in markets)
-    settled = store.prices.archive(day_start(recent), zones=zones).everything()
+    settled = store.prices.read_archive(day_start(recent), zones=zones).everything()
 
     def of_zone(zone: Zone) -> ZoneSituation:
         own = {case.day for case in held if case.zone == zone}

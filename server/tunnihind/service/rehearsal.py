@@ -33,7 +33,7 @@ class Rehearsal:
         Rehearsals of several markets at the same instant can share one `archive`.
         """
         model = forecaster(market)  # it learns from the back-casts, and the first run needs this learning
-        archive = archive or store.archive(needed_since(model, instant - HISTORY_S))
+        archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
         missing = list(_missing(archive, archived[HOUR_S], instant, model))

@@ -78,7 +78,7 @@ def _served(store: Store, player: Player, clock: Clock) -> ServedZone:
     zone = player.snapshot.market.zone
     return ServedZone(
         snapshot=player.snapshot,
-        read_prices=lambda start, end: store.prices.archive(start, end, zones=(zone,)).as_of(int(clock.now())),
+        read_prices=lambda start, end: store.prices.read_archive(start, end, zones=(zone,)).as_of(int(clock.now())),
         surroundings=lambda: player.surroundings,
     )
 

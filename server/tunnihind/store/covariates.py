@@ -87,7 +87,7 @@ class CovariateBook:
             self._state.stored_covariates(connection)
         return added
 
-    def archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
+    def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
         """Return the series that were issued from `since_ts` on, oldest first. Raises StoreError.
 
         Issues that are `passing` are left out, unless a row is damaged. A forecast leaves them out in any case.

@@ -95,7 +95,7 @@ class PriceBook:
             added += part
         return added
 
-    def archive(
+    def read_archive(
         self, since_ts: int | None = None, before_ts: int = END_HOUR + 1, *, zones: Sequence[Zone] = ZONES
     ) -> PriceArchive:
         """Return all versions of prices that begin from `since_ts` on and before `before_ts`. Raises StoreError."""

@@ -53,9 +53,9 @@ class Store:
         self.witnesses = WitnessBook(self.database, self.state)
         self.health = HealthBook(self.database)
 
-    def archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
+    def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
         """Return all data that a forecast may use from `since_ts` on, without `passing` issues. Raises StoreError."""
-        return Archive(self.prices.archive(since_ts), self.covariates.archive(since_ts, passing=passing))
+        return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
 
     def lease(self) -> Lease:
         """Return a new claim to the pipeline."""

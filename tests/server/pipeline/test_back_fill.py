@@ -190,7 +190,7 @@ async def test_a_server_that_runs_on_asks_for_the_year_again_only_now_and_then(s
 
 def weather_hours(store: Store) -> set[int]:
     """Return the hours of which a forecast of the day before is kept."""
-    issues = store.covariates.archive().series.get("wind_speed_100m@ee_west", ())
+    issues = store.covariates.read_archive().series.get("wind_speed_100m@ee_west", ())
     archived = [issue for issue in issues if issue.issued_ts < issue.start_ts]
     return {issue.start_ts + n * HOUR_S for issue in archived for n in range(issue.values.size)}
 

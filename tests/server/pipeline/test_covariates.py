@@ -34,7 +34,7 @@ def ingest_of(store: Store) -> CovariateIngest:
 
 
 def kept(store: Store, name: str) -> tuple[IssuedSeries, ...]:
-    return store.covariates.archive().series.get(name, ())
+    return store.covariates.read_archive().series.get(name, ())
 
 
 async def test_the_newest_forecast_is_kept_as_issued_now(store: Store) -> None:

@@ -42,68 +42,68 @@ def levels(archive: Archive) -> list[float]:
 
 def test_while_nothing_is_added_the_history_is_read_once(filled: Store) -> None:
     history = KeptArchive()
-    first = history.archive(filled, FORECASTER, NOW)
-    assert history.archive(filled, FORECASTER, NOW + HOUR_S) is first
+    first = history.read_archive(filled, FORECASTER, NOW)
+    assert history.read_archive(filled, FORECASTER, NOW + HOUR_S) is first
 
 
 def test_the_history_of_the_oldest_day_that_is_scored_serves_all_of_them(filled: Store) -> None:
     history = KeptArchive()
-    first = history.archive(filled, FORECASTER, NOW - SCORE_DAYS * DAY_S)
-    assert all(history.archive(filled, FORECASTER, NOW - days * DAY_S) is first for days in range(SCORE_DAYS))
+    first = history.read_archive(filled, FORECASTER, NOW - SCORE_DAYS * DAY_S)
+    assert all(history.read_archive(filled, FORECASTER, NOW - days * DAY_S) is first for days in range(SCORE_DAYS))
 
 
 def test_new_prices_are_seen_at_once(filled: Store) -> None:
     history = KeptArchive()
-    before = history.archive(filled, FORECASTER, NOW)
+    before = history.read_archive(filled, FORECASTER, NOW)
     store_quotes(filled, estonian_quotes(TODAY + timedelta(days=1), TODAY + timedelta(days=1)), NOW + 1)
-    after = history.archive(filled, FORECASTER, NOW)
+    after = history.read_archive(filled, FORECASTER, NOW)
     assert after.prices.ts.max() == before.prices.ts.max() + DAY_S
 
 
 def test_a_corrected_price_is_seen_at_once(filled: Store) -> None:
     history = KeptArchive()
-    history.archive(filled, FORECASTER, NOW)
+    history.read_archive(filled, FORECASTER, NOW)
     store_quotes(filled, estonian_quotes(TODAY, TODAY, level=75.0), NOW + 1)
-    assert history.archive(filled, FORECASTER, NOW).prices.eur_mwh.max() > 70
+    assert history.read_archive(filled, FORECASTER, NOW).prices.eur_mwh.max() > 70
 
 
 def test_a_new_forecast_of_a_covariate_is_seen_at_once(filled: Store) -> None:
     history = KeptArchive()
-    history.archive(filled, FORECASTER, NOW)
+    history.read_archive(filled, FORECASTER, NOW)
     filled.covariates.add({NAME: [wind(2.0, NOW)]})
-    assert levels(history.archive(filled, FORECASTER, NOW)) == [1.0, 2.0]
+    assert levels(history.read_archive(filled, FORECASTER, NOW)) == [1.0, 2.0]
 
 
 def test_a_forecast_that_is_given_anew_with_other_values_is_seen_at_once(filled: Store) -> None:
     history = KeptArchive()
-    history.archive(filled, FORECASTER, NOW)
+    history.read_archive(filled, FORECASTER, NOW)
     filled.covariates.add({NAME: [wind(3.0)]})
-    assert levels(history.archive(filled, FORECASTER, NOW)) == [3.0]
+    assert levels(history.read_archive(filled, FORECASTER, NOW)) == [3.0]
 
 
 def test_what_has_been_thinned_out_is_no_longer_seen(filled: Store) -> None:
     old = NOW - 70 * DAY_S
     filled.covariates.add({NAME: [wind(float(n), old + n * HOUR_S) for n in range(4, 8)]})
     history = KeptArchive()
-    assert levels(history.archive(filled, FORECASTER, NOW)) == [4.0, 5.0, 6.0, 7.0, 1.0]
+    assert levels(history.read_archive(filled, FORECASTER, NOW)) == [4.0, 5.0, 6.0, 7.0, 1.0]
     thin(filled, NOW)
-    assert len(levels(history.archive(filled, FORECASTER, NOW))) < 5
+    assert len(levels(history.read_archive(filled, FORECASTER, NOW))) < 5
 
 
 def test_an_earlier_instant_gets_the_history_that_it_needs(filled: Store) -> None:
     history, past = KeptArchive(), NOW - 60 * DAY_S
     assert (
-        history.archive(filled, FORECASTER, NOW + (FORECASTER.history_days + 4) * DAY_S).prices.ts.min()
+        history.read_archive(filled, FORECASTER, NOW + (FORECASTER.history_days + 4) * DAY_S).prices.ts.min()
         > NOW - 12 * DAY_S
     )
-    assert history.archive(filled, FORECASTER, past).prices.ts.min() < NOW - 99 * DAY_S
+    assert history.read_archive(filled, FORECASTER, past).prices.ts.min() < NOW - 99 * DAY_S
 
 
 def test_another_store_is_not_taken_for_the_last_one(filled: Store, tmp_path: Path) -> None:
     history = KeptArchive()
-    history.archive(filled, FORECASTER, NOW)
+    history.read_archive(filled, FORECASTER, NOW)
     with Store(f"sqlite:///{tmp_path / 'other.db'}") as other:
-        assert history.archive(other, FORECASTER, NOW).prices.ts.size == 0
+        assert history.read_archive(other, FORECASTER, NOW).prices.ts.size == 0
 
 
 def test_the_price_limits_of_the_settings_bound_the_run(filled: Store) -> None:

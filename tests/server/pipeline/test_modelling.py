@@ -129,12 +129,12 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)
     async with process_modeller(f"sqlite:///{database}") as modeller:
         # The last days are made by the process of the hourly runs.
-        recent = await modeller.score_slice(ESTONIA, NOW)
+        recent = await modeller.forecast_past_days(ESTONIA, NOW)
         assert recent.forecasts[0].issued_ts == instants[-2]
         assert past_child_of(modeller) is None
         note_made(instants[-2])
         # Older ones start another process in its place.
-        older = await modeller.score_slice(ESTONIA, NOW)
+        older = await modeller.forecast_past_days(ESTONIA, NOW)
         assert older.forecasts[0].issued_ts == instants[0]
         assert len(older.forecasts) / 2 + older.lacking == 88
         past_child = past_child_of(modeller)
@@ -144,10 +144,10 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
         assert await modeller.runs(ESTONIA, NOW) is not None
         assert past_child_of(modeller) is None
         assert wait_for_end(past_child)
-        assert (await modeller.score_slice(ESTONIA, NOW)).forecasts[0].issued_ts == instants[0]
+        assert (await modeller.forecast_past_days(ESTONIA, NOW)).forecasts[0].issued_ts == instants[0]
         # With all of them made it ends.
         note_made(instants[0])
-        assert (await modeller.score_slice(ESTONIA, NOW)).lacking == 0
+        assert (await modeller.forecast_past_days(ESTONIA, NOW)).lacking == 0
         assert past_child_of(modeller) is None
 
 
@@ -158,9 +158,9 @@ async def test_past_days_are_made_once_also_after_an_upgrade_in_place(
     earlier = "the model before the upgrade"
     monkeypatch.setattr("tunnihind.pipeline.modelling.model_identity", lambda _: earlier)
     async with process_modeller(f"sqlite:///{database}") as modeller:
-        first = await modeller.score_slice(ESTONIA, NOW)
+        first = await modeller.forecast_past_days(ESTONIA, NOW)
         assert filled.backtests.add(earlier, "ee", first.forecasts, past=first.past)
-        second = await modeller.score_slice(ESTONIA, NOW)
+        second = await modeller.forecast_past_days(ESTONIA, NOW)
     assert {one.issued_ts for one in first.forecasts}.isdisjoint(one.issued_ts for one in second.forecasts)
     assert second.lacking < first.lacking
 

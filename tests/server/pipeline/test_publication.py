@@ -49,7 +49,7 @@ class PublicationDay:
     def settled_at(self) -> int | None:
         """Return when the last of tomorrow's prices was stored."""
         tomorrow = self.today + timedelta(days=1)
-        rows = zip(self.store.prices.archive().ts, self.store.prices.archive().known_ts, strict=True)
+        rows = zip(self.store.prices.read_archive().ts, self.store.prices.read_archive().known_ts, strict=True)
         return max((int(known) for ts, known in rows if delivery_day(int(ts)) == tomorrow), default=None)
 
 
@@ -111,7 +111,7 @@ async def test_over_the_wire_todays_auction_comes_at_its_time(store: Store, sess
         source = EleringPrices(session, f"{server.url}/api")
         await live(pipeline_of(store, clock, prices=[source]), clock, local("2025-12-15 14:00"))
     assert max(hourly(store)) == max(quotes["ee"]) // HOUR_S * HOUR_S
-    archive = store.prices.archive()
+    archive = store.prices.read_archive()
     assert archive.as_of(publication_time(TOMORROW) - 1).of("ee").newest_day == TODAY
     assert archive.as_of(publication_time(TOMORROW) + MINUTE).of("ee").newest_day == TOMORROW
 

@@ -18,7 +18,7 @@ from tunnihind.forecast.scoring.backtest import NextDay, recent_score, score_ins
 from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.market import DAY_S, ESTONIA, HOUR_S, QUARTER_S, Limits, Market, day_start
 from tunnihind.pipeline import modelling
-from tunnihind.pipeline.modelling import accuracy, score_slice, scores
+from tunnihind.pipeline.modelling import accuracy, forecast_past_days, scores
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.store.prices import Price
 from tunnihind.store.store import Store
@@ -63,7 +63,7 @@ def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
     """Make all the forecasts that the score lacks; return in how many slices."""
     slices = 0
     for recent in (True, False):
-        while (part := score_slice(store, now, ESTONIA, MODEL, recent=recent, slice_s=slice_s)).forecasts:
+        while (part := forecast_past_days(store, now, ESTONIA, MODEL, recent=recent, slice_s=slice_s)).forecasts:
             assert store.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
             slices += 1
     return slices
@@ -71,7 +71,7 @@ def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
 
 def test_the_kept_forecasts_are_scored_as_if_made_at_once(filled: Store, asked: list[int]) -> None:
     assert work_off(filled, slice_s=0.0) == 90
-    archive, truth = filled.archive(), filled.prices.archive(zones=("ee",)).as_of(NOW).of("ee")
+    archive, truth = filled.read_archive(), filled.prices.read_archive(zones=("ee",)).as_of(NOW).of("ee")
     known = map(archive.as_of, score_instants(truth, NOW))
     at_once = [NextDay.of(run, one) for one in known if (run := QuickModel(ESTONIA).forecast(one))]
     found = scores(filled, NOW, ESTONIA, MODEL)[HOUR_S]
@@ -88,7 +88,7 @@ def test_quarters_are_scored_from_the_same_forecasts_where_they_are_known(store:
     assert len(asked) == len(set(asked))
     kept = store.backtests.kept(MODEL, QUARTERS)
     assert kept.keys() == store.backtests.kept(MODEL, HOURS).keys()
-    truth = store.prices.archive(zones=("ee",)).as_of(NOW).of("ee", QUARTER_S)
+    truth = store.prices.read_archive(zones=("ee",)).as_of(NOW).of("ee", QUARTER_S)
     found = scores(store, NOW, ESTONIA, MODEL)
     assert found[QUARTER_S] is not None
     assert found[QUARTER_S] == recent_score(kept.values(), truth)
@@ -160,7 +160,7 @@ def test_new_weather_costs_no_forecast(filled: Store, asked: list[int]) -> None:
 
 
 def test_what_was_made_while_more_became_known_is_not_kept(filled: Store, asked: list[int]) -> None:
-    part = score_slice(filled, NOW, ESTONIA, MODEL, recent=True, slice_s=0.0)
+    part = forecast_past_days(filled, NOW, ESTONIA, MODEL, recent=True, slice_s=0.0)
     filled.prices.add([Price("lv", day_start(TODAY), HOUR_S, 1.0)], source="import", seen_ts=NOW)
     assert not filled.backtests.add(MODEL, "ee", part.forecasts, past=part.past)
     assert filled.backtests.kept(MODEL, HOURS) == {}
@@ -208,13 +208,13 @@ class SlicingModeller(InProcessModeller):
         self.done.append("run")
         return await super().runs(market, as_of)
 
-    async def score_slice(self, market: Market, as_of: int) -> modelling.ScoreSlice:
+    async def forecast_past_days(self, market: Market, as_of: int) -> modelling.PastForecasts:
         self.done.append("slice")
-        late = score_slice(self.store, as_of, market, MODEL, recent=True, slice_s=self.slice_s)
+        late = forecast_past_days(self.store, as_of, market, MODEL, recent=True, slice_s=self.slice_s)
         return (
             late
             if late.forecasts
-            else score_slice(self.store, as_of, market, MODEL, recent=False, slice_s=self.slice_s)
+            else forecast_past_days(self.store, as_of, market, MODEL, recent=False, slice_s=self.slice_s)
         )
 
 
@@ -262,9 +262,9 @@ class SlowModeller(SlicingModeller):
         self.slow = slow
         self.was_ended = False
 
-    async def score_slice(self, market: Market, as_of: int) -> modelling.ScoreSlice:
+    async def forecast_past_days(self, market: Market, as_of: int) -> modelling.PastForecasts:
         await self._begin("slice")
-        return await super().score_slice(market, as_of)
+        return await super().forecast_past_days(market, as_of)
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
         await self._begin("accuracy")

@@ -89,7 +89,7 @@ def pipeline_from(
 
 def kept(store: Store) -> dict[date, IssuedSeries]:
     """Return the first run of each day that is kept, by day; each only once."""
-    issues = store.covariates.archive().series.get(NAME, ())
+    issues = store.covariates.read_archive().series.get(NAME, ())
     runs = [issue for issue in issues if issue.run_ts is not None and issue.run_ts % DAY_S == 0]
     assert len({issue.run_ts for issue in runs}) == len(runs)
     return {day_of(issue.run_ts or 0): issue for issue in runs}
@@ -148,10 +148,12 @@ async def test_history_is_known_six_hours_after_its_runs_and_live_when_it_came(
     for day, issue in kept(store).items():
         assert issue.issued_ts == utc_midnight(day) + KNOWN_AFTER_S
     (newest,) = [
-        issue for issue in store.covariates.archive().series[NAME] if issue.run_ts == NOW // DAY_S * DAY_S + 12 * HOUR_S
+        issue
+        for issue in store.covariates.read_archive().series[NAME]
+        if issue.run_ts == NOW // DAY_S * DAY_S + 12 * HOUR_S
     ]
     assert newest.issued_ts >= NOW
-    before = store.covariates.archive().as_of(NOW - 1).series[NAME]
+    before = store.covariates.read_archive().as_of(NOW - 1).series[NAME]
     assert max(issue.run_ts or 0 for issue in before) == utc_midnight(TODAY)
 
 

@@ -85,7 +85,7 @@ def errors(run: Run) -> Floats:
 
 
 def without_weather(model: TieredForecaster, store: Store, run: Run) -> Run:
-    known = store.archive(needed_since(model, run.made_at)).as_of(run.made_at)
+    known = store.read_archive(needed_since(model, run.made_at)).as_of(run.made_at)
     blind = model.forecast(replace(known, covariates=CovariateArchive()))
     assert blind is not None
     return blind

@@ -14,7 +14,7 @@ from tests.support.upstreams.elering import flat_quotes
 from tests.support.upstreams.sources import ScriptedPrices
 from tunnihind.forecast.identity import model_identity
 from tunnihind.market import ESTONIA, FINLAND, HOUR_S, Market, SeriesKey, Zone, day_start
-from tunnihind.pipeline.modelling import ScoreSlice
+from tunnihind.pipeline.modelling import PastForecasts
 from tunnihind.pipeline.schedule import Job
 from tunnihind.store.store import Store
 
@@ -91,14 +91,14 @@ class SlowModeller(InProcessModeller):
         self.scored: list[Zone] = []
         self._scoring = 0
 
-    async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
+    async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         self.scored.append(market.zone)
         self._scoring += 1
         for _ in range(100):
             await asyncio.sleep(0)
         assert self._scoring == 1
         self._scoring -= 1
-        return await super().score_slice(market, as_of)
+        return await super().forecast_past_days(market, as_of)
 
 
 async def test_a_zone_is_scored_to_the_end_before_the_next_one_begins(

@@ -281,7 +281,7 @@ async def test_answers_go_on_from_memory_without_a_database_and_catch_up_when_it
                 assert body["forecast"][0]["ts"] == now + HOUR_S
                 assert len(json.loads(replica.snapshot.series(14, "identity").body)["actuals"]) == 24
             with pytest.raises(StoreLost, match=r"can't (read|connect to) the database") as lost:
-                replica.store.prices.archive()
+                replica.store.prices.read_archive()
             assert lost.value.reason == "the database server can't be reached"
             await asyncio.to_thread(own_server.start)
             writer.state.record_refresh(NOW + 60)

@@ -271,7 +271,7 @@ def test_a_wrong_first_fill_goes_with_its_forecasts_when_both_are_right(store: S
     assert trial.shows(TODAY) == "right"
     assert outcomes[-1].wrong_since == at("14:00")
     assert store.runs.newest(HOURS) is None
-    archive = store.prices.archive()
+    archive = store.prices.read_archive()
     assert [int(ts) for ts in archive.ts[archive.ts < day_end(old)]] == [day_start(old) + HOUR_S]
     assert archive.as_of(at("14:10")).of("ee").newest_day == TODAY, "as of no instant was the wrong tomorrow known"
     known = archive.as_of(at("14:10")).of("ee")

@@ -116,7 +116,7 @@ def test_every_as_of_view_of_the_store_is_what_was_known_then(
     store, book = emptied(memory_store), SlowBook()
     for prices, seen in answers:
         assert store.prices.add(prices, source="a", seen_ts=seen) == book.add(prices, seen)
-    archive, recent = store.prices.archive(), store.prices.archive(MIDNIGHT)
+    archive, recent = store.prices.read_archive(), store.prices.read_archive(MIDNIGHT)
     for instant in book.instants():
         assert_same(archive.as_of(instant), book, instant)
         assert_same(recent.as_of(instant), book, instant, since=MIDNIGHT)
@@ -184,10 +184,10 @@ def test_covariates_are_a_union_in_which_the_later_value_stands(
     expected: dict[_Cell, float] = {}
     for answer in [*answers, *answers]:
         assert store.covariates.add(answer) == laid_over(expected, answer)
-    archive = store.covariates.archive()
+    archive = store.covariates.read_archive()
     assert cells(archive) == expected
     for instant in range(MIDNIGHT - HOUR_S, MIDNIGHT + 12 * HOUR_S, HOUR_S // 2):
         seen = {cell: value for cell, value in expected.items() if cell[1] <= instant}
         assert cells(archive.as_of(instant)) == seen
         still_to_come = expected.items() - seen.items()
-        assert cells(store.covariates.archive(instant + 1)).items() == still_to_come
+        assert cells(store.covariates.read_archive(instant + 1)).items() == still_to_come

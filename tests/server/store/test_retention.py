@@ -67,7 +67,7 @@ def made(store: Store) -> list[int]:
 
 
 def issued(store: Store) -> dict[str, set[int]]:
-    return {name: {one.issued_ts for one in issues} for name, issues in store.covariates.archive().series.items()}
+    return {name: {one.issued_ts for one in issues} for name, issues in store.covariates.read_archive().series.items()}
 
 
 @given(runs=_instants, covariates=st.dictionaries(_names, _issues.filter(bool)))

@@ -160,7 +160,7 @@ def test_a_replica_goes_on_beside_a_newer_version_that_has_only_added(
                 # The one that was there first has to get by with new connections too.
                 replica.database.system.engine.dispose()
                 assert [one.made_at for one in replica.runs.since(HOURS, 0)] == [SEEN]
-                assert list(replica.prices.archive().everything().of("ee"))
+                assert list(replica.prices.read_archive().everything().of("ee"))
         database.close()
 
 

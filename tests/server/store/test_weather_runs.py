@@ -28,11 +28,11 @@ def run(run_ts: int, issued_ts: int | None = None, value: float = 2.0) -> Issued
 
 
 def issues(store: Store, name: str = NAME) -> tuple[IssuedSeries, ...]:
-    return store.covariates.archive().series.get(name, ())
+    return store.covariates.read_archive().series.get(name, ())
 
 
 def runs_at(store: Store, instant: int) -> list[int | None]:
-    return [issue.run_ts for issue in store.covariates.archive().as_of(instant).series.get(NAME, ())]
+    return [issue.run_ts for issue in store.covariates.read_archive().as_of(instant).series.get(NAME, ())]
 
 
 def test_a_run_comes_back_with_its_name(store: Store) -> None:
@@ -73,8 +73,8 @@ def test_read_for_an_instant_it_is_what_forecasts_look_at_from_then_on_and_half_
     store.covariates.add({NAME: issues_kept})
     as_of = RUN + 15 * DAY_S + 13 * HOUR_S
     everything, needed = (
-        store.covariates.archive(),
-        store.covariates.archive(passing=partial(passing_runs, as_of=as_of)),
+        store.covariates.read_archive(),
+        store.covariates.read_archive(passing=partial(passing_runs, as_of=as_of)),
     )
     assert len(needed.series[NAME]) < 0.5 * len(everything.series[NAME])
     mornings = [RUN + day * DAY_S + 9 * HOUR_S for day in range(2, 20)]
@@ -95,7 +95,7 @@ def test_read_for_an_instant_a_damaged_run_does_not_take_the_place_of_the_one_be
     as_of = RUN + 3 * DAY_S
     with store.database.writing() as connection:
         connection.execute(update(covariates).where(covariates.c.issued_ts == RUN + 8 * HOUR_S).values(series=b"\0"))
-    needed = store.covariates.archive(passing=partial(passing_runs, as_of=as_of)).series[NAME]
+    needed = store.covariates.read_archive(passing=partial(passing_runs, as_of=as_of)).series[NAME]
     assert [issue.run_ts for issue in needed] == [RUN, RUN + DAY_S]
 
 
@@ -121,7 +121,7 @@ def test_of_old_days_the_first_run_is_kept_and_what_was_newest_when_a_forecast_l
     looks = [day + look for day in days for look in (9 * HOUR_S, 11 * HOUR_S - 1, 23 * HOUR_S - 1)]
 
     def newest(instant: int) -> int | None:
-        found = store.covariates.archive().as_of(instant).series.get(NAME, ())
+        found = store.covariates.read_archive().as_of(instant).series.get(NAME, ())
         return max((issue.issued_ts for issue in found), default=None)
 
     before = [newest(look) for look in looks]

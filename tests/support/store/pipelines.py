@@ -19,7 +19,7 @@ from tunnihind.forecast.run import Run, Runs, Scenarios
 from tunnihind.forecast.scenarios.scenarios import scenarios_of
 from tunnihind.forecast.scoring.live_scores import LiveScores
 from tunnihind.market import ESTONIA, HOUR_S, QUARTER_S, Limits, Market, Zone, delivery_day
-from tunnihind.pipeline.modelling import ScoreByStep, ScoreSlice, accuracy, make_runs, score_slice, scores
+from tunnihind.pipeline.modelling import PastForecasts, ScoreByStep, accuracy, forecast_past_days, make_runs, scores
 from tunnihind.pipeline.observer import Observer
 from tunnihind.pipeline.pipeline import Pipeline
 from tunnihind.price_series import PriceSeries
@@ -48,9 +48,9 @@ class StubModeller:
             raise self.errors.popleft()
         return plain_runs(as_of, market.zone)
 
-    async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
+    async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         self.scored_at.append(as_of)
-        return ScoreSlice((), 0, 0)
+        return PastForecasts((), 0, 0)
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
         assert self.scored_at[-1] == as_of
@@ -70,9 +70,13 @@ class InProcessModeller:
     async def runs(self, market: Market, as_of: int) -> Runs:
         return make_runs(self._store, as_of, market)
 
-    async def score_slice(self, market: Market, as_of: int) -> ScoreSlice:
-        late = score_slice(self._store, as_of, market, model_identity(market), recent=True)
-        return late if late.forecasts else score_slice(self._store, as_of, market, model_identity(market), recent=False)
+    async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
+        late = forecast_past_days(self._store, as_of, market, model_identity(market), recent=True)
+        return (
+            late
+            if late.forecasts
+            else forecast_past_days(self._store, as_of, market, model_identity(market), recent=False)
+        )
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
         return scores(self._store, as_of, market, model_identity(market))

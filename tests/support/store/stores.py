@@ -87,7 +87,7 @@ def store_quotes(store: Store, quotes: Quotes, seen_ts: int, *, source: str = "t
 
 def hourly(store: Store, zone: Zone = "ee") -> dict[int, float]:
     """Return the settled hours of a zone as the API would serve them."""
-    return dict(store.prices.archive().everything().of(zone))
+    return dict(store.prices.read_archive().everything().of(zone))
 
 
 def unsettled_days(store: Store, first: date, last: date) -> list[date]:
