@@ -14,7 +14,6 @@ from tunnihind.forecast.known_days.grid import by_hour, days_between
 from tunnihind.forecast.known_days.known_days import KnownDays, newest_whole_day
 from tunnihind.forecast.known_days.price_state import to_eur
 from tunnihind.forecast.known_days.season import SeasonCache
-from tunnihind.forecast.known_days.vintages import VintageCache
 from tunnihind.forecast.last_weeks_mean import LastWeeksMean
 from tunnihind.forecast.point.model import ENOUGH_DAYS, PointModel
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
@@ -64,7 +63,6 @@ class TieredForecaster:
     market: Market
     model: PointModel = RidgesAndKernel
     keeper: LearntKeeper | None = field(default=None, repr=False)
-    _vintages: VintageCache = field(default_factory=VintageCache, repr=False)
     _seasons: SeasonCache = field(init=False, repr=False)
     _replays: Replays = field(init=False, repr=False)
     _last: tuple[Run, IssuedHours] | None = field(default=None, init=False, repr=False)
@@ -154,7 +152,7 @@ class TieredForecaster:
         if newest is None:
             return None
         era = era_start(newest)
-        days = KnownDays.of(known, self.market, history_start(newest), newest, self._vintages, self._seasons, era)
+        days = KnownDays.of(known, self.market, history_start(newest), newest, self._seasons, era)
         if days is None or days.newest < MIN_HISTORY_DAYS or days.newest + LEADS <= days.today:
             return None
         era_row = days.grid.index(era)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS, Drivers, joined, make_drivers, usual_hours
+from tunnihind.forecast.known_days.drivers import MIN_ISSUE_DAYS, Drivers, by_part, joined, make_drivers, usual_hours
 from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_units, quantity, unknown_names
 from tunnihind.forecast.known_days.vintages import Singles
 from tunnihind.sources.entsoe import AREAS
@@ -16,7 +16,8 @@ RNG = np.random.default_rng(5)
 
 def drivers_of(far: Mapping[str, Singles], near: Mapping[str, Singles], fit_row: int = DAYS - 1) -> Drivers:
     """Make drivers on the last day of the grid."""
-    return make_drivers(far, near, DAYS - 1, fit_row)
+    parts = ({name: far[name] for name in names} for names in by_part(far))
+    return make_drivers(parts, near, DAYS - 1, fit_row)
 
 
 def far(scale: float = 1000.0) -> Singles:
@@ -184,9 +185,10 @@ def test_points_say_nothing_more_where_the_megawatts_of_their_zone_are_known() -
 
 
 def test_drivers_are_made_in_less_memory_than_the_weather_takes() -> None:
-    weather = {covariate_name(variable, point): far() for variable in VARIABLES for point in POINTS}
+    names = [covariate_name(variable, point) for variable in VARIABLES for point in POINTS]
+    weather = ({name: far() for name in part} for part in by_part(names))
     tracemalloc.start()
-    drivers_of(weather, {})
+    make_drivers(weather, {}, DAYS - 1, DAYS - 1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 0.75 * sum(values.nbytes for values in weather.values())
+    assert peak < 0.75 * len(names) * far().nbytes

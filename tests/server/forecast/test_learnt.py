@@ -16,7 +16,6 @@ from tunnihind.forecast.columns.lead import LeadColumns
 from tunnihind.forecast.known import Archive, Floats, IssuedSeries, Known
 from tunnihind.forecast.known_days.known_days import KnownDays
 from tunnihind.forecast.known_days.season import SeasonCache
-from tunnihind.forecast.known_days.vintages import VintageCache
 from tunnihind.forecast.point.model import Fit, Learning, PointModel
 from tunnihind.forecast.point.ridges_and_kernel import RidgesAndKernel
 from tunnihind.forecast.replay.learner import Learner, RowBlocks
@@ -59,7 +58,7 @@ def archive() -> Archive:
 def columns_of(known: Known) -> LeadColumns:
     newest = known.prices.of("ee").newest_day
     assert newest is not None
-    days = KnownDays.of(known, ESTONIA, FIRST, newest, VintageCache(), SeasonCache(), era_start(newest))
+    days = KnownDays.of(known, ESTONIA, FIRST, newest, SeasonCache(), era_start(newest))
     assert days is not None
     return LeadColumns.of(days, days.lag, days.newest - 40)
 

@@ -14,11 +14,11 @@ from tunnihind.forecast.known_days.vintages import (
     WEEK_AGES,
     Frame,
     Singles,
-    VintageCache,
     issue_instants,
     newest_issue,
     reach_s,
     vintages,
+    vintages_by_name,
     without_passing_runs,
 )
 from tunnihind.market import DAY_S, HOUR_S, day_start, delivery_day
@@ -116,27 +116,6 @@ def test_how_fresh_and_how_far_reaching_forecasts_are() -> None:
     assert reach_s(issues) == 2 * HOUR_S
 
 
-@given(cut=st.integers(2, TODAY), seed=st.integers(0, 1000))
-def test_a_book_that_goes_on_holds_what_one_made_anew_holds(cut: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    issues = tuple(
-        issue(ts, ts + int(rng.integers(-3, 5)) * HOUR_S, *rng.normal(size=rng.integers(1, 200)))
-        for ts in sorted(int(INSTANTS[0]) // HOUR_S * HOUR_S + rng.integers(0, TODAY * 24, 20) * HOUR_S)
-    )
-    book = VintageCache()
-    for today in (cut - 1, cut):
-        as_of = int(INSTANTS[today])
-        known = CovariateArchive({"fi_wind_mw": issues}).as_of(as_of)
-        if "fi_wind_mw" not in known.series:
-            return
-        instants = issue_instants(GRID, as_of, today)
-        going_on, fresh = (
-            made.of(["fi_wind_mw"], known, GRID, instants, WEEK_AGES, 0)["fi_wind_mw"]
-            for made in (book, VintageCache())
-        )
-        assert np.array_equal(going_on, fresh, equal_nan=True)
-
-
 @given(seed=st.integers(0, 1000), covariates=st.integers(2, 10), apart=st.booleans())
 def test_covariates_that_were_issued_together_are_what_each_is_alone(seed: int, covariates: int, apart: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -155,19 +134,10 @@ def test_covariates_that_were_issued_together_are_what_each_is_alone(seed: int, 
         for number in range(covariates)
     }
     archive = CovariateArchive(series)
-    together = VintageCache().of(series, archive, GRID, INSTANTS, WEEK_AGES, 0)
+    frame = Frame.of(GRID, INSTANTS, range(TODAY + 1), WEEK_AGES)
+    together = vintages_by_name(series, archive, frame)
     for name in series:
-        alone = VintageCache().of([name], archive, GRID, INSTANTS, WEEK_AGES, 0)
-        assert together[name].tobytes() == alone[name].tobytes()
-
-
-def test_a_book_notices_that_the_past_has_changed() -> None:
-    target = hour_of(6, 5)
-    book = VintageCache()
-    for value in (1.0, 2.0):
-        archive = CovariateArchive({"fi_wind_mw": (issue(int(INSTANTS[4]), target, value),)})
-        found = book.of(["fi_wind_mw"], archive, GRID, INSTANTS, WEEK_AGES, 0)["fi_wind_mw"]
-        assert found[4, 3, 5] == pytest.approx(value)
+        assert together[name].tobytes() == vintages_by_name([name], archive, frame)[name].tobytes()
 
 
 def weather_runs(days: int, *, delays: Sequence[int] = (300,)) -> tuple[IssuedSeries, ...]:

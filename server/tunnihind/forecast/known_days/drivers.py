@@ -6,9 +6,9 @@ power of the Baltic states. If a part is unknown for the first day to forecast, 
 past days. The other parts still help.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from typing import Final
 
 import numpy as np
@@ -44,9 +44,12 @@ class Drivers:
     has_next_day_only: bool
 
 
-def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles], today: int, fit_row: int) -> Drivers:
-    """Combine the vintages of covariates that the model can read. Other names are ignored.
+def make_drivers(
+    far: Iterable[Mapping[str, Singles]], near: Mapping[str, Singles], today: int, fit_row: int
+) -> Drivers:
+    """Combine the vintages of covariates.
 
+    `far` yields the covariates of one region and kind at a time (`by_part`). They are never all in memory at once.
     `today` is the row of the day of issue. Regressions on the past use the days up to row `fit_row`. This row seldom
     moves, so the values of past days stay as they are.
     """
@@ -54,9 +57,9 @@ def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles], today:
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
     far_drivers: dict[str, _Driver] = {}
     of_week: dict[tuple[str, str], _Part] = {}
-    # Regions are taken one after another, to save memory.
-    for of_region in _by_region(far):
-        week = {part.key: part for part in _parts(of_region) if np.isfinite(part.values[today, 2]).any()}
+    parts = (part for part in chain.from_iterable(map(_parts, far)) if np.isfinite(part.values[today, 2]).any())
+    for _, of_region in groupby(parts, key=lambda part: part.key[0]):
+        week = {part.key: part for part in of_region}
         far_drivers |= _far_drivers(week, next_day, fit_row)
         of_week |= _next_day_of(week, next_day, today + 1, fit_row)
     near_drivers = _near_drivers(of_week | live_next_day)
@@ -68,12 +71,14 @@ def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles], today:
     )
 
 
-def _by_region(covariates: Mapping[str, Singles]) -> Iterable[dict[str, Singles]]:
-    regions: dict[str, dict[str, Singles]] = {}
-    for name in sorted(covariates):
+def by_part(names: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the names of covariates of one region and kind at a time. Names that the model can't read are left out."""
+    regions: dict[str, dict[str, list[str]]] = {}
+    for name in sorted(names):
         if (meaning := quantity(name)) is not None:
-            regions.setdefault(meaning.region, {})[name] = covariates[name]
-    return regions.values()
+            regions.setdefault(meaning.region, {}).setdefault(meaning.kind, []).append(name)
+    for kinds in regions.values():
+        yield from kinds.values()
 
 
 def _next_day_of(

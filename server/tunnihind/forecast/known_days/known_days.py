@@ -1,13 +1,15 @@
 """Turns the known data into the inputs of a point model: prices, season, and fresh covariates."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final
+from operator import attrgetter
+from typing import Final, Self
 
 import numpy as np
 
 from tunnihind.forecast.known import CovariateArchive, Known
-from tunnihind.forecast.known_days.drivers import Drivers, by_delivery_day, make_drivers
+from tunnihind.forecast.known_days.drivers import Drivers, by_delivery_day, by_part, make_drivers
 from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.forecast.known_days.price_state import PriceState
 from tunnihind.forecast.known_days.quantities import quantity
@@ -16,11 +18,12 @@ from tunnihind.forecast.known_days.vintages import (
     NEXT_DAY_AGES,
     NEXT_DAY_S,
     WEEK_AGES,
+    Frame,
     Singles,
-    VintageCache,
     issue_instants,
     newest_issue,
     reach_s,
+    vintages_by_name,
     without_passing_runs,
 )
 from tunnihind.forecast.run import LEADS
@@ -70,22 +73,21 @@ class KnownDays:
         market: Market,
         first: date,
         newest: date,
-        vintages: VintageCache,
         seasons: SeasonCache,
         fit_until: date,
     ) -> KnownDays | None:
         """Lay out the known data from the day `first` on. Return None if that leaves no day before today.
 
-        `newest` is the newest delivery day whose prices are all known. `vintages` and `seasons` save work between
-        calls. Regressions on the covariates' past use the days up to `fit_until`.
+        `newest` is the newest delivery day whose prices are all known. `seasons` saves work between calls. Regressions
+        on the covariates' past use the days up to `fit_until`.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
         if today <= first:
             return None
         grid = DayGrid.between(first, max(newest, today) + timedelta(days=LEADS + 1))
-        seen = _read_covariates(known, grid, grid.index(today), vintages)
-        drivers = make_drivers(seen.far, seen.near, grid.index(today), grid.index(fit_until))
+        fresh = _Fresh.of(known, grid, grid.index(today))
+        drivers = make_drivers(fresh.far(), fresh.near(), grid.index(today), grid.index(fit_until))
         used = {member for members in drivers.members.values() for member in members}
         return cls(
             grid=grid,
@@ -94,9 +96,9 @@ class KnownDays:
             prices=PriceState.of(known.prices, grid, market),
             season=seasons.of(grid, market),
             drivers=drivers,
-            stale_days=seen.stale_days,
-            covariates=tuple(one for one in seen.covariates if one.name in used),
-            weather_runs=seen.archive.newest_runs(used),
+            stale_days=fresh.stale_days,
+            covariates=fresh.described(used),
+            weather_runs=fresh.archive.newest_runs(used),
             ignored=tuple(sorted(set(known.covariates.series) - used)),
         )
 
@@ -107,43 +109,78 @@ class KnownDays:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """Vintages by name: `far` (issue days, ages, 24) and `near` (delivery days, 24)."""
+class _Fresh:
+    """The covariates that the model can read and that are fresh enough, as known at an instant.
 
-    far: dict[str, Singles]
-    near: dict[str, Singles]
-    stale_days: int
-    covariates: list[Covariate]
+    `issued` (unix seconds) has the newest issue of each. `far_names` has those that reach several days.
+    """
+
+    as_of: int
+    grid: DayGrid
+    today: int
     archive: CovariateArchive
+    issued: Mapping[str, int]
+    far_names: frozenset[str]
 
+    @classmethod
+    def of(cls, known: Known, grid: DayGrid, today: int) -> Self:
+        issues = {
+            name: without_passing_runs(found, known.as_of)
+            for name, found in sorted(known.covariates.series.items())
+            if quantity(name) is not None
+        }
+        newest = {name: ts for name in issues if (ts := newest_issue(issues[name])) is not None}
+        issued = {name: ts for name, ts in newest.items() if (known.as_of - ts) // DAY_S < MOST_STALE_DAYS}
+        far_names = frozenset(name for name in issued if reach_s(issues[name]) > NEXT_DAY_S)
+        return cls(known.as_of, grid, today, CovariateArchive(issues), issued, far_names)
 
-def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageCache) -> _Seen:
-    """Return the vintages of all covariates that the model can read and that are fresh enough."""
-    issues = {
-        name: without_passing_runs(found, known.as_of)
-        for name, found in known.covariates.series.items()
-        if quantity(name) is not None
-    }
-    newest = {name: ts for name in sorted(issues) if (ts := newest_issue(issues[name])) is not None}
-    age_days = {name: (known.as_of - ts) // DAY_S for name, ts in newest.items()}
-    read = [name for name, age in age_days.items() if age < MOST_STALE_DAYS]
-    far_names = {name for name in read if reach_s(issues[name]) > NEXT_DAY_S}
-    stale_days = min((age_days[name] for name in far_names), default=0)
-    near_names = [name for name in read if name not in far_names]
-    archive = CovariateArchive(issues)
-    seen = _Seen({}, {}, stale_days, [], archive)
-    for names, ages, stale in ((near_names, NEXT_DAY_AGES, 0), (sorted(far_names), WEEK_AGES, stale_days)):
-        instants = issue_instants(grid, known.as_of, today, stale)
-        for name, vintage in vintages.of(names, archive, grid, instants, ages, stale).items():
-            if names is near_names:
-                seen.near[name] = by_delivery_day(vintage[:, 0])
-            else:
-                if age_days[name] > stale_days:
-                    vintage[today] = np.nan  # it is late, and an estimate from others is better than an old value
-                seen.far[name] = vintage
-            seen.covariates.append(_covariate(name, newest[name], vintage[today], ages, int(grid.starts[today])))
-    seen.covariates.sort(key=lambda one: one.name)
-    return seen
+    @property
+    def stale_days(self) -> int:
+        """The whole days since the newest covariate that reaches several days was issued."""
+        return min((self._age_days(name) for name in self.far_names), default=0)
+
+    def far(self) -> Iterator[dict[str, Singles]]:
+        """Yield the vintages (issue days, ages, 24) of the covariates of one region and kind at a time."""
+        for names in by_part(self.far_names):
+            yield self._read(names, range(self.today + 1), WEEK_AGES)
+
+    def near(self) -> dict[str, Singles]:
+        """Return the vintages (delivery days, 24) of the covariates that reach only the next day."""
+        found = self._read(self.issued.keys() - self.far_names, range(self.today + 1), NEXT_DAY_AGES)
+        return {name: by_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
+
+    def described(self, names: Iterable[str]) -> tuple[Covariate, ...]:
+        """Describe covariates by their newest vintage, in the order of their names."""
+        far = self.far_names.intersection(names)
+        described = [
+            self._covariate(name, vintage[0], ages)
+            for ages, of_reach in ((WEEK_AGES, far), (NEXT_DAY_AGES, set(names) - far))
+            for name, vintage in self._read(of_reach, range(self.today, self.today + 1), ages).items()
+        ]
+        return tuple(sorted(described, key=attrgetter("name")))
+
+    def _read(self, names: Iterable[str], rows: range, ages: range) -> dict[str, Singles]:
+        """Return vintages by name, (rows, ages, 24). The last row is today.
+
+        Today's vintage of a late covariate is NaN. An estimate from other covariates is better than an old value.
+        """
+        is_far = ages == WEEK_AGES
+        instants = issue_instants(self.grid, self.as_of, self.today, self.stale_days if is_far else 0)
+        by_name = vintages_by_name(names, self.archive, Frame.of(self.grid, instants, rows, ages))
+        for name, vintage in by_name.items():
+            if is_far and self._age_days(name) > self.stale_days:
+                vintage[-1] = np.nan
+        return by_name
+
+    def _age_days(self, name: str) -> int:
+        return (self.as_of - self.issued[name]) // DAY_S
+
+    def _covariate(self, name: str, today: Singles, ages: range) -> Covariate:
+        """Describe a covariate by today's vintage (ages, 24). Every day counts as 24 hours, even at a clock change."""
+        ahead = [(ages[age], hour) for age, hour in np.argwhere(np.isfinite(today)).tolist() if ages[age] >= 1]
+        last_age, last_hour = ahead[-1] if ahead else (0, 0)
+        reaches_ts = int(self.grid.starts[self.today]) + last_age * DAY_S + last_hour * HOUR_S
+        return Covariate(name, self.issued[name], reaches_ts, is_imputed=not ahead)
 
 
 def newest_whole_day(prices: PriceSeries) -> date | None:
@@ -158,10 +195,3 @@ def newest_whole_day(prices: PriceSeries) -> date | None:
 
 def _first_priced_day(prices: PriceSeries) -> date:
     return delivery_day(next(iter(prices)))
-
-
-def _covariate(name: str, issued_ts: int, today: Singles, ages: range, today_ts: int) -> Covariate:
-    """Describe a covariate by today's vintage (ages, 24). Every day counts as 24 hours, even at a clock change."""
-    ahead = [(ages[age], hour) for age, hour in np.argwhere(np.isfinite(today)).tolist() if ages[age] >= 1]
-    last_age, last_hour = ahead[-1] if ahead else (0, 0)
-    return Covariate(name, issued_ts, today_ts + last_age * DAY_S + last_hour * HOUR_S, is_imputed=not ahead)

@@ -7,22 +7,18 @@ forecast reads the vintage of its own instant. So both see forecasts of the same
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import batched
-from operator import is_
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries, issued_until
+from tunnihind.forecast.known import CovariateArchive, Instants, IssuedSeries
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.grid import DayGrid, bridged, merged
 from tunnihind.forecast.run import ISSUE_CLOCK_S
 from tunnihind.market import DAY_S, HOUR_S
 
 type Singles = NDArray[np.float32]
-
-_TOGETHER: Final = 14
 
 WEEK_AGES: Final = range(-1, 10)
 """Delivery days of a forecast that reaches several days, counted from the day of issue."""
@@ -152,92 +148,17 @@ def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> Non
         np.copyto(board[offset + low : offset + high], part, where=np.isfinite(part))
 
 
-@dataclass(slots=True)
-class _Settled:
-    """The vintages of one covariate's past issue days, and the forecasts behind them."""
+def vintages_by_name(names: Iterable[str], archive: CovariateArchive, frame: Frame) -> dict[str, Singles]:
+    """Return the vintages of covariates by name, each (rows, ages, 24).
 
-    first_instant: int
-    ages: range
-    until: int
-    rows: Singles
-    issues: tuple[IssuedSeries, ...]
-
-
-class VintageCache:
-    """Builds vintages, and keeps the vintages of past days. These change only if the archive's past changes."""
-
-    def __init__(self) -> None:
-        self._settled: dict[tuple[str, int], _Settled] = {}
-        self._last_frame: tuple[tuple[object, ...], Frame] | None = None
-
-    def of(
-        self,
-        names: Iterable[str],
-        archive: CovariateArchive,
-        grid: DayGrid,
-        instants: Instants,
-        ages: range,
-        stale_days: int,
-    ) -> dict[str, Singles]:
-        """Return the vintages of all issue days by name, shape (issue days, ages, 24).
-
-        The last day's vintage is as of that day's instant. Covariates that were issued together are read together. So
-        the weather of all points takes little more time than the weather of one point.
-        """
-        today = len(instants) - 1
-        until = int(instants[today - 1]) if today else 0
-        found: dict[str, Singles] = {}
-        for group in self._groups(names, archive, instants, ages, stale_days):
-            done = len(self._settled[group[0], stale_days].rows)
-            frame = self._frame(grid, instants, range(done, today + 1), ages)
-            rest = vintages([archive.series[name] for name in group], frame)
-            for name, rows in zip(group, rest, strict=True):
-                key = name, stale_days
-                whole = np.concatenate([self._settled[key].rows, rows]) if done else rows
-                issues = issued_until(until, archive.series[name])
-                self._settled[key] = _Settled(int(instants[0]), ages, until, whole[:today], issues)
-                found[name] = whole
-        return found
-
-    def _groups(
-        self, names: Iterable[str], archive: CovariateArchive, instants: Instants, ages: range, stale_days: int
-    ) -> list[list[str]]:
-        """Group the names of covariates that were issued together and have the same number of kept rows."""
-        groups: dict[tuple[object, ...], list[str]] = {}
-        for name in names:
-            issues = archive.series[name]
-            settled = self._settled.get((name, stale_days))
-            if settled is None or not _continues(settled, issues, instants, ages):
-                settled = _Settled(int(instants[0]), ages, 0, np.empty((0, len(ages), CLOCK_HOURS), np.float32), ())
-                self._settled[name, stale_days] = settled
-            issued = tuple((one.issued_ts, one.start_ts, one.values.size) for one in issues)
-            groups.setdefault((len(settled.rows), issued), []).append(name)
-        # A few covariates are taken at a time, to save memory.
-        return [list(part) for group in groups.values() for part in batched(group, _TOGETHER, strict=False)]
-
-    def _frame(self, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Frame:
-        """Return the frame of some rows. Covariates of a kind share a frame, so the last frame is kept."""
-        key = (grid.first, grid.days, rows, ages, instants[rows.start : rows.stop].tobytes())
-        if self._last_frame is None or self._last_frame[0] != key:
-            self._last_frame = key, Frame.of(grid, instants, rows, ages)
-        return self._last_frame[1]
-
-
-def _continues(settled: _Settled, issues: tuple[IssuedSeries, ...], instants: Instants, ages: range) -> bool:
-    """Return whether the past forecasts behind the kept vintages are still the forecasts known today."""
-    days = len(settled.rows)
-    if settled.first_instant != instants[0] or settled.ages != ages or days >= len(instants):
-        return False
-    if days and settled.until != instants[days - 1]:
-        return False
-    now = issued_until(settled.until, issues)
-    if len(now) != len(settled.issues):
-        return False
-    return all(map(is_, now, settled.issues, strict=True)) or all(map(_same, now, settled.issues, strict=True))
-
-
-def _same(one: IssuedSeries, other: IssuedSeries) -> bool:
-    if one is other:
-        return True
-    header = (one.issued_ts, one.start_ts) == (other.issued_ts, other.start_ts)
-    return header and np.array_equal(one.values, other.values, equal_nan=True)
+    Covariates that were issued together are read together. So many points take little more time than one point.
+    """
+    together: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
+    for name in names:
+        issued = tuple((one.issued_ts, one.start_ts, one.values.size) for one in archive.series[name])
+        together.setdefault(issued, []).append(name)
+    return {
+        name: values
+        for group in together.values()
+        for name, values in zip(group, vintages([archive.series[one] for one in group], frame), strict=True)
+    }
