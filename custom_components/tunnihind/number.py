@@ -30,7 +30,7 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# An automation sets the energy each time from the car's state of charge. So this is not a configuration entity.
+# Automations set the energy from a car's state of charge. So the number is not a configuration entity.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,
@@ -59,12 +59,12 @@ async def async_setup_entry(
 
 
 class PlanNumber(SteeringEntity, NumberEntity):
-    """A figure of a plan, in the unit of its form's data."""
+    """A figure of a plan, in the unit of the plan's data."""
 
     @property
     @override
     def available(self) -> bool:
-        """Whether the plan has this number. A plan has either an energy or a duration."""
+        """True if the plan has this number. A plan has either an energy or a duration."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property
