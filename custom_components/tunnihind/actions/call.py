@@ -1,4 +1,4 @@
-"""Functions that all actions share: they read a call's server and times, and describe windows in answers."""
+"""Functions that all actions share."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

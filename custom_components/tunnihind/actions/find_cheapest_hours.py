@@ -1,4 +1,4 @@
-"""`find_cheapest_hours`: the cheapest or the most expensive time for a job, without a plan."""
+"""The action `find_cheapest_hours`, which finds the cheapest or the most expensive time for a job."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`get_prices`: the household's prices of any known time."""
+"""The action `get_prices`, which returns the household's prices of any known time."""
 
 from enum import StrEnum
 from typing import Final

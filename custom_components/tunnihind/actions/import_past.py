@@ -1,4 +1,4 @@
-"""`import_prices` and `import_costs`: write prices and costs of past hours as statistics."""
+"""The actions `import_prices` and `import_costs`, which store prices and costs of past hours as statistics."""
 
 import asyncio
 from collections.abc import Mapping

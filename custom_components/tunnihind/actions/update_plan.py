@@ -1,4 +1,4 @@
-"""`update_plan`: changes several fields of plans at once, outside the plans' forms."""
+"""The action `update_plan`, which changes several fields of plans at once."""
 
 import math
 from collections.abc import Mapping

@@ -49,11 +49,12 @@ class CardNow(TypedDict):
 
 
 class CardPlan(TypedDict):
-    """A plan with its windows. Each window has one or more pieces, [start, end) in the order of time.
+    """A plan with its windows.
 
-    `windows` has the windows of the last two weeks, and the window that runs or comes next. If the plan runs below or
-    above a price limit, `windows` has all known windows of the future. `id` is the subentry's id. `entity_id` is the
-    plan's binary sensor "Window", or None if the sensor was deleted.
+    Each window has one or more pieces in the order of time. A piece is [start, end). `windows` has the windows of the
+    last two weeks, and the window that runs or comes next. If the plan runs below or above a price limit, `windows` has
+    all known windows of the future. `id` is the subentry's id. `entity_id` is the plan's binary sensor "Window", or
+    None if the sensor was deleted.
     """
 
     id: str

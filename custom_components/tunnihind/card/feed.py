@@ -181,7 +181,7 @@ class CardPast(TypedDict):
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
     """Request the past days' market prices, and return the household's prices from them.
 
-    The periods are those of the present billing and selling.
+    The prices are by the present periods of billing and selling.
     """
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()
@@ -210,8 +210,8 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
     first. A rehearsal is the default only if all entries are rehearsals.
 
     The result is null. The first event follows at once and has all fields. Each later event has the changed fields. The
-    subscription lasts through reloads of the entry. The error is `not_found` if the entry does not exist, and
-    `unauthorized` if the user may not read the entry's current price.
+    subscription lasts through reloads of the entry. If the entry does not exist, the error is `not_found`. If the user
+    may not read the entry's current price, the error is `unauthorized`.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry:

@@ -1,8 +1,8 @@
 """Triggers and conditions for automations that use prices and plans.
 
 As everywhere in Home Assistant, an entity that comes back from `unavailable` or `unknown` fires no trigger. So no
-dishwasher runs twice after a restart or a reload. For the same reason, an automation can miss the start of a window
-during a restart. The blueprints therefore check the condition `window_running` when Home Assistant has started.
+dishwasher runs twice after a restart or a reload. During a restart, an automation can miss the start of a window. So
+the blueprints also check the condition `window_running` when Home Assistant has started.
 """
 
 import asyncio
@@ -95,7 +95,10 @@ class TunnihindTrigger(EntityTriggerBase):
 
 
 class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """The start of a window or of one of its pieces, even if another window ends at the same moment."""
+    """A trigger for the start of a window or of one of its pieces.
+
+    The trigger also fires if another window ends at the same moment.
+    """
 
     _translation_key = WINDOW
     _to_states = _ON
@@ -117,16 +120,19 @@ def _start_of(window: State) -> str | None:
 
 
 class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """The end of a window or of one of its pieces, unless another window starts at the same moment."""
+    """A trigger for the end of a window or of one of its pieces.
+
+    If another window starts at the same moment, the trigger doesn't fire.
+    """
 
     _translation_key = WINDOW
     _to_states = _OFF
 
 
 class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """The fall of the price below zero for at least half an hour.
+    """A trigger for a price that falls below zero for at least half an hour.
 
-    For a shorter time, switching a device on isn't worth it.
+    For a shorter time, it isn't worth switching a device on.
     """
 
     _translation_key = "negative_price"
@@ -143,16 +149,17 @@ class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """The publication of tomorrow's prices."""
+    """A trigger for the publication of tomorrow's prices."""
 
     _translation_key = "tomorrow_known"
     _to_states = _ON
 
 
 class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
-    """The entry of the current price into a range: above or below a bound, or between or outside two bounds.
+    """A trigger that fires when the current price enters a range.
 
-    Bounds are in EUR/kWh, or in c/kWh if the trigger gives that unit.
+    The range is above or below a bound, or between or outside two bounds. Bounds are in EUR/kWh, or in c/kWh if the
+    trigger gives that unit.
     """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.SENSOR: DomainSpec()}

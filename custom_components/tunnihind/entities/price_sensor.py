@@ -22,8 +22,8 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# The longest list for HAEO: four days of quarters, about 20 kB. HAEO plans fewer days ahead. Together, both lists of
-# the sensor stay below 100 kB.
+# The longest list for the planner HAEO: four days of quarters, about 20 kB. HAEO plans less than four days ahead.
+# Together, both lists of the sensor stay below 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -52,7 +52,7 @@ class PriceDescription(ValueDescription[PricesNow]):
 class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
     """A sensor for the price of a period or of a day.
 
-    Cards and planners read the lists in its attributes. The recorder doesn't store these lists.
+    Cards and planners read the lists in the sensor's attributes. The recorder doesn't store these lists.
     """
 
     _unrecorded_attributes = frozenset(
@@ -137,7 +137,7 @@ def _list(prices: PricesNow) -> Attributes:
     return {
         "rates": rates(prices.listed),
         "forecast": points(prices.listed[:MOST_POINTS]),
-        # Without this, HAEO would interpolate between the prices.
+        # Without this attribute, the planner HAEO would interpolate between the prices.
         "interpolation_mode": "previous",
     }
 

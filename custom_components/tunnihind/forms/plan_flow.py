@@ -150,7 +150,7 @@ class PlanFlow(ConfigSubentryFlow):
             await coordinator.async_save()
 
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
-        """Return the checked plan of a program that sends a whole plan in the first step.
+        """Check a whole plan that a program sent in the first step, and return the plan.
 
         The check is like Home Assistant's check of a step's input. Raises InvalidData.
         """

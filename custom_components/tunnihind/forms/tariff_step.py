@@ -125,9 +125,9 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts of a price, EUR/kWh. Their sum is the price.
+    """Return the parts of a price, EUR/kWh, without parts of zero.
 
-    Parts of zero are left out, except a known market price.
+    The parts add up to the price. A known market price is kept even if it is zero.
     """
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
@@ -242,8 +242,8 @@ class TariffStep(ConfigEntryBaseFlow):
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
         """Return the typed options, or the form to show again.
 
-        The form is shown again if it has errors, or to confirm the figures of a newly chosen package or date. `others`
-        are the other rows.
+        If the form has errors, it is shown again. If the household chose another package or date, the form is shown
+        again to confirm the new figures. `others` are the other rows.
         """
         figures = self._form.typed(user_input)
         contract = {**self._contract, **contract_of(figures)}

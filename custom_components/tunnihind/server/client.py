@@ -236,7 +236,7 @@ class Client:
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
     """Return our error for a failed request.
 
-    Most errors have our own text, because the library's text may quote the server.
+    Most errors have our own text, because the library's text may contain text from the server.
     """
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
@@ -254,9 +254,9 @@ def _retry_after(response: aiohttp.ClientResponse) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that has answered as the API's specification says.
+    """A server whose answer follows the API's specification.
 
-    `about` is None if it sent no description of itself.
+    `about` is None if the server sent no description of itself.
     """
 
     url: str

@@ -1,4 +1,4 @@
-"""The clock of an entry. It is Home Assistant's clock or, in a rehearsal, the server's clock.
+"""The clock of an entry.
 
 All parts of an entry use this clock and its timers. All instants are UTC seconds.
 """

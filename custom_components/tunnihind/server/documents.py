@@ -57,9 +57,10 @@ def _scale_from(told: object) -> tuple[float, ...]:
 
 
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
-    """Read the answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`, whose periods have `step_s` seconds.
+    """Read the answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`.
 
-    Raises Malformed, UnknownZone, and ValueError for another program's document.
+    `step_s` is the length of a period in seconds. Raises Malformed, UnknownZone, and ValueError for another program's
+    document.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")

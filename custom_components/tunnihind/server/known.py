@@ -16,12 +16,13 @@ from .clock import home_now
 # Prices are kept for today and yesterday, at most 49 hours. A window that began before midnight needs yesterday's
 # prices.
 KEEP_S: Final = 49 * HOUR_S
-# The market publishes only the next day. A settled price further ahead comes from a server whose clock was ahead.
+# The market publishes only the prices of the next day. A settled price further ahead comes from a server whose clock
+# was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may come this much too early, because the times of polls vary by some seconds.
 _MARGIN_S: Final = 30
-# The server counts each day as 24 hours before the current hour. On a day of 25 hours, two days may not reach back to
-# the start of yesterday.
+# The server counts each day as 24 hours before the current hour. Two of these days may not reach back to the start of
+# yesterday, because a calendar day can have 25 hours.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # After this time, quarters are requested again from a server without quarters. An update may have added quarters.
 ASK_AGAIN_S: Final = HOUR_S

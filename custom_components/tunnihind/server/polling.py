@@ -186,7 +186,7 @@ class Polling:
         return max(pause, min(asked_for, HOUR_S))
 
     def _known_or_fail(self) -> ForecastAnswer:
-        """Return the known prices. If there are none, raise the TunnihindError that names the wrong server."""
+        """Return the known prices. If no price is known, raise the TunnihindError that names the wrong server."""
         if not self.known:
             raise _WRONG_SERVERS[self._wrong_server or Problem.SERVER_IS_REHEARSAL](self._client.shown_url)
         return self.known
