@@ -26,7 +26,7 @@ class StoredState:
 
     `server` is the unique id of the entry's server. `server_ahead_s` is the lead of that server's clock, in seconds.
     `outcomes` has the plans' decisions. `ran` has the plans' windows of the last two weeks. `steered` has the plans
-    that were changed outside their forms. `outcomes`, `ran` and `steered` are by subentry. `ledger` has the costs and
+    that entities or actions have changed. `outcomes`, `ran` and `steered` are by subentry. `ledger` has the costs and
     savings of the windows, as JSON.
     """
 

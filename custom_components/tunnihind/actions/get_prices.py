@@ -46,7 +46,7 @@ SCHEMA: Final = vol.Schema(
 
 
 async def get_prices(call: ServiceCall) -> ServiceResponse:
-    """Return the household's prices in the call's range, by default by the billing period."""
+    """Return the household's prices in the call's range of time. By default, the periods are the billing periods."""
     coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)
     start, end = range_asked(call.data, ATTR_START, ATTR_END, prices)

@@ -36,16 +36,17 @@ class Columns(TypedDict):
 
 
 class PriceColumns(Columns):
-    """The prices that the household pays for a kilowatt-hour, with VAT, by the hour or quarter as it is billed.
+    """The prices that the household pays, with VAT, by the hour or by the quarter.
 
-    - `level`: the price's level, from 0 for very_low to 4 for very_high. If levels are by the hour, all quarters of an
-      hour have the hour's level. If a price of the day is unknown, all levels of the day are None.
-    - `tint`: the price's colour, from 0 for cheap to 4 for expensive, or 5 below zero. The scale is the server's, from
-      the last 30 days. If the server sends no scale, the prices in this table give the scale.
-    - `market`: the market's settled price or the forecast's median, EUR/kWh without VAT.
-    - `charged`: the index of this period's fees in `charges`.
-    - `charges`: the fees by part (margin, balancing, network, renewable, security, excise), EUR/kWh as in the contract,
-      without fees of zero. VAT is `price` minus `market` and these fees.
+    `level` is the price's level, from 0 for very_low to 4 for very_high. If levels are by the hour, all quarters of an
+    hour have the hour's level. If a price of the day is unknown, all levels of the day are None. `tint` is the price's
+    colour, from 0 for cheap to 4 for expensive, or 5 below zero. The colours follow the server's scale, which is from
+    the last 30 days. If the server sends no scale, the scale is made from the prices in this table.
+
+    `market` is the market's settled price or the forecast's median, EUR/kWh without VAT. `charges` has the different
+    sets of fees, EUR/kWh as in the contract. A set has the fees by part: margin, balancing, network, renewable,
+    security and excise. Fees of zero are left out. `charged` is the index of the period's set in `charges`. VAT is
+    `price` minus `market` and the fees.
     """
 
     level: list[int | None]

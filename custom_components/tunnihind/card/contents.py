@@ -1,7 +1,7 @@
 """The card's contents on Home Assistant's websocket: the contract between the integration and the card.
 
-The types below describe the whole contract. Instants are whole UTC seconds by the entry's clock. Prices are in EUR/kWh,
-to 4 decimals, as the household pays or gets them. The card shows prices in the unit that `unit` names. A test makes
+The types below describe the whole contract. Instants are whole UTC seconds by the entry's clock. Prices are household
+prices or selling prices in EUR/kWh, to 4 decimals. The card shows prices in the unit that `unit` names. A test makes
 examples of every state from this code, in tests/integration/card/examples.
 """
 
@@ -51,10 +51,10 @@ class CardNow(TypedDict):
 class CardPlan(TypedDict):
     """A plan with its windows.
 
-    Each window has one or more pieces in the order of time. A piece is [start, end). `windows` has the windows of the
-    last two weeks, and the window that runs or comes next. If the plan runs below or above a price limit, `windows` has
-    all known windows of the future. `id` is the subentry's id. `entity_id` is the plan's binary sensor "Window", or
-    None if the sensor was deleted.
+    Each window has one or more pieces in the order of time. A piece is [start, end) in UTC seconds. `windows` has the
+    windows of the last two weeks, and the window that runs or comes next. If the plan runs below or above a price
+    limit, `windows` has all known windows of the future. `id` is the subentry's id. `entity_id` is the plan's binary
+    sensor "Window", or None if the sensor was deleted.
     """
 
     id: str
@@ -75,18 +75,18 @@ class CardContents(CardBeginning):
     The first event after a subscription has all fields. Each later event has only the changed fields. While `state` is
     neither `ready` nor `no_price`, events have only `state`. The other fields then keep their last values.
 
-    - `mode`: the kind of prices: live, made up or of a past day.
-    - `clock_ahead_s`: the lead of the entry's clock over Home Assistant's clock. It is 0 except in a rehearsal.
-    - `problems`: the present problems, as in the attribute of the sensor "Data problem".
-    - `lost_since`: the time of the server's last fresh answer; None unless `problems` has `server_unreachable`.
-    - `stale_since`: the time at which the forecast became too old; None unless `problems` has `forecast_stale`.
-    - `unit`: the unit in which people read prices: `cents` or `euros` per kWh.
-    - `currency`: the currency of all prices.
-    - `prices`: the prices that the household pays from today on; None if no price is known.
-    - `selling`: the selling prices from today on, without VAT, by the hour or quarter as the household is paid. If a
-      price is below zero, the household pays. None if the household sells nothing or no price is known.
-    - `now`: the current period; None if its price is unknown.
-    - `plans`: the plans with their windows. Users who may not read a plan's sensor don't get the plan.
+    `mode` is the kind of prices: live, made up or of a past day. `clock_ahead_s` is the lead of the entry's clock over
+    Home Assistant's clock, in seconds. `clock_ahead_s` is 0 except in a rehearsal. `problems` has the present problems,
+    like the attribute of the sensor "Data problem". `lost_since` is the time of the server's last fresh answer; None
+    unless `problems` has `server_unreachable`. `stale_since` is the time at which the forecast became too old; None
+    unless `problems` has `forecast_stale`. `unit` is the unit in which people read prices: `cents` or `euros` per kWh.
+    `currency` is the currency of all prices.
+
+    `prices` has the prices that the household pays from today on; None if no price is known. `selling` has the selling
+    prices from today on, without VAT, by the hour or by the quarter. If a selling price is below zero, the household
+    pays. `selling` is None if the household sells nothing or no price is known. `now` is the current period; None if
+    its price is unknown. `plans` has the plans with their windows. Users who may not read a plan's sensor don't get the
+    plan.
     """
 
     mode: Mode

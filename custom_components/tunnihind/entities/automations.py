@@ -41,7 +41,7 @@ WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
-# Converted prices are rounded to this many decimals. Shown prices have fewer.
+# Converted prices are rounded to this many decimals. Shown prices have fewer decimals.
 _DECIMALS: Final = 6
 
 
@@ -237,7 +237,7 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 
 
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
-    """Raise vol.Invalid for a named device or entity of this integration that has none of these `kinds`.
+    """Raise vol.Invalid if a named device or entity of this integration has none of these `kinds`.
 
     Such a target would have no effect. Areas, floors and labels may contain any entities.
     """

@@ -97,7 +97,7 @@ PLAN_STATUS: Final = ValueDescription[Status](
 
 
 class PlanStatusSensor(PlanEntity, ValueSensor[Status]):
-    """The sensor of a plan's status. It is available even while no price is known."""
+    """The sensor of a plan's status. The sensor is available even while no price is known."""
 
     @property
     @override
@@ -142,8 +142,8 @@ WINDOW_TIMES: Final = tuple(
 class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
     """The minutes until a plan's window begins, or the minutes left in the window.
 
-    The sensor is unknown while the plan has no window. It changes every quarter-hour, because windows begin and end at
-    quarter-hours. For a countdown by the second, dashboards use the sensors of the window's start and end.
+    The sensor is unknown while the plan has no window. Its state changes every quarter-hour, because windows begin and
+    end at quarter-hours. For a countdown by the second, dashboards use the sensors of the window's start and end.
     """
 
     @property

@@ -22,7 +22,7 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# The longest list for the planner HAEO: four days of quarters, about 20 kB. HAEO plans less than four days ahead.
+# The longest list for the planner HAEO: four days of quarters, about 20 kB. HAEO plans fewer than four days ahead.
 # Together, both lists of the sensor stay below 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100

@@ -31,7 +31,7 @@ _UNKNOWN: Final = (None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class AccountAt:
-    """A plan's account at the instant `now`, UTC seconds."""
+    """The account of a plan's costs and savings at the instant `now`, UTC seconds."""
 
     account: Account
     now: int
@@ -180,7 +180,7 @@ SAVED_SENSORS: Final = (
 
 
 class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
-    """A figure of a plan's past windows. It is available even while no price is known."""
+    """A figure of a plan's past windows. The sensor is available even while no price is known."""
 
     @property
     @override

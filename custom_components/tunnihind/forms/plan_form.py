@@ -76,7 +76,10 @@ _MINUTE_S: Final = 60
 
 
 class PlanForm(StrEnum):
-    """The forms of plans, by the kind of hours. Some kinds have two forms: with a duration, or with an energy."""
+    """The forms of plans.
+
+    Some kinds of hours have two forms: one asks for a duration, and the other asks for an energy.
+    """
 
     CHEAPEST = "cheapest"
     CHEAPEST_BY_ENERGY = "cheapest_by_energy"
@@ -109,8 +112,8 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
     DAYS: 1,
     HORIZON: Horizon.PUBLISHED.value,
 }
-# The day's three cheapest hours. Each piece lasts at least an hour, so that devices don't run for minutes. Only
-# published prices count, so that no forecast decides a household's first window.
+# The day's three cheapest hours. Each piece lasts at least an hour, so that devices don't run for only a few minutes.
+# Only published prices count, so that no forecast decides a household's first window.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 # The charging of a car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
@@ -241,7 +244,7 @@ def errors_of(
 ) -> dict[str, str]:
     """Return the errors by field, or by section for fields inside a section.
 
-    `others` are the names of the other plans. The plan's name has to differ from them.
+    `others` are the names that other plans already have.
     """
     plan = plan_of(user_input, form=form)
     found = {
@@ -278,16 +281,13 @@ def _wrong_piece(plan: Mapping[str, Any]) -> str | None:
 
 
 def _span_min(plan: Mapping[str, Any]) -> int:
-    """Return the minutes from the plan's earliest start to its deadline, without clock changes."""
+    """Return the minutes from the plan's earliest start to its deadline, on a day without a clock change."""
     bounds = {key: plan[key] for key in (EARLIEST, DEADLINE, DAYS) if key in plan}
     return longest_span_s(PlanSettings.from_mapping(bounds)) // _MINUTE_S
 
 
 def _minutes(clock: Mapping[str, float]) -> int:
-    """Return a typed duration in whole minutes. Seconds are rounded up.
-
-    A later check then refuses a duration with seconds, because it isn't a whole number of quarter-hours.
-    """
+    """Return a typed duration in whole minutes. Seconds are rounded up."""
     return math.ceil(timedelta(**clock) / timedelta(minutes=1))
 
 

@@ -1,7 +1,7 @@
 """A household's fees: the dated rows of the options, and the form for one row.
 
-If the table `prices/rates.json` has figures for the zone, the form shows these figures at first. A figure that the
-household leaves unchanged follows the table from date to date. A changed figure is the household's own. The options
+If the table `prices/rates.json` has figures for the zone, the form shows these figures at first. If the household
+leaves a figure unchanged, the table's figure of each date applies. A changed figure is the household's own. The options
 have all figures in c/kWh, as the household confirmed them.
 """
 
@@ -47,8 +47,7 @@ type Row = Mapping[str, Any]
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# Figures are rounded to this many decimals. No figure of a price list changes by that, because price lists have fewer
-# decimals.
+# Figures are rounded to this many decimals. Price lists have fewer decimals, so rounding doesn't change their figures.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -149,7 +148,8 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # The field is required, so that people can't clear it. With the default, a program may leave it out.
+            # The field is required, so that people can't clear it. The default is for programs that leave the field
+            # out.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
@@ -177,7 +177,7 @@ class RowForm:
         }[name]
 
     def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the form's values for figures in c/kWh: by section, and in the form's unit."""
+        """Return the form's values for `figures` in c/kWh. The values are in the form's sections and unit."""
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {
             name: {key: shown[key] for key in (*self._row(name), *self._contract[name]) if shown.get(key) is not None}
@@ -202,8 +202,8 @@ class RowForm:
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
         """Return the figures that the form shows at first.
 
-        For a new row, all figures come from the table. For an existing row, only figures that follow the table come
-        from it.
+        For a new row, all figures come from the table. For an existing row, the table replaces only figures that follow
+        the table.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
@@ -221,9 +221,9 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Return the figures of the form `before`, changed to this form's package and date.
 
-        If a part's figures equal the table's figures for `before`, with VAT or without, this form's table replaces
-        them. If the package has changed, this form's table replaces all network figures. If neither package nor date
-        has changed, all figures stay.
+        If all figures of a part equal the table's figures for `before`, the table's figures for this form replace them.
+        Here it doesn't matter whether the figures include VAT. If the package has changed, the table replaces all
+        network figures. If neither package nor date has changed, all figures stay.
         """
         if self == before:
             return {**figures}
@@ -264,8 +264,8 @@ class RowForm:
     def _follows_table(self, part: Part, row: Row) -> bool:
         """Return whether the part's figures equal the table's figures, with VAT or without.
 
-        If the table has no figure for the day, the form has shown the table's last figure. A figure that the household
-        confirms there is the household's own.
+        If the table has no figure for the day, the form has shown the table's last figure. If the household confirms
+        that figure, it becomes the household's own.
         """
         keys = self._keys(part)
         if not keys or not self._entry(part).holds_on(self.day):
@@ -302,7 +302,7 @@ class RowForm:
         return nearest_entry(self.price_lists.packages[package], self.day).rate
 
     def placeholders(self, language: str) -> dict[str, str]:
-        """Return the placeholders of the form's texts, in that language.
+        """Return the placeholders of the form's texts, in the given language.
 
         Only zones with price lists have texts about price lists.
         """

@@ -52,9 +52,9 @@ _KWH_PER_MWH: Final = 1_000
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
-# The translation keys of the lines' names begin with this.
+# The beginning of the translation keys of the lines' names.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
-# The translation keys of sentences that depend on the zone begin with this.
+# The beginning of the translation keys of sentences that depend on the zone.
 _SENTENCES: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
 _PERIOD_NAMES: Final = f"component.{DOMAIN}.selector.period.options"
 _PERCENT: Final = 100
@@ -109,7 +109,7 @@ class OpenForm:
     period: Callable[[], CurrentPeriod]
 
     def charges(self, user_input: Mapping[str, Any], period: CurrentPeriod) -> Charges:
-        """Return the charges in this period, by the typed figures."""
+        """Return the charges for this period from the typed figures."""
         figures = self.form.typed(_readable(user_input))
         contract = {**self.contract, **contract_of(figures)}
         form = self.form.for_package(figures)
@@ -163,7 +163,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
     period = shown.period()
     try:
         charges = shown.charges(msg["user_input"], period)
-    except (TypeError, ValueError) as error:  # a figure is half typed; the form shows errors when it is sent
+    except (TypeError, ValueError) as error:  # somebody is still typing
         connection.send_error(msg["id"], ERR_INVALID_FORMAT, str(error))
         return
     unit = shown.form.unit
@@ -225,7 +225,10 @@ class TariffStep(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form of a row with the table's figures of today. If the row begins later, use its first day."""
+        """Show the form of a row with the figures of today.
+
+        If the row begins later, the form shows the figures of the row's first day.
+        """
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(

@@ -57,7 +57,7 @@ POLL_S: Final = 60
 # The longest pause between requests to a failing server. With longer pauses, Home Assistant would notice late that the
 # server is back.
 LONGEST_PAUSE_S: Final = 15 * 60
-# The longest pause for a server in the home. Such a server has few clients, and often only its computer restarts.
+# The longest pause for a server in the home. Such a server has few clients, so frequent requests do no harm.
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # A longer answer is refused, so that it can't fill the memory. The API's answers are much shorter.
@@ -68,7 +68,8 @@ _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
-# Our error for each exception of a request. The order matters: a subclass comes before its base class.
+# The integration's error for each exception of a failed request. The order matters: a subclass comes before its base
+# class.
 _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     TimeoutError: NoAnswer,
     aiohttp.TooManyRedirects: RedirectLoop,
@@ -229,7 +230,7 @@ class Client:
             raise UnknownPriceZone(self.shown_url, str(error)) from error
         except Malformed as error:
             raise InvalidResponse(self.shown_url, str(error)) from error
-        except ValueError as error:  # not JSON, or another program's document
+        except ValueError as error:  # the body is not JSON, or it is another program's document
             raise ForeignAnswer(self.shown_url) from error
 
 

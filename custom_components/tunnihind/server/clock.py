@@ -43,13 +43,13 @@ class EntryClock:
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
-        """Return whether the server's clock shows the expected time. If not, one of the clocks has been set."""
+        """Return whether the server's clock shows the expected time. If it doesn't, one of the clocks has been set."""
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
     def synchronise(self, server_now: int) -> None:
         """Update the lead of the server's clock from the time in an answer.
 
-        If that time is slightly behind the expected time, the answer may come from a cache. Then nothing changes.
+        A time slightly before the expected time changes nothing, because the answer may come from a cache.
         """
         ahead_s = self._ahead_of_home(server_now)
         if not -_CACHED_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:
@@ -83,7 +83,7 @@ class QuarterTimer:
 
     @callback
     def async_set(self) -> None:
-        """Start the timer for the next quarter-hour. Call this again whenever a clock may have been set."""
+        """Start the timer for the next quarter-hour. Call this method again whenever a clock may have been set."""
         now = self._clock.now()
         due_at = self._clock.to_home_time(now - now % QUARTER_S + QUARTER_S)
         if due_at != self._due_at:

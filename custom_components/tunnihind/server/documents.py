@@ -14,9 +14,9 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# Larger prices and later instants are errors, for example in a wrong unit.
+# Larger prices and instants after the year 2099 are errors, for example in a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
-_LAST_INSTANT: Final = 4_102_444_800  # the year 2100
+_LAST_INSTANT: Final = 4_102_444_800
 # Longer texts are refused, because every entity shows the credit as an attribute.
 _LONGEST_TEXT: Final = 300
 _SAVING_DAYS: Final = 30
@@ -226,7 +226,7 @@ def _settled(step_s: int) -> Callable[[object], Any]:
 
 
 def _prices(step_s: int) -> Callable[[object], Any]:
-    """Return the schema of a document of prices whose periods have `step_s` seconds."""
+    """Return the schema of a document with prices for periods of `step_s` seconds."""
     band = _record({"ts": _start_of(step_s), "p10": _price, "p50": _price, "p90": _price})
     return _record(
         {

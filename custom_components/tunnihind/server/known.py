@@ -19,10 +19,10 @@ KEEP_S: Final = 49 * HOUR_S
 # The market publishes only the prices of the next day. A settled price further ahead comes from a server whose clock
 # was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# A request may come this much too early, because the times of polls vary by some seconds.
+# A request may be sent this many seconds early, because the times of polls vary.
 _MARGIN_S: Final = 30
-# The server counts each day as 24 hours before the current hour. Two of these days may not reach back to the start of
-# yesterday, because a calendar day can have 25 hours.
+# For the server, a past day is 24 hours, counted back from the current hour. If today has 25 hours, two such days may
+# not include all of yesterday.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # After this time, quarters are requested again from a server without quarters. An update may have added quarters.
 ASK_AGAIN_S: Final = HOUR_S
@@ -76,12 +76,12 @@ class History:
         return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _MARGIN_S
 
     def forget(self) -> None:
-        """Forget all requests, so that the next poll sends one if prices are missing."""
+        """Forget all requests. If prices are missing, the next poll sends a new request."""
         self.is_missing = False
         self._asked_at = self._attempts = 0
 
     async def completed(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
-        """Return the known prices, completed with past prices of today and yesterday that the server sends.
+        """Request the missing past prices of today and yesterday, and return all known prices.
 
         While no settled price is known, no request is sent.
         """
@@ -115,7 +115,7 @@ class NewestPrices:
 
     @property
     def has_no_quarters(self) -> bool:
-        """True if the server was asked for quarters but sent none that can be used."""
+        """True if the server was asked for quarters but has no usable quarters."""
         return self._refused_at is not None
 
     def forget(self) -> None:

@@ -79,9 +79,9 @@ class Beginning(Enum):
 class Polling:
     """The polls of one server.
 
-    `clock` and `zone` are the entry's. The server's answers set the clock. `had_identity` returns whether the server
-    sent its identity when it was added. `about` is the server's description of itself. `known` has the server's known
-    prices. `about` and `known` are None before the server's first answer.
+    `clock` and `zone` belong to the entry. The server's answers set the clock. `had_identity` returns whether the
+    server sent its identity when it was added. `about` is the server's description of itself. `known` has the server's
+    known prices. `about` and `known` are None before the server's first answer.
     """
 
     def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, had_identity: Callable[[], bool]) -> None:
@@ -134,7 +134,7 @@ class Polling:
     async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, Beginning | None]:
         """Poll the server. Return the known prices, and the reason if earlier prices were dropped.
 
-        Raises TunnihindError if the server doesn't answer as it should. The known prices then stay the same.
+        If the server doesn't answer as it should, raise TunnihindError. The known prices stay the same after an error.
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
@@ -175,8 +175,8 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure. It stays shorter for a server in the home. If the server requests a longer
-        pause, that pause applies, up to an hour.
+        The pause grows with each failure. For a server in the home, the pause stays shorter. If the server requests a
+        longer pause, that pause applies, up to an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -220,9 +220,9 @@ class Polling:
     async def _ask_about(self, *, at_once: bool) -> None:
         """Request the server's description of itself at the start, after a failed poll, and once an hour.
 
-        `at_once` sends the request even if the last one is recent. This serves a server whose clock jumped, because a
-        rehearsal may have begun or ended there. Raises CannotConnect if a request `at_once` fails, except for a server
-        that has never sent a description.
+        With `at_once`, a request is sent even if the last request is recent. `at_once` is true when the server's clock
+        has jumped, because the server may have begun or ended a rehearsal. If such a request fails, CannotConnect is
+        raised, except for a server that has never sent a description.
         """
         # The difference is negative if the clock was set back.
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:
