@@ -1,4 +1,4 @@
-"""Sets up the binary sensors, which automations trigger on."""
+"""Sets up the binary sensors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -30,8 +30,8 @@ async def async_setup_entry(
 class PlanCalendar(DataEntity, CalendarEntity):
     """The windows of all plans.
 
-    The calendar has the windows of the past two weeks, and the window of each plan that runs or comes next. If a plan
-    runs below or above a price limit, the calendar has all its known windows of the future.
+    The calendar has all windows of the past two weeks, and each plan's running or next window. If a plan runs below or
+    above a price limit, the calendar has all known future windows of the plan.
     """
 
     @property
@@ -54,7 +54,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
         """Yield each piece of each window, in UTC seconds by the entry's clock.
 
-        Plain seconds are fast enough for every update to read two weeks of pieces.
+        Plain seconds are used for speed, because every update reads two weeks of pieces.
         """
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):

@@ -134,7 +134,10 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         }
 
     async def _add_found(self) -> ConfigFlowResult:
-        """Add the entry. If the server is a rehearsal, explain that first. If the entry exists, end the flow."""
+        """Add the entry.
+
+        If the server is a rehearsal, first explain the rehearsal. If the entry exists, end the flow.
+        """
         await self.async_set_unique_id(self._found.unique_id, raise_on_progress=False)
         if self._found.zone not in self._zones_to_add(self._found):
             return self.async_abort(reason="already_configured")
@@ -253,13 +256,13 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         ]
 
     def _likely_zones(self, zones: Iterable[Zone]) -> list[Zone]:
-        """Return the zones in their order, but with the zone of Home Assistant's country first."""
+        """Return the zones, with the zone of Home Assistant's country first."""
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
         """Return the questions about the household's bill.
 
-        If the first zone has network packages, a question asks for the package.
+        If the first zone has network packages, the questions include the package.
         """
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION

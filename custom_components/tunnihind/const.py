@@ -34,5 +34,6 @@ _VERSION: Final = (MAJOR_VERSION, MINOR_VERSION)
 # Before Home Assistant 2026.7, the triggers and conditions of integrations had no `for`, and did not handle several
 # entities separately.
 KNOWS_TRIGGERS: Final = _VERSION >= (2026, 7)
-# Before Home Assistant 2026.8, a device named its parent device by identifiers. Newer versions deprecate that.
+# Before Home Assistant 2026.8, a device named its parent device by identifiers. Newer versions expect the parent's
+# device id instead.
 KNOWS_VIA_DEVICE_ID: Final = _VERSION >= (2026, 8)

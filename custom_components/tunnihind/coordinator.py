@@ -51,8 +51,9 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     """The prices of one household, from one server, and the decisions of the household's plans.
 
-    `billing` has the household's billing period. `selling` is its contract for selling electricity, or None.
-    `selling_prices` are the prices that the household gets. `server_device_id` is the id of the server's device.
+    `billing` has the household's billing period. `selling` is the household's contract for selling electricity; None if
+    the household sells nothing. `selling_prices` are the prices that the household gets. `server_device_id` is the id
+    of the server's device.
     """
 
     config_entry: TunnihindConfigEntry
@@ -71,8 +72,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
-        # After a change of server, the old server is polled until the entry is reloaded. So this id must not change
-        # before.
+        # After a change of server, the old server is polled until the entry is reloaded. So this id must stay the same
+        # until the reload.
         self._server: Final = entry.unique_id
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
@@ -240,7 +241,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def async_take_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
-        """Apply changed plans, and update the entities. Raises ValueError like `Planner.take`."""
+        """Apply changed plans, and update the entities. Raises ValueError if a changed plan can't be used."""
         self.planner.take(plans, self.clock.now(), replan=replan)
         self.async_update_listeners()
 

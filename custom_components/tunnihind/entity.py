@@ -40,7 +40,7 @@ NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
 # The key of a plan's entity for automations.
 WINDOW: Final = "window"
-# In a plan for high prices, some entities have another name. The translation key of that name begins with this.
+# The prefix of translation keys in plans for high prices, where some entities have another name.
 DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
@@ -83,8 +83,6 @@ def has_entity(form: Form, key: str) -> bool:
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):
-    """An entity of a config entry."""
-
     _attr_has_entity_name = True
 
     @property
@@ -128,7 +126,7 @@ class SellingEntity(PriceEntity):
 
 
 class DataEntity(ServerEntity):
-    """An entity about the data itself. It is always available."""
+    """An entity about the data itself. Such an entity is always available."""
 
     @property
     @override
@@ -166,7 +164,7 @@ class PlanEntity(_Entity):
 
 
 class SteeringEntity(PlanEntity):
-    """An entity that changes a plan. It is available while the plan can be used, even without prices."""
+    """An entity that changes a plan. The entity is available while the plan can be used, even without prices."""
 
     @property
     def plan(self) -> SteeredPlan | None:
@@ -266,7 +264,7 @@ def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
 
 @callback
 def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Remove entities that their plan doesn't have. If the household sells nothing, remove selling entities too."""
+    """Remove the entities that a plan no longer has. If the household sells nothing, remove selling entities too."""
     unfitting = {
         f"{plan.subentry_id}_{key}"
         for plan in entry.subentries.values()

@@ -78,7 +78,7 @@ def _outdated_parts(coordinator: TunnihindCoordinator) -> tuple[Part, ...]:
 def _is_too_old(version: str) -> bool:
     try:
         return AwesomeVersion(version) < AwesomeVersion(OLDEST_SERVER)
-    except AwesomeVersionException:  # a private build, with a name instead of a number
+    except AwesomeVersionException:  # a private build has a name instead of a number
         return False
 
 

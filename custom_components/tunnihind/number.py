@@ -78,7 +78,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """The price limit of a plan, in the unit that the household chose. It is unknown if the plan has no limit."""
+    """The price limit of a plan, in the unit that the household chose; unknown if the plan has no limit."""
 
     @property
     def _unit(self) -> Unit:

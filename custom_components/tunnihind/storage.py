@@ -24,10 +24,10 @@ _DELAY_S: Final = 15
 class StoredState:
     """The stored state of an entry.
 
-    `server` is the unique id of the entry's server. `server_ahead_s` is the lead of that server's clock, in seconds.
-    `outcomes` has the plans' decisions. `ran` has the plans' windows of the last two weeks. `steered` has the plans
-    that entities or actions have changed. `outcomes`, `ran` and `steered` are by subentry. `ledger` has the costs and
-    savings of the windows, as JSON.
+    `server` is the unique id of the entry's server. `server_ahead_s` is the lead of the server's clock over Home
+    Assistant's clock, in seconds. `outcomes` has the plans' decisions. `ran` has the plans' windows of the last two
+    weeks. `steered` has the plans that entities or actions have changed. `outcomes`, `ran` and `steered` are by the id
+    of the subentry. `ledger` has the costs and savings of the windows, as JSON.
     """
 
     server: str | None = None
@@ -101,7 +101,7 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
 
 
 def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
-    """Return a stored part of each plan. Plans whose part can't be read are left out."""
+    """Return a stored part of each plan, by the plan's id. Plans whose part can't be read are left out."""
     plans = part_of(document, name, dict) or {}
     found = {plan: part_of(plans, plan, read) for plan in plans}
     return {plan: kept for plan, kept in found.items() if kept is not None}

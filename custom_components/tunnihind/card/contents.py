@@ -77,10 +77,10 @@ class CardContents(CardBeginning):
 
     `mode` is the kind of prices: live, made up or of a past day. `clock_ahead_s` is the lead of the entry's clock over
     Home Assistant's clock, in seconds. `clock_ahead_s` is 0 except in a rehearsal. `problems` has the present problems,
-    like the attribute of the sensor "Data problem". `lost_since` is the time of the server's last fresh answer; None
-    unless `problems` has `server_unreachable`. `stale_since` is the time at which the forecast became too old; None
-    unless `problems` has `forecast_stale`. `unit` is the unit in which people read prices: `cents` or `euros` per kWh.
-    `currency` is the currency of all prices.
+    like the attribute of the sensor "Data problem". If `problems` has `server_unreachable`, `lost_since` is the time of
+    the server's last fresh answer. If `problems` has `forecast_stale`, `stale_since` is the time at which the forecast
+    became too old. Otherwise `lost_since` and `stale_since` are None. `unit` is the unit in which people read prices:
+    `cents` or `euros` per kWh. `currency` is the currency of all prices.
 
     `prices` has the prices that the household pays from today on; None if no price is known. `selling` has the selling
     prices from today on, without VAT, by the hour or by the quarter. If a selling price is below zero, the household

@@ -1,7 +1,7 @@
 """Sends contents to the open cards of an entry, at first and on every change.
 
-Cards subscribe by the websocket command `tunnihind/card/subscribe`. By `tunnihind/card/past`, cards request the days
-before today.
+Cards subscribe by the websocket command `tunnihind/card/subscribe`. Cards request the days before today by the command
+`tunnihind/card/past`.
 """
 
 from dataclasses import replace
@@ -67,7 +67,7 @@ def async_subscribe(
 
 
 class _Feed:
-    """Makes the contents of an entry once for all its open cards, also after reloads of the entry."""
+    """Makes the contents of an entry once for all its open cards."""
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
         self.cards: Final[list[_Card]] = []
@@ -181,7 +181,7 @@ class CardPast(TypedDict):
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
     """Request the past days' market prices, and return the household's prices from them.
 
-    The prices are by the present periods of billing and selling.
+    All prices have the present periods of billing and selling.
     """
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()
@@ -209,8 +209,8 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
     The message names the entry by its id or by any of its entities. By default, the entry is the one that was added
     first. A rehearsal is the default only if all entries are rehearsals.
 
-    The result is null. The first event follows at once and has all fields. Each later event has the changed fields. The
-    subscription lasts through reloads of the entry. If the entry does not exist, the error is `not_found`. If the user
+    The result is null. The first event follows at once and has all fields. Each later event has the changed fields. A
+    reload of the entry doesn't end the subscription. If the entry does not exist, the error is `not_found`. If the user
     may not read the entry's current price, the error is `unauthorized`.
     """
     entry = _readable_entry(hass, connection, msg)
@@ -224,7 +224,8 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send an entry's prices of the days before today, see `CardPast`.
 
-    Messages and errors are as for `_subscribe`. Here `not_found` may also mean that the entry is not loaded.
+    The message and the errors are the same as for `_subscribe`. Here `not_found` may also mean that the entry is not
+    loaded.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:
@@ -241,7 +242,7 @@ async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str
 def _readable_entry(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> TunnihindConfigEntry | None:
-    """Return the entry that the message names. If there is none, send an error and return None.
+    """Return the entry that the message names. If no such entry exists, send an error and return None.
 
     Raises Unauthorized.
     """

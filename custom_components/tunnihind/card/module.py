@@ -23,8 +23,8 @@ class _Files(HomeAssistantView):
     """The card's file and the files that it imports.
 
     Addresses have no host, so that they work over https and behind a proxy. Caches may keep the files for a month. So
-    when a file changes, its path changes. All files share one path, because Home Assistant's pages look for an imported
-    file beside the file that imports it. For an old path, the newest file is sent.
+    when a file changes, its path changes. All files share one path, because browsers load an imported file from the
+    path of the file that imports it. For an old path, the newest file is sent.
     """
 
     url = f"/{DOMAIN}/{{version}}/{{name}}"

@@ -44,11 +44,11 @@ class PlanScore:
     """The savings of plans that followed the server's forecasts.
 
     `days` is the number of days scored. `share`, `baseline` and `week` are fractions of the greatest possible saving.
-    For `share`, plans took the four hours of the next day with the lowest forecasts. For `baseline`, plans took the
-    four hours that were cheapest a week before. For `week`, plans took four hours of the coming week. `week` is None
-    until a week has passed.
+    For `share`, plans took the next day's four hours with the lowest forecasts. For `baseline`, plans took the four
+    hours that were cheapest a week before. For `week`, plans took four hours of the coming week. `week` is None until a
+    week has passed.
 
-    `boiler_eur` is the yearly saving of a 3 kW boiler, EUR without VAT. The boiler heats in the three hours of each day
+    `boiler_eur` is the yearly saving of a 3 kW boiler, in EUR without VAT. The boiler heats in each day's three hours
     with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible saving.
     """
 

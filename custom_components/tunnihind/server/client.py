@@ -203,7 +203,7 @@ class Client:
         return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        """Return the body. If it gets too long, stop reading and raise LongAnswer."""
+        """Return the body. If the body gets too long, stop reading and raise LongAnswer."""
         body = bytearray()
         async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
             body += chunk
@@ -349,7 +349,7 @@ async def fetch_server(hass: HomeAssistant, url: str) -> Server:
 
 
 async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
-    """Return the server with its prices by the quarter. If it has no quarters, return it unchanged."""
+    """Return the server with its prices by the quarter. If the server has no quarters, return it unchanged."""
     try:
         return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))
     except TunnihindError:
