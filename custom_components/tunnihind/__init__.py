@@ -25,7 +25,7 @@ PLATFORMS: Final = (*_READ_BY_AUTOMATIONS, Platform.BINARY_SENSOR)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions and serve the card. Both work even while no server is loaded."""
+    """Register the actions and serve the card. Actions and card work even while no server is loaded."""
     async_setup_services(hass)
     card_feed.async_register(hass)
     await card_module.async_serve(hass)
@@ -33,7 +33,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
-    """Set up an entry, which is for one zone of a server."""
+    """Set up an entry. Each entry is for one zone of a server."""
     # The card is offered even if the server doesn't answer, because the card shows that problem.
     card_module.async_offer_card(hass)
     coordinator = TunnihindCoordinator(hass, entry)

@@ -113,7 +113,7 @@ class SellingBinarySensor(SellingEntity, PriceBinarySensor):
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):
-    """A sensor that is on while the prices have a problem, such as a forecast that is too old."""
+    """A sensor that is on while the prices have a problem, such as an outdated forecast."""
 
     @property
     @override

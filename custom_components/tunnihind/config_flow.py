@@ -245,7 +245,10 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the server's zones for which no entry has the same id or address."""
+        """Return the server's zones that have no entry yet.
+
+        An entry belongs to a zone if the entry has the zone's id or address.
+        """
         entries = self._async_current_entries(include_ignore=False)
         ids = {entry.unique_id for entry in entries}
         # A live server and a rehearsal may share an address.
@@ -336,7 +339,10 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
                 raise AbortFlow("already_configured")
 
     async def _finish(self) -> ConfigFlowResult:
-        """If the household chose a package of the zone, show its fees. Otherwise add the entry."""
+        """If the household chose a package and the zone has packages, show the package's fees.
+
+        Otherwise add the entry.
+        """
         has_packages = bool(price_lists_of(self._found.zone).packages)
         return await self.async_step_tariff() if self._package and has_packages else self._create()
 

@@ -40,7 +40,7 @@ NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
 # The key of a plan's entity for automations.
 WINDOW: Final = "window"
-# The prefix of translation keys in plans for high prices, where some entities have another name.
+# Some entities have another name in plans for high prices. The translation keys of these names have this prefix.
 DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
@@ -66,8 +66,8 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# For an entity's key, a function that returns whether a plan has that entity. Every plan has the entities that are not
-# listed here.
+# Functions that return whether a plan has an entity, by the entity's key. Entities that are not listed here belong to
+# every plan.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -231,7 +231,10 @@ def add_to_plans[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """Add the described entities to every plan that has them, also to plans that are added or changed later."""
+    """Add the described entities to every plan that has them.
+
+    Plans that are added or changed later get their entities then.
+    """
     added: set[tuple[str, str]] = set()
 
     def look() -> None:
@@ -249,7 +252,10 @@ def add_to_plans[Description: EntityDescription](
 
 
 def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
-    """Call `add` when the household starts to sell electricity. If it sells electricity already, call `add` now."""
+    """Call `add` when the household starts to sell electricity.
+
+    If the household already sells electricity, call `add` now.
+    """
     sold = False
 
     def look() -> None:

@@ -17,9 +17,8 @@ class Refusal(ServiceValidationError):
 class TunnihindError(HomeAssistantError):
     """A server that doesn't answer as it should.
 
-    The error's text contains `url`, which has no password. If we have no text for an error, `reason` is the error's
-    original message. `retry_after` is the pause in seconds that the server requests; None if the server requests no
-    pause.
+    `url` is the server's address, without a password. If we have no text for an error, `reason` is the error's original
+    message. `retry_after` is the pause in seconds that the server requests; None if the server requests no pause.
     """
 
     key: ClassVar[str]

@@ -15,7 +15,7 @@ from .plans.steering import SteeredPlan
 from .server.answers import About, ForecastAnswer
 
 _VERSION: Final = 1
-# Changes are collected for this long, then written together. When Home Assistant stops, it writes the remaining
+# Changes are collected for this many seconds and written together. When Home Assistant stops, it writes the remaining
 # changes.
 _DELAY_S: Final = 15
 
@@ -40,7 +40,7 @@ class StoredState:
     server_ahead_s: int = 0
 
     def for_server(self, server: str | None) -> StoredState:
-        """Return the parts of the state that are valid for that server.
+        """Return the stored state, as far as it is valid for that server.
 
         Prices, the VAT rate and the clock of another server are left out.
         """

@@ -63,7 +63,7 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
 
 
 def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
-    """Return the household's prices for buying or for selling, by the call's direction.
+    """Return the household's prices for buying or for selling, as the call's direction says.
 
     Raises Refusal if the household sells nothing.
     """

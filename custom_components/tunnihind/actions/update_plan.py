@@ -101,7 +101,7 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
     """Return the entry's id and the subentry's id of each plan in the call's target, without repeats.
 
-    A named entity or device has to belong to a plan. An area, a floor or a label includes all its plans. Raises
+    A named entity or device has to belong to a plan. An area, a floor or a label stands for all plans in it. Raises
     Refusal.
     """
     target = TargetSelection(call.data)

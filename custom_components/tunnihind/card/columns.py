@@ -40,8 +40,8 @@ class PriceColumns(Columns):
 
     `level` is the price's level, from 0 for very_low to 4 for very_high. If levels are by the hour, all quarters of an
     hour have the hour's level. If a price of the day is unknown, all levels of the day are None. `tint` is the price's
-    colour, from 0 for cheap to 4 for expensive, or 5 below zero. The colours follow the server's scale, which is from
-    the last 30 days. If the server sends no scale, the scale is made from the prices in this table.
+    colour, from 0 for cheap to 4 for expensive, or 5 below zero. The colours follow the server's scale of the last 30
+    days. If the server sends no scale, the scale is made from the prices in this table.
 
     `market` is the market's settled price or the forecast's median, EUR/kWh without VAT. `charges` has the different
     sets of fees, EUR/kWh as in the contract. A set has the fees by part: margin, balancing, network, renewable,

@@ -67,7 +67,7 @@ def async_subscribe(
 
 
 class _Feed:
-    """Makes the contents of an entry once for all its open cards."""
+    """Makes an entry's contents once for all open cards."""
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
         self.cards: Final[list[_Card]] = []

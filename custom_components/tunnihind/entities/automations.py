@@ -111,9 +111,9 @@ class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 def _start_of(window: State) -> str | None:
-    """Return the start of the window's first piece, which identifies the window.
+    """Return the start of the window's first piece. This start identifies the window.
 
-    This start stays the same even if a running window gets more pieces.
+    A running window keeps its start, even if the window gets more pieces.
     """
     pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
     return pieces[0]["start"] if pieces else None

@@ -145,7 +145,7 @@ def _list(prices: PricesNow) -> Attributes:
 def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
     """Yield the descriptions of a day's average, lowest and highest price.
 
-    Until the whole day is published, these prices are unknown.
+    Until all prices of the day are published, the sensors are unknown.
     """
 
     def of_day[Value](figure: Callable[[DayPrices], Value]) -> Callable[[PricesNow], Value | None]:
@@ -186,7 +186,7 @@ SELLING_SENSORS: Final = (_current_sensor(SELLING_PRICE), _next_sensor(NEXT_SELL
 
 
 def next_price(billing: Billing) -> PriceDescription:
-    """Return the description of the next price, which is for an hour or a quarter.
+    """Return the description of the sensor for the price of the next hour or quarter.
 
     If the billing changes, the sensor's name changes at the next start.
     """

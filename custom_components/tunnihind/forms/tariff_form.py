@@ -222,8 +222,8 @@ class RowForm:
         """Return the figures of the form `before`, changed to this form's package and date.
 
         If all figures of a part equal the table's figures for `before`, the table's figures for this form replace them.
-        Here it doesn't matter whether the figures include VAT. If the package has changed, the table replaces all
-        network figures. If neither package nor date has changed, all figures stay.
+        The figures may be equal with VAT or without VAT. If the package has changed, the table replaces all network
+        figures. If neither package nor date has changed, all figures stay.
         """
         if self == before:
             return {**figures}

@@ -1,4 +1,4 @@
-"""The step in which a household gives its fees. A preview shows the current price and its parts beside the form.
+"""The step in which a household enters its fees. A preview beside the form shows the current price and its parts.
 
 The set-up and the options both have this step. While somebody types, the form requests the preview by the websocket
 command `tunnihind/start_preview`. The form shows the answer like an entity, with a name and a state.
@@ -48,7 +48,7 @@ from .tariff_form import (
 )
 
 _KWH_PER_MWH: Final = 1_000
-# The first and the last line of a price's breakdown. The lines between them are the fees.
+# The first and the last line of a price's breakdown. The lines between the first and the last line are the fees.
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)

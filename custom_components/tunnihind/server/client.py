@@ -157,9 +157,9 @@ class Client:
         return newest
 
     async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
-        """Return the settled prices of the last `days` times 24 hours, EUR/MWh by the start of their period.
+        """Return the settled prices of the last `days`, EUR/MWh by the start of their period.
 
-        `days` is 2 to 14. Raises CannotConnect, NotTunnihind and InvalidResponse.
+        `days` is 2 to 14. A day is 24 hours. Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
         _, body = await self._get(_HISTORY_AT[step_s], query={"days": str(days)})
         if step_s == HOUR_S:
@@ -283,8 +283,8 @@ class Server:
     def addresses(self) -> dict[Zone, str]:
         """The base URL of each zone of the server.
 
-        The household may reach the server by another host name than the server's own. So the host is the one in `url`,
-        and only the paths come from the server's description.
+        The household may reach the server by another host name than the server's own. So the host comes from `url`, and
+        only the paths come from the server's description.
         """
         url = URL(self.url)
         paths = self.about.zones if self.about else {}
@@ -320,7 +320,8 @@ class Server:
     def unique_id(self) -> str:
         """The server's id in Home Assistant. The id never depends on path, VAT rate or version.
 
-        A rehearsal sends the installation id of the live server whose data it reads. So a rehearsal's id has a suffix.
+        A rehearsal reads the data of a live server and sends that server's installation id. So a rehearsal's id has a
+        suffix.
         """
         return self.unique_id_of(self.zone)
 

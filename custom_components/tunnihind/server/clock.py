@@ -43,7 +43,7 @@ class EntryClock:
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
-        """Return whether the server's clock shows the expected time. If it doesn't, one of the clocks has been set."""
+        """Return whether the server's clock shows the expected time. If the time differs, one clock has been set."""
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
     def synchronise(self, server_now: int) -> None:

@@ -114,7 +114,7 @@ def plan_score_from(document: object) -> PlanScore | None:
 def past_prices_from(document: object, zone: Zone) -> dict[int, float]:
     """Read the answer of `GET /api/v1/history`, EUR/MWh by the start of the period.
 
-    Raises Malformed, also for prices of another zone. No later check would find such prices.
+    Raises Malformed, also for prices of another zone. No later check would find the prices of another zone.
     """
     fields = _checked(_HISTORY, document)
     if fields["zone"] != zone:

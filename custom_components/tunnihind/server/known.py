@@ -40,7 +40,7 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
     if older and older.step_s < newer.step_s:
         older = older.in_hours()
     elif older and older.step_s > newer.step_s:
-        older = None  # the quarters of an hour have prices of their own
+        older = None  # an hour's price is not the price of its quarters
     began = max(now, newer.now) if newer.now >= now - HOUR_S else inf
     begun = {start: band for start, band in older.forecast.items() if start <= began} if older else {}
     forecast = {**begun, **newer.forecast}

@@ -53,8 +53,8 @@ class Contact:
     `answered_at` is the time of the last answer, or 0 before the first answer. `answer_made_at` is the time at which
     the server made the last answer. `clock_ahead_s` is the lead of the server's clock over the entry's clock, in
     seconds. `are_quarters_missing` is true if the household is billed or paid by the quarter but the server has only
-    hours. `wrong_server` is the problem if the server has another zone than the entry, or if only one of the two is a
-    rehearsal.
+    hours. If the server has another zone than the entry, or only one of the two is a rehearsal, `wrong_server` names
+    this problem.
     """
 
     answered_at: int
@@ -138,7 +138,7 @@ class Polling:
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
-        if answer.zone is self._zone:  # a server of another zone is wrong, whatever its identity
+        if answer.zone is self._zone:  # a server of another zone needs no further check
             in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
             await self._ask_about(at_once=in_doubt and answer is not self._newest)
         self._failures = 0
@@ -221,8 +221,8 @@ class Polling:
         """Request the server's description of itself at the start, after a failed poll, and once an hour.
 
         With `at_once`, a request is sent even if the last request is recent. `at_once` is true when the server's clock
-        has jumped, because the server may have begun or ended a rehearsal. If such a request fails, CannotConnect is
-        raised, except for a server that has never sent a description.
+        has jumped, because the server may have begun or ended a rehearsal. If such a request fails and the server has
+        sent a description before, raise CannotConnect.
         """
         # The difference is negative if the clock was set back.
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:
