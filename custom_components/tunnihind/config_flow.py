@@ -125,7 +125,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
-        """Note the error that the server has the prices of another zone than `wanted`."""
+        """Note the error of a server that has another zone than `wanted`."""
         self._errors[field] = OtherZone.key
         self._text_values |= {
             "url": without_password(server.url),

@@ -183,16 +183,17 @@ class SteeringEntity(PlanEntity):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueDescription[Subject](SensorEntityDescription):
-    """The description of a sensor: functions from its subject to its state and its attributes."""
+    """The description of a sensor, with functions from its subject to its state and its attributes."""
 
     value_fn: Callable[[Subject], StateType | datetime]
     attributes_fn: Callable[[Subject], Attributes] | None = None
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor of a subject; unknown while there is no subject.
+    """A sensor that shows a figure of a subject, such as a plan's window.
 
-    In a rehearsal, the sensor has no long-term statistics, because statistics would remain after the rehearsal.
+    Without a subject, the sensor is unknown. In a rehearsal, the sensor has no long-term statistics, because statistics
+    would remain after the rehearsal.
     """
 
     coordinator: TunnihindCoordinator

@@ -121,7 +121,7 @@ def _until_it_runs(at: _WindowAt) -> int:
 
 
 def _left(at: _WindowAt) -> int:
-    """Return the minutes that the window still runs, without the pauses between its pieces."""
+    """Return the minutes left in the window, without the pauses between its pieces."""
     window, now = at
     return sum(end - max(start, now) for start, end in window.pieces if now < end) // _MINUTE_S
 

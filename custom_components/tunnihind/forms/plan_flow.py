@@ -49,7 +49,7 @@ _FIRST_NAME: Final = "Cheapest 3 hours"
 
 
 async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
-    """Return a Markdown list of the plan's changes by entities and actions; empty if there are no changes.
+    """Return a Markdown list of the changes that entities and actions made to the plan; empty without changes.
 
     The list uses the form's labels.
     """
@@ -133,7 +133,7 @@ class PlanFlow(ConfigSubentryFlow):
         return self.async_update_and_abort(self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan)
 
     def _steered(self) -> SteeredPlan | None:
-        """Return the plan with the changes by entities and actions.
+        """Return the plan with the changes that entities and actions made.
 
         Return None if the plan can't be used or the entry is not loaded.
         """
@@ -142,7 +142,7 @@ class PlanFlow(ConfigSubentryFlow):
         return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
 
     async def _end_changes(self) -> None:
-        """Drop the changes by entities and actions, even if the form is sent unchanged."""
+        """Drop the changes that entities and actions made, even if the form is sent unchanged."""
         plan = self._steered()
         if plan is not None and plan.changes:
             coordinator: TunnihindCoordinator = self._get_entry().runtime_data
