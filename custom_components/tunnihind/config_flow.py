@@ -265,7 +265,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
         """Return the questions about the household's bill.
 
-        If the first zone has network packages, the questions include the package.
+        If the first zone has network packages, one question is about the package.
         """
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION

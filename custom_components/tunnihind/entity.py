@@ -183,7 +183,7 @@ class SteeringEntity(PlanEntity):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueDescription[Subject](SensorEntityDescription):
-    """The description of a sensor, with functions from its subject to its state and its attributes."""
+    """The description of a sensor, with functions that compute the state and the attributes from the subject."""
 
     value_fn: Callable[[Subject], StateType | datetime]
     attributes_fn: Callable[[Subject], Attributes] | None = None

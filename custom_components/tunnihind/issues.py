@@ -33,7 +33,7 @@ KEYS: Final = (*_LASTING, SERVER_TOO_OLD, RATES_OUTDATED)
 
 @callback
 def async_watch(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Show a repair notice for each lasting problem of the entry, for as long as the entry is loaded."""
+    """While the entry is loaded, show a repair notice for each lasting problem of the entry."""
     coordinator = entry.runtime_data
 
     @callback

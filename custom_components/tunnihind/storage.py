@@ -87,7 +87,7 @@ _STEERED: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
-    """Return the stored state. Each part is read separately, so that an unreadable part leaves the rest usable."""
+    """Return the stored state. Each part is read separately, so that readable parts stay usable."""
     return StoredState(
         server=document.get("server"),
         about=part_of(document, "about", _ABOUT.decode),

@@ -1,8 +1,8 @@
 """The card's contents on Home Assistant's websocket: the contract between the integration and the card.
 
 The types below describe the whole contract. Instants are whole UTC seconds by the entry's clock. Prices are household
-prices or selling prices in EUR/kWh, to 4 decimals. The card shows prices in the unit that `unit` names. A test makes
-examples of every state from this code, in tests/integration/card/examples.
+prices or selling prices in EUR/kWh, to 4 decimals. The card shows prices in the unit that `unit` names. From this code,
+a test makes the examples of every state in tests/integration/card/examples.
 """
 
 from collections.abc import Mapping

@@ -142,8 +142,9 @@ WINDOW_TIMES: Final = tuple(
 class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
     """The minutes until a plan's window begins, or the minutes left in the window.
 
-    The sensor is unknown while the plan has no window. Its state changes every quarter-hour, because windows begin and
-    end at quarter-hours. For a countdown by the second, dashboards use the sensors of the window's start and end.
+    The sensor is unknown while the plan has no window. The sensor's state changes every quarter-hour, because windows
+    begin and end at quarter-hours. For a countdown by the second, dashboards use the sensors of the window's start and
+    end.
     """
 
     @property

@@ -43,7 +43,7 @@ class Backtest:
 class PlanScore:
     """The savings of plans that followed the server's forecasts.
 
-    `days` is the number of days scored. `share`, `baseline` and `week` are fractions of the greatest possible saving.
+    `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
     For `share`, plans took the next day's four hours with the lowest forecasts. For `baseline`, plans took the four
     hours that were cheapest a week before. For `week`, plans took four hours of the coming week. `week` is None until a
     week has passed.

@@ -17,7 +17,7 @@ from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 # Larger prices and instants after the year 2099 are errors, for example in a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
-# Longer texts are refused, because every entity shows the credit as an attribute.
+# Longer texts are refused, because the server's credit becomes an attribute of every entity.
 _LONGEST_TEXT: Final = 300
 _SAVING_DAYS: Final = 30
 _SAVING_HOURS: Final = 4
