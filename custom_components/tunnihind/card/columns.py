@@ -44,9 +44,9 @@ class PriceColumns(Columns):
     days. If the server sends no scale, the scale is made from the prices in this table.
 
     `market` is the market's settled price or the forecast's median, EUR/kWh without VAT. `charges` has the different
-    sets of fees, EUR/kWh as in the contract. A set has the fees by part: margin, balancing, network, renewable,
-    security and excise. Fees of zero are left out. `charged` is the index of the period's set in `charges`. VAT is
-    `price` minus `market` and the fees.
+    sets of fees, EUR/kWh. The fees include VAT only if the household's contract gives fees with VAT. A set has the fees
+    by part: margin, balancing, network, renewable, security and excise. Fees of zero are left out. `charged` is the
+    index of the period's set in `charges`. VAT is `price` minus `market` and the fees.
     """
 
     level: list[int | None]

@@ -189,7 +189,7 @@ def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class TariffStep(ConfigEntryBaseFlow):
-    """A flow with the form for fees and its preview of the current price."""
+    """A flow with the form for fees and the preview of the current price."""
 
     _form: RowForm
     _language: str

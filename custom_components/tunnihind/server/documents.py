@@ -59,8 +59,8 @@ def _scale_from(told: object) -> tuple[float, ...]:
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`.
 
-    `step_s` is the length of a period in seconds. Raises Malformed, UnknownZone, and ValueError for another program's
-    document.
+    `step_s` is the length of a period in seconds. Raises Malformed and UnknownZone. Raises ValueError for another
+    program's document.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")

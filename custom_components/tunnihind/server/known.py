@@ -13,16 +13,15 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# Prices are kept for today and yesterday, at most 49 hours. A window that began before midnight needs yesterday's
-# prices.
+# Prices are kept for today and yesterday. The two days have at most 49 hours. A window that began before midnight needs
+# yesterday's prices.
 KEEP_S: Final = 49 * HOUR_S
 # The market publishes only the prices of the next day. A settled price further ahead comes from a server whose clock
 # was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may be sent this many seconds early, because the times of polls vary.
 _MARGIN_S: Final = 30
-# For the server, a past day is 24 hours, counted back from the current hour. If today has 25 hours, two such days may
-# not include all of yesterday.
+# The server counts a day as 24 hours. If today has 25 hours, two days of the server may not include all of yesterday.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # After this time, quarters are requested again from a server without quarters. An update may have added quarters.
 ASK_AGAIN_S: Final = HOUR_S
