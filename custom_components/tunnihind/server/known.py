@@ -16,12 +16,12 @@ from .clock import home_now
 # Prices are kept for today and yesterday. The two days have at most 49 hours. A window that began before midnight needs
 # yesterday's prices.
 KEEP_S: Final = 49 * HOUR_S
-# The market publishes only the prices of the next day. A settled price further ahead comes from a server whose clock
+# The market publishes only the prices of the next day. A settled price for a later day comes from a server whose clock
 # was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may be sent this many seconds early, because the times of polls vary.
 _MARGIN_S: Final = 30
-# The server counts a day as 24 hours. If today has 25 hours, two days of the server may not include all of yesterday.
+# The server counts a day as 24 hours. If today has 25 hours, 48 hours may not include all of yesterday.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # After this time, quarters are requested again from a server without quarters. An update may have added quarters.
 ASK_AGAIN_S: Final = HOUR_S

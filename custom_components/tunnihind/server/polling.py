@@ -221,8 +221,8 @@ class Polling:
         """Request the server's description of itself at the start, after a failed poll, and once an hour.
 
         With `at_once`, a request is sent even if the last request is recent. `at_once` is true when the server's clock
-        has jumped, because the server may have begun or ended a rehearsal. If such a request fails and the server has
-        sent a description before, raise CannotConnect.
+        has jumped, because the server may have begun or ended a rehearsal. If a request with `at_once` fails and the
+        server has sent a description before, raise CannotConnect.
         """
         # The difference is negative if the clock was set back.
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:
