@@ -1,4 +1,4 @@
-"""Tunnihind: hourly electricity prices of a day-ahead zone, with a forecast, for a household."""
+"""Tunnihind: the electricity prices of a household, with a forecast."""
 
 from typing import Final
 
@@ -18,14 +18,14 @@ from .services import async_setup_services
 from .storage import Storage
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
-# Entities are updated in the order in which they were added. Automations trigger on binary sensors and then read other
-# entities, so these come first.
+# Home Assistant updates entities in the order in which they were added. Automations trigger on binary sensors and then
+# read other entities. So binary sensors are added last.
 _READ_BY_AUTOMATIONS: Final = (Platform.CALENDAR, Platform.NUMBER, Platform.SENSOR, Platform.SWITCH, Platform.TIME)
 PLATFORMS: Final = (*_READ_BY_AUTOMATIONS, Platform.BINARY_SENSOR)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions, also for homes where no server is loaded, and serve the card."""
+    """Register the actions and serve the card. Actions and card work even while no server is loaded."""
     async_setup_services(hass)
     card_feed.async_register(hass)
     await card_module.async_serve(hass)
@@ -33,7 +33,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
-    """Set up an entry. Each entry is one zone of a server."""
+    """Set up an entry. Each entry is for one zone of a server."""
     # The card is offered even if the server doesn't answer, because the card shows that problem.
     card_module.async_offer_card(hass)
     coordinator = TunnihindCoordinator(hass, entry)
@@ -58,14 +58,14 @@ async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Delete the stored data and, with the last entry, the card."""
+    """Delete the entry's stored data. If no other entry is left, remove the card from pages."""
     if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):
         card_module.async_withdraw(hass)
     await Storage(hass, entry.entry_id).remove()
 
 
 async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Apply options and plans without a reload. Only another server needs a reload."""
+    """Apply changed options and plans without a reload. Only a new address of the server needs a reload."""
     coordinator = entry.runtime_data
     if entry.data[CONF_URL] != coordinator.url:
         hass.config_entries.async_schedule_reload(entry.entry_id)

@@ -1,10 +1,11 @@
-"""Sets up the binary sensors, which automations trigger on."""
+"""Sets up the binary sensors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, override
 
-# Since Home Assistant 2026.10 type checkers don't see this export. Older versions lack the new module for it.
+# Since Home Assistant 2026.10, type checkers refuse this import and expect another module. Older versions lack that
+# module.
 from homeassistant.components.binary_sensor import (  # type: ignore[attr-defined]
     BinarySensorDeviceClass,
     BinarySensorEntity,
@@ -36,7 +37,7 @@ PARALLEL_UPDATES = 0
 
 @dataclass(frozen=True, kw_only=True)
 class PriceBinaryDescription(BinarySensorEntityDescription):
-    """A binary sensor with a yes-or-no answer about the prices."""
+    """The description of a binary sensor for the prices."""
 
     is_on_fn: Callable[[PricesNow], bool | None]
     attributes_fn: Callable[[PricesNow], Attributes] | None = None
@@ -82,7 +83,7 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the server's binary sensors. Add each plan's binary sensors to the plan's device."""
+    """Add the binary sensors of the server and of each plan."""
     coordinator = entry.runtime_data
     async_add_entities(PriceBinarySensor(coordinator, description) for description in PRICE_BINARY_SENSORS)
     async_add_entities([ProblemSensor(coordinator, DATA_PROBLEM)])
@@ -91,7 +92,7 @@ async def async_setup_entry(
 
 
 class PriceBinarySensor(PriceEntity, BinarySensorEntity):
-    """A yes-or-no answer about the current price or tomorrow's prices."""
+    """A binary sensor for the current price or for tomorrow's prices."""
 
     entity_description: PriceBinaryDescription
 
@@ -108,11 +109,11 @@ class PriceBinarySensor(PriceEntity, BinarySensorEntity):
 
 
 class SellingBinarySensor(SellingEntity, PriceBinarySensor):
-    """A yes-or-no answer about the price at which the household sells."""
+    """A binary sensor for the price at which the household sells electricity."""
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):
-    """A sensor that is on while the prices have a problem, such as a forecast that is too old."""
+    """A sensor that is on while the prices have a problem, such as an outdated forecast."""
 
     @property
     @override
@@ -130,7 +131,7 @@ class ProblemSensor(DataEntity, BinarySensorEntity):
 
 
 class WindowSensor(PlanEntity, BinarySensorEntity):
-    """A sensor that is on while the plan's window, or one of its pieces, runs."""
+    """A sensor that is on while the plan's window runs. Between two pieces of the window, the sensor is off."""
 
     @property
     @override

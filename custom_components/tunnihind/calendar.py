@@ -1,4 +1,4 @@
-"""The plans' windows in one calendar, so that a household sees when each device runs."""
+"""A calendar with the windows of all plans."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -28,9 +28,10 @@ async def async_setup_entry(
 
 
 class PlanCalendar(DataEntity, CalendarEntity):
-    """The windows of all plans: the past two weeks' windows, and the window that runs or comes next.
+    """The windows of all plans.
 
-    For a plan by its price limit, all known windows ahead.
+    The calendar has all windows of the past two weeks, and each plan's running or next window. If a plan runs below or
+    above a price limit, the calendar has all known future windows of the plan.
     """
 
     @property
@@ -45,15 +46,15 @@ class PlanCalendar(DataEntity, CalendarEntity):
     async def async_get_events(
         self, hass: HomeAssistant, start_date: datetime, end_date: datetime
     ) -> list[CalendarEvent]:
-        """Return the pieces that overlap the given time, earliest first."""
+        """Return the pieces that overlap the given time, in the order of their starts."""
         events = (self._event(*one) for one in self._pieces())
         asked = [one for one in events if one.start_datetime_local < end_date and start_date < one.end_datetime_local]
         return sorted(asked, key=lambda event: event.start_datetime_local)
 
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
-        """Yield each piece of each window by the entry's clock.
+        """Yield each piece of each window, in UTC seconds by the entry's clock.
 
-        Each tick goes through two weeks of pieces, so times are plain UTC seconds for speed.
+        Plain seconds are used for speed, because every update reads two weeks of pieces.
         """
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
@@ -61,7 +62,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
                     yield from ((plan, window, start, end) for start, end in window.pieces)
 
     def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
-        """Return a piece as an event. Its times are by Home Assistant's clock, as in all calendars."""
+        """Return a piece as an event. The event's times are by Home Assistant's clock, as in all calendars."""
         clock = self.coordinator.clock
         return CalendarEvent(
             start=datetime.fromtimestamp(clock.to_home_time(start), UTC),

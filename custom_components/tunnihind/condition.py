@@ -1,4 +1,4 @@
-"""The conditions, for versions of Home Assistant that can check them."""
+"""The conditions, for versions of Home Assistant that support conditions of integrations."""
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.condition import Condition

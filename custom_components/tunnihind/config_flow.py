@@ -44,17 +44,18 @@ from .server.client import Server, fetch_server, server_url, with_quarters, with
 from .server.clock import home_now
 
 EXAMPLE_URL: Final = "http://192.168.1.10:8080"
-# The address of `./run serve` on Home Assistant's own machine.
+# The address of a server that runs on Home Assistant's own machine with default settings.
 LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
-# This question is about the bill. Until the household chooses a package, prices are the market's prices with VAT.
+# The question for the household's network package. Until the household chooses a package, prices are market prices with
+# VAT.
 _PACKAGE_QUESTION: Final = vol.Schema({vol.Optional(PACKAGE): PACKAGE_CHOICE})
 _NO_QUESTION: Final = vol.Schema({})
 
 
 class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
-    """Adds a server for one of its zones, or changes its address."""
+    """Adds a zone of a server to Home Assistant, or changes the server's address."""
 
     _found: Server
     _app: str
@@ -81,7 +82,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Take the address of a server, and check that a server answers there."""
+        """Ask for the address of a server, and check that a server answers there."""
         server = await self._server_at(user_input)
         if server is None:
             schema = _ADDRESS.extend(self._questions(self._likely_zones(Zone)).schema)
@@ -91,11 +92,11 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._continue_with_server()
 
     async def _continue_with_server(self) -> ConfigFlowResult:
-        """Ask for the zone if the server has several zones and the address names none."""
+        """If the server has several zones and the address names no zone, ask for the zone."""
         return await self.async_step_zone() if self._found.needs_zone_choice else await self._add_found()
 
     async def async_step_zone(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the zone to add, and check whether the server answers for it."""
+        """Ask for the zone to add, and check that the server has the prices of this zone."""
         server, self._errors = self._found, {}
         offered = self._zones_to_add(server)
         if not offered:
@@ -124,7 +125,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
-        """Note the error that the server has the prices of another zone than the wanted one."""
+        """Note the error of a server that has another zone than `wanted`."""
         self._errors[field] = OtherZone.key
         self._text_values |= {
             "url": without_password(server.url),
@@ -133,20 +134,23 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         }
 
     async def _add_found(self) -> ConfigFlowResult:
-        """Add the entry; explain a rehearsal first. Ends the flow if the entry exists already."""
+        """Add the entry.
+
+        If the server is a rehearsal, first explain the rehearsal. If the entry exists, end the flow.
+        """
         await self.async_set_unique_id(self._found.unique_id, raise_on_progress=False)
         if self._found.zone not in self._zones_to_add(self._found):
             return self.async_abort(reason="already_configured")
         return await self.async_step_rehearsal() if self._found.is_rehearsal else await self._finish()
 
     async def async_step_rehearsal(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Explain a rehearsal before it is added. Its day is past, but automations switch real devices."""
+        """Explain a rehearsal before it is added. Automations would switch real devices by prices of a past day."""
         if user_input is not None:
             return await self._finish()
         return self._confirm_form("rehearsal", _NO_QUESTION, {"url": without_password(self._found.url)})
 
     async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Show the fees of the household's network package. The household confirms and completes them."""
+        """Ask the household to confirm and complete the fees of its network package."""
         if user_input is None:
             if billing_from(self._answers).billed_by is Resolution.QUARTER:
                 self._found = await with_quarters(self.hass, self._found)
@@ -156,7 +160,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return form or self._create()
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Take a new address of the same server."""
+        """Ask for a new address of the same server."""
         entry = self._get_reconfigure_entry()
         server = await self._server_at(user_input)
         if server is not None and server.is_rehearsal is not entry.data.get(CONF_REHEARSAL, False):
@@ -175,9 +179,9 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self.async_step_replace()
 
     async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether to replace the server by another one.
+        """Ask whether another server shall replace the present server.
 
-        A new installation of the same server counts as another one.
+        A new installation of the present server also counts as another server.
         """
         if user_input is not None:
             return self._store_address()
@@ -185,7 +189,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_zeroconf(self, discovery_info: ZeroconfServiceInfo) -> ConfigFlowResult:
-        """Take a server that announced itself, or the new address of a known server."""
+        """Add a server that announced itself, or update the address of a known server."""
         prefix = discovery_info.properties.get("path") or ""
         url = URL.build(scheme="http", host=discovery_info.host, port=discovery_info.port, path=prefix)
         return await self._discovered(url) or await self.async_step_zeroconf_confirm()
@@ -197,7 +201,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
-        """Take the server that runs as an app beside Home Assistant, or its new address."""
+        """Add the server that runs as an app beside Home Assistant, or update the server's address."""
         url = URL.build(scheme="http", host=discovery_info.config["host"], port=discovery_info.config["port"])
         self._app = discovery_info.name
         return await self._discovered(url) or await self.async_step_hassio_confirm()
@@ -207,10 +211,10 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._confirm("hassio_confirm", user_input, {"app": self._app})
 
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
-        """Ask the server at that address, and remember the server. Ends the flow if there is nothing to add.
+        """Look up the server at that address. If there is nothing to add, end the flow.
 
-        All entries of the server get the new address. People who ignore a server with several zones ignore all zones
-        that are not added yet.
+        If the present address of an entry no longer works, the entry gets the new address. If somebody has ignored a
+        zone of the server, all zones without an entry are ignored.
         """
         try:
             server = await fetch_server(self.hass, server_url(str(url)))
@@ -231,7 +235,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._continue_with_server() if server.is_rehearsal else None
 
     async def _update_address(self, entry: TunnihindConfigEntry, url: str) -> None:
-        """Give an entry the address at which its server was found, unless its present address still works."""
+        """If the entry's present address no longer works, change it to `url`."""
         if await self._still_answers(entry):
             await self._poll_now(entry)
             return
@@ -241,7 +245,10 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the server's zones that have no entry with the same id or address."""
+        """Return the server's zones that have no entry yet.
+
+        An entry belongs to a zone if the entry has the zone's id or address.
+        """
         entries = self._async_current_entries(include_ignore=False)
         ids = {entry.unique_id for entry in entries}
         # A live server and a rehearsal may share an address.
@@ -252,11 +259,14 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         ]
 
     def _likely_zones(self, zones: Iterable[Zone]) -> list[Zone]:
-        """Return the zones. If the zone of Home Assistant's country is among them, it comes first."""
+        """Return the zones, with the zone of Home Assistant's country first."""
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
-        """Return the questions about the bill. They include the network package if the first zone has packages."""
+        """Return the questions about the household's bill.
+
+        If the first zone has network packages, one question is about the package.
+        """
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
 
@@ -282,7 +292,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self._package = Package(answers[PACKAGE])
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
-        """Return the server at the typed address. If there is none, the form shows the address and the error."""
+        """Return the server at the typed address. If no server answers, note the error and return None."""
         self._errors = {}
         if user_input is None:
             return None
@@ -299,7 +309,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return None
 
     async def _still_answers(self, entry: ConfigEntry) -> bool:
-        """Return whether the entry's address still leads to its server."""
+        """Return whether the entry's server still answers at the entry's address."""
         try:
             server = await fetch_server(self.hass, entry.data[CONF_URL])
         except TunnihindError:
@@ -307,7 +317,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return server.unique_id == entry.unique_id
 
     async def _poll_now(self, entry: TunnihindConfigEntry) -> None:
-        """Poll the entry's server at once if the entry has lost contact with it."""
+        """If the entry's last poll failed, poll the entry's server at once."""
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
         elif entry.state is ConfigEntryState.LOADED and not entry.runtime_data.last_update_success:
@@ -322,14 +332,17 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _abort_if_address_is_taken(self, server: Server, *, but: ConfigEntry) -> None:
-        """End the flow if another entry has the address. A live server and a rehearsal may share one."""
+        """End the flow if another entry has the address. A live server and a rehearsal may share an address."""
         for entry in self._async_current_entries(include_ignore=False):
             same_kind = entry.data.get(CONF_REHEARSAL, False) is server.is_rehearsal
             if entry is not but and same_kind and entry.data[CONF_URL] == server.url:
                 raise AbortFlow("already_configured")
 
     async def _finish(self) -> ConfigFlowResult:
-        """Show the figures of the chosen package if the zone has packages. Otherwise add the entry."""
+        """If the household chose a package and the zone has packages, show the package's fees.
+
+        Otherwise add the entry.
+        """
         has_packages = bool(price_lists_of(self._found.zone).packages)
         return await self.async_step_tariff() if self._package and has_packages else self._create()
 
@@ -340,7 +353,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     def _period(self) -> CurrentPeriod:
-        """Return the current period, from the server's answer."""
+        """Return the current period with its price from the server's answer."""
         now = self._found.answer.now if self._found.is_rehearsal else home_now()
         chosen = self._found.about.chosen_vat_rate if self._found.about else None
         billed_by = billing_from(self._answers).billed_by

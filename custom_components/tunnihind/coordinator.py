@@ -1,7 +1,7 @@
-"""The data of a household's entities: its prices and plans, from a server that is polled once a minute.
+"""The data of a household's entities: its prices and plans.
 
-Polls and updates are separate. The data is made again from memory every quarter of an hour, even while the server does
-not answer. A poll without news changes nothing. All times are by the entry's clock.
+The server is polled once a minute. A poll without new prices changes nothing. Entities are updated after new prices and
+every quarter-hour, even while the server doesn't answer. All times are by the entry's clock.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,13 +49,11 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 
 
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
-    """One server's market prices, the household's prices made from them, and the decisions of its plans.
+    """The prices of one household, from one server, and the decisions of the household's plans.
 
-    The methods are in this order: properties, the start, a poll, a tick, other changes, and storage.
-
-    `billing` says how the household is billed. `selling` says how the household sells electricity; it is None if the
-    household sells none. `selling_prices` are the prices that the household gets. `server_device_id` is the id of the
-    server's device.
+    `billing` has the household's billing period. `selling` is the household's contract for selling electricity; None if
+    the household sells nothing. `selling_prices` are the prices that the household gets. `server_device_id` is the id
+    of the server's device.
     """
 
     config_entry: TunnihindConfigEntry
@@ -74,7 +72,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
-        # This stays the same until a reload: after a change of server, the old server answers until then.
+        # After a change of server, the old server is polled until the entry is reloaded. So this id must stay the same
+        # until the reload.
         self._server: Final = entry.unique_id
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
@@ -96,24 +95,27 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def about(self) -> About | None:
-        """The server's description of itself; None until it has sent one."""
+        """The server's description of itself; None if it has sent no description yet."""
         return self._polling.about
 
     @property
     def mode(self) -> Mode:
-        """Whether the entry's prices are live, made up or of a past day."""
+        """The kind of prices that the entry shows."""
         return self._polling.mode
 
     @property
     def attribution(self) -> str:
-        """The credit that the server asks for, else the integration's name. It has a mark if prices are not today's."""
+        """The server's credit, or the integration's name if the server sends no credit.
+
+        If the prices are not live, a mark stands in front of the credit.
+        """
         return marked_credit(
             self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
         )
 
     @property
     def contact(self) -> Contact:
-        """When the server last answered, and whether it is the right server."""
+        """The contact with the server."""
         return self._polling.contact(needs_quarters=self._needs_quarters)
 
     @property
@@ -131,20 +133,20 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def _needs_quarters(self) -> bool:
-        """Whether the household is billed or paid by the quarter."""
+        """True if the household is billed or paid by the quarter."""
         sold_by = self.selling.resolution if self.selling else Resolution.HOUR
         return Resolution.QUARTER in {self.billing.billed_by, sold_by}
 
     @property
     def _asks_for_quarters(self) -> bool:
-        """Whether to ask for quarters, because the household needs them or only they reach past the public window."""
+        """True if the household needs quarters, or if only quarters reach beyond the public window."""
         return self._needs_quarters or (self.about is not None and self.about.full_horizon)
 
     async def async_start(self) -> None:
-        """Start with the stored state, however old, then ask the server.
+        """Start with the stored state, then poll the server.
 
-        So an entry can start while its server is away, and report that. Raises ConfigEntryNotReady if the server
-        doesn't answer and nothing is stored.
+        With stored prices, an entry can start even while its server doesn't answer. Raises ConfigEntryNotReady if the
+        server doesn't answer and no prices are stored.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
         kept = (await self._storage.load()).for_server(self._server)
@@ -161,9 +163,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @override
     async def _async_update_data(self) -> ForecastAnswer:
-        """Ask the server.
+        """Poll the server.
 
-        If the server has nothing new, entities are updated only if they are late or a problem changed.
+        If the server has nothing new, entities are updated only if a quarter-hour was missed or a problem has changed.
         """
         try:
             known, beginning = await self._polling.ask(in_quarters=self._asks_for_quarters)
@@ -185,7 +187,10 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         return known
 
     def _update_if_due(self) -> None:
-        """Update the entities if a problem changed, or if sleep or a set clock skipped a quarter."""
+        """Update the entities if a problem has changed, or if the timer has missed a quarter-hour.
+
+        The timer misses a quarter-hour if the computer sleeps or a clock is set.
+        """
         if not self.data:
             return
         skipped = self.clock.now() // QUARTER_S != self.prices.now // QUARTER_S
@@ -193,20 +198,20 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.async_update_listeners()
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
-        """Return the settled prices of the last `days` (2 to 14), including prices that the server sent earlier."""
+        """Return the settled prices of the last `days` (2 to 14), together with all known settled prices."""
         return replace(self.data, settled=await self._polling.past(days), forecast={})
 
     @callback
     @override
     def async_update_listeners(self) -> None:
-        """Work out the prices and plans as of now, then update the entities."""
+        """Compute the prices and plans as of now, then update the entities."""
         if self.data:
             self._update_prices()
         super().async_update_listeners()
 
     @callback
     def _update_prices(self) -> None:
-        """Work out prices, plans and problems for this quarter of an hour, and wait for the next one."""
+        """Compute prices, plans and problems for this quarter-hour, and set the timer for the next quarter-hour."""
         self._timer.async_set()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
         lines.update(self.data, tariff, self.billing, self.selling)
@@ -230,21 +235,21 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def async_follow(self, look: Callable[[], None]) -> None:
-        """Call `look` now, and at each change for as long as the entry is loaded."""
+        """Call `look` now and, while the entry is loaded, at each update of the entities."""
         look()
         self.config_entry.async_on_unload(self.async_add_listener(look))
 
     @callback
     def async_take_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
-        """Put changed plans into force and show their decisions. Raises ValueError like `Planner.take`."""
+        """Apply changed plans, and update the entities. Raises ValueError if a changed plan can't be used."""
         self.planner.take(plans, self.clock.now(), replan=replan)
         self.async_update_listeners()
 
     @callback
     def async_apply_options(self) -> None:
-        """Apply changed options and plans without a reload, so that no entity turns unavailable.
+        """Apply changed options and plans without a reload, so that no entity becomes unavailable.
 
-        If the household now needs quarters, they arrive a moment later.
+        If the household now needs quarters, a poll in the background requests them.
         """
         asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())

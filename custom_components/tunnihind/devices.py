@@ -12,7 +12,7 @@ from .server.client import without_password
 
 
 def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
-    """Describe the server."""
+    """Return the description of the server's device."""
     about = coordinator.about
     return DeviceInfo(
         identifiers={(DOMAIN, coordinator.config_entry.entry_id)},
@@ -26,7 +26,7 @@ def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
 
 
 def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> DeviceInfo:
-    """Describe a plan as a device that belongs to its server."""
+    """Return the description of a plan's device, with the server's device as the parent."""
     device = DeviceInfo(
         identifiers={(DOMAIN, plan.subentry_id)},
         name=plan.title,
@@ -41,13 +41,16 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 
 
 def _model(coordinator: TunnihindCoordinator) -> str:
-    """Return the device's model. It marks a demo or a rehearsal even if the device is renamed."""
+    """Return the device's model. The model names a demo or a rehearsal, even if the device is renamed."""
     return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 
 
 @callback
 def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Create the server's device, to which the plans' devices refer. Update it when the server is updated."""
+    """Create the server's device, and update the device when the server changes.
+
+    The plans' devices refer to the server's device.
+    """
     coordinator = entry.runtime_data
 
     @callback
@@ -60,7 +63,7 @@ def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> Non
 
 @callback
 def async_rename_plans(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Give the devices the present names of their plans."""
+    """Give the plans' devices the present names of the plans."""
     registry = dr.async_get(hass)
     titles = {(DOMAIN, plan.subentry_id): plan.title for plan in entry.subentries.values()}
     for device in dr.async_entries_for_config_entry(registry, entry.entry_id):

@@ -12,7 +12,8 @@ from .coordinator import TunnihindConfigEntry
 from .household.problems import problems
 from .plans.outcome import Outcome
 
-# The address may contain a name or a password, or show the household's network. The identity may lead to the server.
+# The server's address may contain a name or a password, or reveal the household's network. The other fields may
+# identify the server.
 _REDACT: Final = {CONF_URL, CONF_INSTANCE_ID, "unique_id", "title", "attribution"}
 
 

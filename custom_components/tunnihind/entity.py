@@ -1,4 +1,4 @@
-"""The base of all entities. Adds and removes entities with their plans and contracts."""
+"""The base classes of all entities, and functions that add and remove entities."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
@@ -33,14 +33,14 @@ from .plans.settings import (
 from .plans.steering import Change, SteeredPlan
 from .prices.billing import selling_from
 
-# Only households that sell electricity have this entity.
+# The keys of the entities that show selling prices.
 SELLING_PRICE: Final = "selling_price"
 NEXT_SELLING_PRICE: Final = "next_selling_price"
 NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
-# The entity of a plan that automations use.
+# The key of a plan's entity for automations.
 WINDOW: Final = "window"
-# The prefix of translation keys for entities that have another name in plans for high prices.
+# Some entities have another name in plans for high prices. The translation keys of these names have this prefix.
 DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
@@ -54,16 +54,20 @@ def _looks_for_cheapest(form: Form) -> bool:
 
 
 def _saves(form: Form) -> bool:
-    """Return whether a device runs in the plan's windows. A device that avoids the windows saves nothing in them."""
+    """Return whether a device saves money by running in the plan's windows.
+
+    A device avoids the windows of a plan for high prices.
+    """
     return not looks_for_high_prices(form)
 
 
 def _knows_energy(form: Form) -> bool:
-    """Return whether the device's energy is known: by a meter, or by its power."""
+    """Return whether the device's energy is known from a meter or from its power."""
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# For each entity's key, a test whether a form has that entity. Every form has the entities that are not listed.
+# Functions that return whether a plan has an entity, by the entity's key. Entities that are not listed here belong to
+# every plan.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -74,13 +78,11 @@ _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
 
 
 def has_entity(form: Form, key: str) -> bool:
-    """Return whether a plan of that form has the entity of that key."""
+    """Return whether a plan with this data has the entity with this key."""
     return key not in _FORMS_WITH or _FORMS_WITH[key](form)
 
 
 class _Entity(CoordinatorEntity[TunnihindCoordinator]):
-    """An entity of a config entry."""
-
     _attr_has_entity_name = True
 
     @property
@@ -115,7 +117,7 @@ class PriceEntity(ServerEntity):
 
 
 class SellingEntity(PriceEntity):
-    """An entity about the price at which the household sells. A household that sells nothing has none."""
+    """An entity about a selling price. Only households that sell electricity have such entities."""
 
     @property
     @override
@@ -124,7 +126,7 @@ class SellingEntity(PriceEntity):
 
 
 class DataEntity(ServerEntity):
-    """An entity about the data itself. It is always available."""
+    """An entity about the data itself. Such an entity is always available."""
 
     @property
     @override
@@ -157,16 +159,16 @@ class PlanEntity(_Entity):
     @property
     @override
     def available(self) -> bool:
-        """Whether the plan has a decision. A decided window stays even if the current price is not known."""
+        """True while the plan has a window, or while the plan can be used and the current price is known."""
         return self.decision is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
 
 
 class SteeringEntity(PlanEntity):
-    """An entity that changes a plan. It is available even without prices, while the plan can be used."""
+    """An entity that changes a plan. The entity is available while the plan can be used, even without prices."""
 
     @property
     def plan(self) -> SteeredPlan | None:
-        """The plan in force; None once it can no longer be used."""
+        """The plan with all its changes; None once the plan can no longer be used."""
         return self.coordinator.planner.plan(self.plan_id)
 
     @property
@@ -181,16 +183,17 @@ class SteeringEntity(PlanEntity):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueDescription[Subject](SensorEntityDescription):
-    """The functions from a sensor's subject to its state and its attributes."""
+    """The description of a sensor, with functions that compute the state and the attributes from the subject."""
 
     value_fn: Callable[[Subject], StateType | datetime]
     attributes_fn: Callable[[Subject], Attributes] | None = None
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor of a subject; unknown while there is no subject.
+    """A sensor that shows a figure of a subject, such as a plan's window.
 
-    In a rehearsal it has no long-term statistics, which would outlast the rehearsal.
+    Without a subject, the sensor is unknown. In a rehearsal, the sensor has no long-term statistics, because statistics
+    would remain after the rehearsal.
     """
 
     coordinator: TunnihindCoordinator
@@ -229,7 +232,10 @@ def add_to_plans[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """Add each description's entity to every plan that has this entity, also to plans that come or change later."""
+    """Add the described entities to every plan that has them.
+
+    Plans that are added or changed later get their entities then.
+    """
     added: set[tuple[str, str]] = set()
 
     def look() -> None:
@@ -247,7 +253,10 @@ def add_to_plans[Description: EntityDescription](
 
 
 def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
-    """Call `add` now if the household sells electricity, and each time it starts selling while the entry is loaded."""
+    """Call `add` when the household starts to sell electricity.
+
+    If the household already sells electricity, call `add` now.
+    """
     sold = False
 
     def look() -> None:
@@ -262,7 +271,7 @@ def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
 
 @callback
 def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Remove entities that their plan's form doesn't have, and selling entities if the household sells nothing."""
+    """Remove the entities that a plan no longer has. If the household sells nothing, remove selling entities too."""
     unfitting = {
         f"{plan.subentry_id}_{key}"
         for plan in entry.subentries.values()
@@ -278,10 +287,10 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
 
 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
-    """Change all of these plans or none. Each plan is given by its coordinator and its subentry.
+    """Change all of these plans or none. Each plan is given by its coordinator and its subentry's id.
 
-    The changes are stored before this returns, so that no restart loses them. Raises Refusal before any plan is
-    changed. Its text names the plan, the field and the allowed values.
+    The changes are stored before this function returns, so that a restart doesn't lose them. Raises Refusal before any
+    plan is changed. The error's text names the plan, the field and the allowed values.
     """
     changed: dict[TunnihindCoordinator, dict[str, SteeredPlan]] = {}
     for coordinator, plan_id in plans:

@@ -8,7 +8,7 @@ from .const import DOMAIN
 
 
 class Refusal(ServiceValidationError):
-    """The refusal of a call that an action can't carry out."""
+    """A call that an action can't carry out."""
 
     def __init__(self, key: str, **placeholders: str) -> None:
         super().__init__(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)
@@ -17,12 +17,12 @@ class Refusal(ServiceValidationError):
 class TunnihindError(HomeAssistantError):
     """A server that doesn't answer as it should.
 
-    Its text has the `url`, without a password. `reason` is the original message of an error for which we have no text.
-    `retry_after` is the pause, in seconds, that the server asks for. It is None if the server asks for no pause.
+    `url` is the server's address, without a password. If we have no text for an error, `reason` is the error's original
+    message. `retry_after` is the pause in seconds that the server requests; None if the server requests no pause.
     """
 
     key: ClassVar[str]
-    """The translation key of its text."""
+    """The translation key of the error's text."""
 
     def __init_subclass__(cls, *, key: str) -> None:
         super().__init_subclass__()
@@ -58,7 +58,7 @@ class BrokenAnswer(CannotConnect, key="broken_answer"):
 
 
 class RateLimited(CannotConnect, key="rate_limited"):
-    """The server asks for fewer requests."""
+    """The server has received too many requests."""
 
 
 class RedirectLoop(CannotConnect, key="redirect_loop"):
@@ -74,7 +74,7 @@ class ForeignAnswer(NotTunnihind, key="foreign_answer"):
 
 
 class NoPastPrices(TunnihindError, key="no_past_prices"):
-    """The server has no endpoint for past prices, because the specification doesn't require it."""
+    """The server has no endpoint for past prices. The specification doesn't require this endpoint."""
 
 
 class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
@@ -82,7 +82,7 @@ class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
 
 
 class RehearsalOver(TunnihindError, key="rehearsal_over"):
-    """A server that rehearsed a past day no longer does."""
+    """A server that was a rehearsal no longer shows a past day."""
 
 
 class InvalidResponse(TunnihindError, key="invalid_response"):
@@ -90,11 +90,11 @@ class InvalidResponse(TunnihindError, key="invalid_response"):
 
 
 class UnknownPriceZone(InvalidResponse, key="unknown_zone"):
-    """The prices are of a zone that the integration does not know."""
+    """The prices are of a zone that the integration doesn't support."""
 
 
 class OtherZone(TunnihindError, key="other_zone"):
-    """The server has the prices of another zone than the entry's, perhaps only since a change."""
+    """The server has the prices of another zone than the entry."""
 
 
 class LongAnswer(InvalidResponse, key="long_answer"):

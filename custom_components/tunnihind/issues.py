@@ -1,4 +1,4 @@
-"""Repair notices. They appear when a problem lasts, and disappear with the problem."""
+"""Repair notices. A notice appears when a problem lasts, and disappears when the problem ends."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ KEYS: Final = (*_LASTING, SERVER_TOO_OLD, RATES_OUTDATED)
 
 @callback
 def async_watch(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Keep the entry's repairs in step with its problems for as long as it is loaded."""
+    """While the entry is loaded, show a repair notice for each lasting problem of the entry."""
     coordinator = entry.runtime_data
 
     @callback
@@ -50,13 +50,13 @@ def async_watch(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
 
 @callback
 def async_clear(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Delete the entry's repairs."""
+    """Delete the entry's repair notices."""
     for key in KEYS:
         ir.async_delete_issue(hass, DOMAIN, issue_id(entry, key))
 
 
 def issue_id(entry: TunnihindConfigEntry, key: str) -> str:
-    """Return the id of the entry's repair of that kind."""
+    """Return the id of the entry's repair notice of that kind."""
     return f"{key}_{entry.entry_id}"
 
 
@@ -78,7 +78,7 @@ def _outdated_parts(coordinator: TunnihindCoordinator) -> tuple[Part, ...]:
 def _is_too_old(version: str) -> bool:
     try:
         return AwesomeVersion(version) < AwesomeVersion(OLDEST_SERVER)
-    except AwesomeVersionException:  # a private build, with a name instead of a number
+    except AwesomeVersionException:  # a private build has a name instead of a number
         return False
 
 

@@ -30,7 +30,7 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# An automation sets the energy each time from the car's state of charge. So this is not a configuration entity.
+# The energy is not a configuration entity, because automations set the energy before each charge of a car.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,
@@ -59,12 +59,12 @@ async def async_setup_entry(
 
 
 class PlanNumber(SteeringEntity, NumberEntity):
-    """A figure of a plan, in the unit of its form's data."""
+    """A figure of a plan, in the unit of the plan's data."""
 
     @property
     @override
     def available(self) -> bool:
-        """Whether the plan has this number. A plan has either an energy or a duration."""
+        """True if the plan has this number. A plan has either an energy or a duration."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property
@@ -78,7 +78,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """The price limit of a plan, in the unit that the household chose. It is unknown if the plan has no limit."""
+    """The price limit of a plan, in the unit that the household chose; unknown if the plan has no limit."""
 
     @property
     def _unit(self) -> Unit:

@@ -1,4 +1,4 @@
-"""Sets up the sensors: prices, the data behind the prices, and plans."""
+"""Sets up the sensors for prices, for plans, and for the age and quality of the data."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ from .entities.saved_sensor import SAVED_SENSORS, SavedSensor
 from .entity import add_to_plans, while_selling
 
 PARALLEL_UPDATES = 0
-# This applies to the one sensor that asks the server itself.
+# The interval of the only sensor that polls the server itself.
 SCAN_INTERVAL = timedelta(hours=1)
 
 

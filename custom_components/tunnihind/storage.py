@@ -15,17 +15,19 @@ from .plans.steering import SteeredPlan
 from .server.answers import About, ForecastAnswer
 
 _VERSION: Final = 1
-# Changes are collected for this long and written at once. Home Assistant writes the rest when it stops.
+# Changes are collected for this many seconds and written together. When Home Assistant stops, it writes the remaining
+# changes.
 _DELAY_S: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """The state of an entry when Home Assistant last ran.
+    """The stored state of an entry.
 
-    `server` is the unique id of the entry's server, whose clock was `server_ahead_s` ahead. `outcomes` has the plans'
-    decisions, `ran` their windows of the last two weeks, and `steered` the plans that were changed beside their forms;
-    all three are by subentry. `ledger` has the costs and savings of the windows, as JSON.
+    `server` is the unique id of the entry's server. `server_ahead_s` is the lead of the server's clock over Home
+    Assistant's clock, in seconds. `outcomes` has the plans' decisions. `ran` has the plans' windows of the last two
+    weeks. `steered` has the plans that entities or actions have changed. `outcomes`, `ran` and `steered` are by the id
+    of the subentry. `ledger` has the costs and savings of the windows, as JSON.
     """
 
     server: str | None = None
@@ -38,7 +40,10 @@ class StoredState:
     server_ahead_s: int = 0
 
     def for_server(self, server: str | None) -> StoredState:
-        """Return the parts that are valid for that server. Prices and VAT rate of another server are left out."""
+        """Return the stored state, as far as it is valid for that server.
+
+        Prices, the VAT rate and the clock of another server are left out.
+        """
         if server == self.server:
             return self
         ledger = {name: kept for name, kept in self.ledger.items() if name != "prices"}
@@ -46,22 +51,24 @@ class StoredState:
 
 
 class Storage:
-    """The file of one config entry."""
+    """The file with the state of one config entry."""
 
     def __init__(self, hass: HomeAssistant, entry_id: str) -> None:
         self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.{entry_id}")
 
     async def load(self) -> StoredState:
-        """Return the stored state. A part that can't be read starts empty."""
+        """Return the stored state. Parts that can't be read are empty."""
         try:
             kept = await self._store.async_load()
         except UnsupportedStorageVersionError:
-            LOGGER.warning("a newer version stored the data, and it can't be read; starting empty", exc_info=True)
+            LOGGER.warning(
+                "the stored data can't be read, because a newer version wrote it; starting without data", exc_info=True
+            )
             return StoredState()
         return state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
-        """Store the state soon. If a newer state comes before that, it is stored instead."""
+        """Store the state after a short delay. If a newer state comes first, only the newer state is stored."""
         self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
     async def save(self, state: StoredState) -> None:
@@ -80,7 +87,7 @@ _STEERED: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
-    """Read each part separately, so that one unreadable part doesn't lose the plans' savings."""
+    """Return the stored state. Each part is read separately, so that readable parts stay usable."""
     return StoredState(
         server=document.get("server"),
         about=part_of(document, "about", _ABOUT.decode),
@@ -94,7 +101,7 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
 
 
 def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
-    """Return one stored part for each plan. Plans whose part can't be read are left out."""
+    """Return a stored part of each plan, by the plan's id. Plans whose part can't be read are left out."""
     plans = part_of(document, name, dict) or {}
     found = {plan: part_of(plans, plan, read) for plan in plans}
     return {plan: kept for plan, kept in found.items() if kept is not None}

@@ -1,4 +1,4 @@
-"""Turns plans on and off."""
+"""Sets up the switches that turn plans on and off."""
 
 from typing import Any, Final, override
 
@@ -12,7 +12,7 @@ from .entity import SteeringEntity, add_to_plans
 from .plans.steering import Change
 
 PARALLEL_UPDATES = 0
-# A configuration entity is not included in "turn off everything here", which would turn plans off for good.
+# The switch is a configuration entity, so that "turn off everything here" doesn't turn plans off for good.
 ENABLED: Final = SwitchEntityDescription(key="enabled", entity_category=EntityCategory.CONFIG)
 
 
@@ -26,7 +26,7 @@ async def async_setup_entry(
 
 
 class PlanSwitch(SteeringEntity, SwitchEntity):
-    """Whether a plan looks for windows. While it is off, the plan has no window."""
+    """The switch of a plan. While the switch is off, the plan has no window."""
 
     @property
     @override

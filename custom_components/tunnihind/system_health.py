@@ -1,4 +1,4 @@
-"""The data for Home Assistant's system health page: the number of servers, their zones, the first server's state."""
+"""The data for Home Assistant's system health page: the servers' number and zones, and the first server's state."""
 
 from typing import Any
 

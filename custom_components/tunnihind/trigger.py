@@ -1,4 +1,4 @@
-"""The triggers, for versions of Home Assistant that can run them."""
+"""The triggers, for versions of Home Assistant that support triggers of integrations."""
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.trigger import Trigger

@@ -1,4 +1,4 @@
-"""Parts that all actions share: reading the server and times from a call, and answering with windows."""
+"""Functions that all actions share."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ ATTR_DIRECTION: Final = "direction"
 
 
 class Direction(StrEnum):
-    """The prices of buying or of selling."""
+    """The direction of a price: the household buys or sells electricity."""
 
     BUY = "buy"
     SELL = "sell"
@@ -37,7 +37,7 @@ SERVER_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"in
 
 
 def length(given: object) -> timedelta:
-    """Return a length of time. Raises vol.Invalid, also if Python can't hold so long a time."""
+    """Return a length of time. Raises vol.Invalid, also for a length that Python can't represent."""
     try:
         return cv.positive_time_period(given)
     except OverflowError as error:
@@ -45,14 +45,15 @@ def length(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the server that the call means. Raises Refusal."""
+    """Return the coordinator of the call's server. Raises ServiceValidationError."""
     return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass))
 
 
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
-    """Return the coordinator of an entry. Raises Refusal if it is not loaded.
+    """Return the coordinator of an entry. Raises ServiceValidationError if the entry is not loaded.
 
-    Waits until a start or a reload has finished. Its first states may already set off automations that call actions.
+    If the entry is starting or reloading, wait until it has finished. The first states of a starting entry may already
+    set off automations that call actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:
@@ -62,7 +63,7 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
 
 
 def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
-    """Return the prices that the household pays or, if the call asks for them, the prices that it gets.
+    """Return the household's prices for buying or for selling, as the call's direction says.
 
     Raises Refusal if the household sells nothing.
     """
@@ -74,12 +75,12 @@ def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> Prices
 
 
 def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
-    """Return the field that marks answers of a rehearsal."""
+    """Return the field that marks an answer of a rehearsal; empty for other answers."""
     return {"rehearsal": True} if coordinator.clock.is_rehearsal else {}
 
 
 def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
-    """Return the start and the end that the call asks for. The default is from now to the end of the known prices.
+    """Return the call's start and end, UTC seconds. The default is from now to the end of the known prices.
 
     Raises Refusal.
     """
@@ -92,7 +93,10 @@ def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNo
 
 
 def instant(moment: datetime) -> int:
-    """Return UTC seconds. A time without a time zone is in Home Assistant's time zone, as in all actions."""
+    """Return a time in UTC seconds.
+
+    If the time has no time zone, it is in Home Assistant's time zone, as in all actions.
+    """
     return int(dt_util.as_utc(moment).timestamp())
 
 
@@ -102,7 +106,7 @@ def times(start: int, end: int) -> JsonObjectType:
 
 
 def _only_server(hass: HomeAssistant) -> str:
-    """Return the id of the only entry. Rehearsals count only if there is no live entry."""
+    """Return the id of the only entry. Rehearsals count only if there is no live entry. Raises Refusal."""
     added = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
     entries = [entry for entry in added if not entry.data.get(CONF_REHEARSAL)] or added
     if not entries:

@@ -1,4 +1,4 @@
-"""`find_cheapest_hours`: the cheapest or the most expensive time for a job, without a plan."""
+"""The action `find_cheapest_hours`, which finds the cheapest or the most expensive time for a job."""
 
 import math
 from collections.abc import Mapping
@@ -69,7 +69,7 @@ async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
 
 
 def _job(data: Mapping[str, Any]) -> PlanSettings:
-    """Read the job as the settings of a plan."""
+    """Return the job as the settings of a plan."""
     fields = ("split", "horizon", "price_cap", "kind", "tolerance", "prefer")
     duration = _minutes(data, "duration", LONGEST_DURATION_MIN)
     wanted = {"duration": duration, **{field: data.get(field) for field in fields}}

@@ -1,4 +1,4 @@
-"""`get_prices`: the household's prices of any known time."""
+"""The action `get_prices`, which returns the household's prices of any known time."""
 
 from enum import StrEnum
 from typing import Final
@@ -46,7 +46,7 @@ SCHEMA: Final = vol.Schema(
 
 
 async def get_prices(call: ServiceCall) -> ServiceResponse:
-    """Return the household's prices, by default from the current period on, in the periods by which it is billed."""
+    """Return the household's prices in the call's range of time. By default, the periods are the billing periods."""
     coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)
     start, end = range_asked(call.data, ATTR_START, ATTR_END, prices)

@@ -1,4 +1,4 @@
-"""`import_prices` and `import_costs`: write prices and costs of past hours as statistics."""
+"""The actions `import_prices` and `import_costs`, which store prices and costs of past hours as statistics."""
 
 import asyncio
 from collections.abc import Mapping
@@ -47,14 +47,15 @@ _LOCK: Final[HassKey[asyncio.Lock]] = HassKey(f"{DOMAIN}_import")
 
 
 def import_lock(hass: HomeAssistant) -> asyncio.Lock:
-    """Return the lock that lets only one import at a time read and write."""
+    """Return the lock that prevents two imports at the same time."""
     return hass.data.setdefault(_LOCK, asyncio.Lock())
 
 
 def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
-    """Return the local midnight at which the import begins, UTC seconds. It is never before `earliest`.
+    """Return the local midnight at which the import begins, UTC seconds.
 
-    Raises Refusal.
+    If the call's start is before `earliest`, the import begins on `earliest`. Raises Refusal if no full hour has passed
+    since the start.
     """
     day: date = max(data.get(ATTR_START, earliest), earliest)
     start = instant_of(day, time.min)
@@ -64,7 +65,7 @@ def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
 
 
 def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOut]) -> JsonObjectType:
-    """Return the result: how many hours have a value now, how many were written, and which hours were left out."""
+    """Return the result: the number of hours with a value, the number of changed hours, and the hours left out."""
     bounds = times(min(hours), max(hours) + HOUR_S) if hours else {}
     return {
         **bounds,
@@ -83,7 +84,7 @@ def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, 
 
 
 async def import_prices(call: ServiceCall) -> ServiceResponse:
-    """Replace the stored prices of past hours by newly computed ones, and return the result."""
+    """Store newly computed prices of past hours in place of the old prices, and return the result."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
@@ -107,7 +108,7 @@ def _row(price: HourPrice) -> tuple[float, float, float]:
 
 
 async def import_costs(call: ServiceCall) -> ServiceResponse:
-    """Replace the stored costs of past hours by newly computed ones, and return the result."""
+    """Store newly computed costs of past hours in place of the old costs, and return the result."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices

@@ -1,4 +1,4 @@
-"""`update_plan`: changes several fields of plans at once, beside their forms."""
+"""The action `update_plan`, which changes several fields of plans at once."""
 
 import math
 from collections.abc import Mapping
@@ -27,7 +27,10 @@ ATTR_REPLAN: Final = "replan"
 
 
 def _number(given: object) -> float:
-    """Read a number, also from the text of a template. Refuse True and False, which Python counts as 1 and 0."""
+    """Return a number, also from the text of a template.
+
+    True and False are refused, because Python counts them as 1 and 0.
+    """
     number = math.nan if isinstance(given, bool) else vol.Coerce(float)(given)
     if not math.isfinite(number):
         raise vol.Invalid("expected a number")
@@ -47,7 +50,7 @@ def _minutes(time: timedelta) -> float:
 
 _LENGTH: Final = vol.All(length, _minutes)
 _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
-# The fields of a plan's form that a call may change. An optional field also takes null, which empties it.
+# The fields of a plan's form that a call may change. For an optional field, null empties the field.
 FIELDS: Final[Mapping[str, Any]] = {
     "duration": _LENGTH,
     "energy": vol.Any(None, _number),
@@ -71,7 +74,7 @@ SCHEMA: Final = cv.make_entity_service_schema(
 
 
 async def update_plan(call: ServiceCall) -> ServiceResponse:
-    """Change all plans that the call means, or none of them. Return the present state of each plan."""
+    """Change all plans of the call's target, or none of them. Return the present state of each plan."""
     plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _plans_meant(call)]
     change = Change(
         values={name: call.data[name] for name in FIELDS if name in call.data},
@@ -96,9 +99,10 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 
 
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
-    """Return the entry and the subentry of each plan that the call means, without repeats. Raises Refusal.
+    """Return the entry's id and the subentry's id of each plan in the call's target, without repeats.
 
-    A named entity or device has to belong to a plan. An area, a floor or a label means all plans in it.
+    A named entity or device has to belong to a plan. An area, a floor or a label stands for all plans in it. Raises
+    Refusal.
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)
@@ -121,7 +125,7 @@ def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
 
 
 def _plans_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
-    """Return the entry and the subentry of every plan, by its device."""
+    """Return the entry's id and the subentry's id of every plan, by the id of the plan's device."""
     registry = dr.async_get(hass)
     return {
         device.id: (entry.entry_id, plan_id)

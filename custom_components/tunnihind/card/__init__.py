@@ -1,1 +1,1 @@
-"""The card of the household's price: its contents, and the way to a dashboard."""
+"""The card with the household's prices: its contents, and its delivery to dashboards."""

@@ -1,7 +1,7 @@
 """Prices of many periods in a compact form: one list for each quantity.
 
-All lists of a table are equally long. Item `i` belongs to the period [start + i * step, start + (i + 1) * step), UTC
-seconds; unknown values are None.
+All lists except `charges` have one item for each period. Period `i` begins at start + i * step, UTC seconds. An unknown
+value is None.
 """
 
 from bisect import bisect_right
@@ -22,10 +22,10 @@ _LEVELS: Final = {level: place for place, level in enumerate(Level)}
 
 
 class Columns(TypedDict):
-    """A price per kilowatt-hour, EUR/kWh.
+    """The prices of consecutive periods, EUR/kWh.
 
-    `step` is the length of a period in seconds: 3600, or 900 by the quarter. `price` is the settled price or the
-    forecast's median. `low` and `high` are the forecast's 10th and 90th percentile; both are None for a settled price.
+    `step` is the length of a period in seconds: 3600 or 900. `price` is the settled price or the forecast's median.
+    `low` and `high` are the forecast's 10th and 90th percentile. For a settled price, `low` and `high` are None.
     """
 
     start: int
@@ -36,16 +36,17 @@ class Columns(TypedDict):
 
 
 class PriceColumns(Columns):
-    """The household's price of a kilowatt-hour, with VAT, by the hour or quarter as it is billed.
+    """The prices that the household pays, with VAT, by the hour or by the quarter.
 
-    - `level`: the period's level, from 0 for very_low to 4 for very_high. With levels by the hour, all quarters of an
-      hour have the hour's level. It is None on days that lack a price.
-    - `tint`: the price's colour: 0 to 4 from cheap to expensive, 5 below zero. The server sends the scale of the last
-      30 days. If it sends none, the scale is made from the prices in this table.
-    - `market`: the market's settled price or the forecast's median, EUR/kWh without VAT.
-    - `charged`: the index of this period's fees in `charges`.
-    - `charges`: the fees by part (margin, balancing, network, renewable, security, excise), EUR/kWh as in the contract,
-      without fees of zero. VAT is the rest: `price` minus `market` and the fees.
+    `level` is the price's level, from 0 for very_low to 4 for very_high. If levels are by the hour, all quarters of an
+    hour have the hour's level. If a price of the day is unknown, all levels of the day are None. `tint` is the price's
+    colour, from 0 for cheap to 4 for expensive, or 5 below zero. The colours follow the server's scale of the last 30
+    days. If the server sends no scale, the scale is made from the prices in this table.
+
+    `market` is the market's settled price or the forecast's median, EUR/kWh without VAT. `charges` has the different
+    sets of fees, EUR/kWh. The fees include VAT only if the household's contract gives fees with VAT. A set has the fees
+    by part: margin, balancing, network, renewable, security and excise. Fees of zero are left out. `charged` is the
+    index of the period's set in `charges`. VAT is `price` minus `market` and the fees.
     """
 
     level: list[int | None]
@@ -105,7 +106,10 @@ def _days(periods: Sequence[Period]) -> Iterator[Day]:
 
 
 def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
-    """Return a function that gives an instant's level, 0 to 4, or None on days that lack a price."""
+    """Return a function from an instant to its price level, 0 to 4.
+
+    If a price of the instant's day is unknown, the function returns None.
+    """
     places: dict[int, int] = {}
     for day in _days(timeline.between(start, end)):
         periods = timeline.between(day.start, day.end)
@@ -117,8 +121,8 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
     """Return each price's colour.
 
-    The scale's bounds are market prices. Each is replaced by the mean household price that it would give in these
-    periods.
+    The bounds of `scale` are market prices, EUR/MWh. In each period, a bound gives a household price. The mean of these
+    household prices replaces the bound.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

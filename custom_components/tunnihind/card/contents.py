@@ -1,8 +1,8 @@
 """The card's contents on Home Assistant's websocket: the contract between the integration and the card.
 
-The types below describe the whole contract. Instants are whole UTC seconds by the entry's clock. Prices are in EUR/kWh,
-to 4 decimals, as the household pays or gets them. People may read them in another `unit`. Examples of every state are
-in tests/integration/card/examples, which a test makes from this code.
+The types below describe the whole contract. Instants are whole UTC seconds by the entry's clock. Prices are household
+prices or selling prices in EUR/kWh, to 4 decimals. The card shows prices in the unit that `unit` names. From this code,
+a test makes the examples of every state in tests/integration/card/examples.
 """
 
 from collections.abc import Mapping
@@ -27,15 +27,15 @@ from .columns import Columns, PriceColumns, columns_of, price_columns
 
 
 class State(StrEnum):
-    """Whether the card has something to show."""
+    """The state of the entry whose prices the card shows."""
 
     READY = "ready"
     NO_PRICE = "no_price"
-    """The current price is not known: none has come yet, or the known ones have run out. There may be other prices."""
+    """The current price is unknown. The prices of other times may be known."""
     STARTING = "starting"
-    """The integration starts or restarts. This lasts a moment, and the card may still show the earlier contents."""
+    """The entry is being loaded. During this moment, the card may still show the earlier contents."""
     RETRYING = "retrying"
-    """The server doesn't answer, and nothing is stored from before. The integration goes on trying."""
+    """The server doesn't answer, and no earlier prices are stored. The integration tries again."""
     STOPPED = "stopped"
     """The integration is disabled or could not start."""
     REMOVED = "removed"
@@ -49,11 +49,12 @@ class CardNow(TypedDict):
 
 
 class CardPlan(TypedDict):
-    """A plan with its windows. Each window has one or more pieces, [start, end) in the order of time.
+    """A plan with its windows.
 
-    The windows are from the last two weeks, and include the window that runs or comes next. A plan by its price limit
-    has all known windows ahead. `id` is the subentry's id. `entity_id` names the plan's binary sensor "Window"; it is
-    None if the sensor was deleted.
+    Each window has one or more pieces in the order of time. A piece is [start, end) in UTC seconds. `windows` has the
+    windows of the last two weeks, and the window that runs or comes next. If the plan runs below or above a price
+    limit, `windows` has all known windows of the future. `id` is the subentry's id. `entity_id` is the plan's binary
+    sensor "Window", or None if the sensor was deleted.
     """
 
     id: str
@@ -63,7 +64,7 @@ class CardPlan(TypedDict):
 
 
 class CardBeginning(TypedDict):
-    """The contents while the integration has nothing to show."""
+    """The contents while the entry is not loaded."""
 
     state: State
 
@@ -71,21 +72,21 @@ class CardBeginning(TypedDict):
 class CardContents(CardBeginning):
     """The contents of a loaded entry.
 
-    The first event after a subscription has all fields, and later events have the changed fields. While `state` is
-    neither `ready` nor `no_price`, events have only `state`; the other fields keep their last values.
+    The first event after a subscription has all fields. Each later event has only the changed fields. While `state` is
+    neither `ready` nor `no_price`, events have only `state`. The other fields then keep their last values.
 
-    - `mode`: whether prices are live, made up or of a past day.
-    - `clock_ahead_s`: add it to Home Assistant's time to get the entry's. It is 0 except in a rehearsal.
-    - `problems`: the present problems, as in the attribute of the sensor "Data problem".
-    - `lost_since`: the time of the server's last fresh answer; None unless `problems` has `server_unreachable`.
-    - `stale_since`: the time at which the forecast became too old; None unless `problems` has `forecast_stale`.
-    - `unit`: the unit in which people read prices: `cents` or `euros` per kWh. `currency` is the currency of all
-      prices.
-    - `prices`: the prices that the household pays from today on, as `PriceColumns`. None if no price is known.
-    - `selling`: the prices that the household gets, without VAT, by the hour or quarter as it is paid. If a price is
-      below zero, the household pays. None if the household sells nothing or no price is known.
-    - `now`: the current period. None if its price is not known.
-    - `plans`: the plans with their windows. Users who may not read a plan's sensor don't get the plan.
+    `mode` is the kind of prices: live, made up or of a past day. `clock_ahead_s` is the lead of the entry's clock over
+    Home Assistant's clock, in seconds. `clock_ahead_s` is 0 except in a rehearsal. `problems` has the present problems,
+    like the attribute of the sensor "Data problem". If `problems` has `server_unreachable`, `lost_since` is the time of
+    the server's last fresh answer. If `problems` has `forecast_stale`, `stale_since` is the time at which the forecast
+    became too old. Otherwise `lost_since` and `stale_since` are None. `unit` is the unit in which people read prices:
+    `cents` or `euros` per kWh. `currency` is the currency of all prices.
+
+    `prices` has the prices that the household pays from today on; None if no price is known. `selling` has the selling
+    prices from today on, without VAT, by the hour or by the quarter. If a selling price is below zero, the household
+    pays. `selling` is None if the household sells nothing or no price is known. `now` is the current period; None if
+    its price is unknown. `plans` has the plans with their windows. Users who may not read a plan's sensor don't get the
+    plan.
     """
 
     mode: Mode
@@ -118,7 +119,7 @@ def beginning(entry: TunnihindConfigEntry, *, removed: bool = False) -> CardBegi
 
 
 class Contents:
-    """Makes the card's contents for a loaded entry. The long lists are made again only when they change."""
+    """Makes the card's contents for a loaded entry. The lists of prices are made again only after a change."""
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
         self._coordinator = coordinator

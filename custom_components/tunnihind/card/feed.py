@@ -1,6 +1,7 @@
-"""Sends the open cards of an entry their contents, at first and on every change.
+"""Sends contents to the open cards of an entry, at first and on every change.
 
-Cards subscribe by the websocket commands `tunnihind/card/…`, and also ask for the days before today.
+Cards subscribe by the websocket command `tunnihind/card/subscribe`. Cards request the days before today by the command
+`tunnihind/card/past`.
 """
 
 from dataclasses import replace
@@ -33,7 +34,7 @@ CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
 # Only the contents of a loaded entry have this field.
 _PRICES: Final = "prices"
-# The server's history goes back this far.
+# The server has this many days of history.
 _DAYS: Final = 14
 _ENTRY: Final = "entry_id"
 _ENTITY: Final = "entity_id"
@@ -44,7 +45,7 @@ _ENTRY_FIELDS: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, 
 def async_subscribe(
     hass: HomeAssistant, entry: TunnihindConfigEntry, connection: ActiveConnection, message: int
 ) -> CALLBACK_TYPE:
-    """Send the entry's contents to a card, now and on every change. Return a function that ends this.
+    """Send the entry's contents to a card, now and on every change. Return a function that ends the subscription.
 
     `message` is the id of the card's request.
     """
@@ -66,7 +67,7 @@ def async_subscribe(
 
 
 class _Feed:
-    """Follows one entry, also through reloads, and makes the contents once for all cards."""
+    """Makes an entry's contents once for all open cards."""
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
         self.cards: Final[list[_Card]] = []
@@ -80,13 +81,11 @@ class _Feed:
 
     @callback
     def close(self) -> None:
-        """Stop following the entry."""
         self._unfollow_entry()
         if self._unfollow_prices:
             self._unfollow_prices()
 
     def contents(self) -> CardContents | CardBeginning:
-        """Return the present contents."""
         if self._contents:
             return self._contents.as_of_now()
         return beginning(self._entry, removed=self._is_removed)
@@ -119,7 +118,7 @@ class _Feed:
 
 
 class _Card:
-    """An open card: its contents, and the user who looks at it."""
+    """An open card and its user."""
 
     def __init__(self, hass: HomeAssistant, entry_id: str, connection: ActiveConnection, message: int) -> None:
         self._hass = hass
@@ -130,9 +129,9 @@ class _Card:
 
     @callback
     def show(self, contents: CardContents | CardBeginning) -> None:
-        """Send the fields that the card doesn't show yet.
+        """Send the fields that have changed since the last event.
 
-        Check the user's rights each time, because they may have changed.
+        The user's rights are checked each time, because rights may change.
         """
         readable = self._readable(contents)
         changed = {name: value for name, value in readable.items() if self._shown.get(name, _NEVER) != value}
@@ -172,7 +171,7 @@ FEEDS: Final[HassKey[dict[str, _Feed]]] = HassKey(f"{DOMAIN}_card_feeds")
 class CardPast(TypedDict):
     """The known settled prices of at most two weeks before today.
 
-    The fields mean the same as in `CardContents`. The household's prices use the rates of each date.
+    The fields mean the same as in `CardContents`. Each household price has the fees and the VAT of its date.
     """
 
     prices: PriceColumns | None
@@ -180,7 +179,10 @@ class CardPast(TypedDict):
 
 
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
-    """Ask the server for the past days, and make prices by the present periods of billing and selling."""
+    """Request the past days' market prices, and return the household's prices from them.
+
+    All prices have the present periods of billing and selling.
+    """
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()
     lines.update(answer, coordinator.tariff, coordinator.billing, coordinator.selling)
@@ -202,12 +204,14 @@ def async_register(hass: HomeAssistant) -> None:
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/subscribe", **_ENTRY_FIELDS})
 @callback
 def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Subscribe to the contents of an entry, named by its id or by any of its entities: see `contents.CardContents`.
+    """Subscribe to the contents of an entry, see `CardContents`.
 
-    The default is the entry that was added first. A rehearsal is the default only if no entry has today's prices. The
-    result is null. The first event follows at once and has all fields. Each later event has the changed fields. The
-    subscription lasts through reloads of the entry. Errors: `not_found` if the entry does not exist, and `unauthorized`
-    if the user may not read its current price.
+    The message names the entry by its id or by any of its entities. By default, the entry is the one that was added
+    first. A rehearsal is the default only if all entries are rehearsals.
+
+    The result is null. The first event follows at once and has all fields. Each later event has the changed fields. A
+    reload of the entry doesn't end the subscription. If the entry does not exist, the error is `not_found`. If the user
+    may not read the entry's current price, the error is `unauthorized`.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry:
@@ -218,9 +222,10 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/past", **_ENTRY_FIELDS})
 @async_response
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send an entry's days before today, see `CardPast`. The entry is named as for `_subscribe`.
+    """Send an entry's prices of the days before today, see `CardPast`.
 
-    The errors are the same; `not_found` may also mean that the entry is not loaded.
+    The message and the errors are the same as for `_subscribe`. Here `not_found` may also mean that the entry is not
+    loaded.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:
@@ -237,7 +242,10 @@ async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str
 def _readable_entry(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> TunnihindConfigEntry | None:
-    """Return the entry that the message means, or refuse it and return None. Raises Unauthorized."""
+    """Return the entry that the message names. If no such entry exists, send an error and return None.
+
+    Raises Unauthorized.
+    """
     entry = _entry(hass, msg)
     if entry is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, _not_found(msg))

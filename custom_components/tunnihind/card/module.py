@@ -22,9 +22,9 @@ _DIGITS: Final = 12
 class _Files(HomeAssistantView):
     """The card's file and the files that it imports.
 
-    Addresses have no host, so that they work over https and behind a proxy. Caches may keep the files for a month. When
-    one file changes, the path of all files changes, because an import keeps the path of its importer. A cached page has
-    an old path, which leads to the newest files.
+    Addresses have no host, so that they work over https and behind a proxy. Caches may keep the files for a month. So
+    when a file changes, its path changes. All files share one path, because browsers load an imported file from the
+    path of the file that imports it. For an old path, the newest file is sent.
     """
 
     url = f"/{DOMAIN}/{{version}}/{{name}}"
@@ -52,20 +52,20 @@ async def async_serve(hass: HomeAssistant) -> None:
 
 @callback
 def async_offer_card(hass: HomeAssistant) -> None:
-    """Let pages load the card from now on. Pages load it once, even with several entries."""
+    """Add the card to all pages. A page loads the card once, even with several entries."""
     if address := module_address(hass):
         frontend.add_extra_js_url(hass, address)
 
 
 @callback
 def async_withdraw(hass: HomeAssistant) -> None:
-    """Stop pages from loading the card."""
+    """Remove the card from pages."""
     if address := module_address(hass):
         frontend.remove_extra_js_url(hass, address)
 
 
 def module_address(hass: HomeAssistant) -> str | None:
-    """Return the address of the card's module, or None without a frontend."""
+    """Return the address of the card's module; None if there is no frontend."""
     return hass.data.get(_ADDRESS)
 
 

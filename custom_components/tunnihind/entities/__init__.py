@@ -1,1 +1,1 @@
-"""The parts of entities, triggers and conditions."""
+"""The sensors, and the triggers and conditions for automations."""

@@ -1,9 +1,8 @@
-"""Triggers and conditions for automations: changes of prices and plans, and their present state.
+"""Triggers and conditions for automations that use prices and plans.
 
-As everywhere in Home Assistant, a trigger fires only on a change that Home Assistant saw. An entity that comes back
-from `unavailable` or `unknown` sets off no automation. So no dishwasher runs twice after a restart or a reload. An
-automation that has to follow a window through a restart checks the condition `window_running` when Home Assistant has
-started, as the blueprints do.
+As everywhere in Home Assistant, an entity that comes back from `unavailable` or `unknown` fires no trigger. So no
+dishwasher runs twice after a restart or a reload. During a restart, an automation can miss the start of a window. So
+the blueprints also check the condition `window_running` when Home Assistant has started.
 """
 
 import asyncio
@@ -37,22 +36,22 @@ from ..entity import DEAR, NEGATIVE_SELLING_PRICE, WINDOW
 from ..prices.timeline import QUARTER_S
 from ..server.clock import EntryClock
 
-# A device that is switched on for a negative price runs at least this long, in seconds.
+# If the price is negative for less than this many seconds, no trigger fires.
 WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
-# More decimals than any shown price has.
+# Converted prices are rounded to this many decimals. Shown prices have fewer decimals.
 _DECIMALS: Final = 6
 
 
 class TunnihindTrigger(EntityTriggerBase):
-    """A trigger for entities of one kind. Other entities among its targets do not count."""
+    """A trigger for entities of one kind. The trigger ignores other entities among its targets."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _translation_key: ClassVar[str]
     _kind_if_named: ClassVar[str | None] = None
-    """A kind that counts only if the entity itself is named, not if a whole device or area is."""
+    """A second kind. Its entities count only if the target names the entity itself, not its device or area."""
 
     @override
     @classmethod
@@ -79,7 +78,7 @@ class TunnihindTrigger(EntityTriggerBase):
     ) -> CALLBACK_TYPE:
         """Attach an automation so that it runs when all entities have been updated.
 
-        States are written one after another. An automation that ran at once would read some old states.
+        Entities are updated one after another. An automation that ran at once would read some old states.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
@@ -96,7 +95,10 @@ class TunnihindTrigger(EntityTriggerBase):
 
 
 class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A window, or a piece of a window, starts, even if another window ends at the same moment."""
+    """A trigger for the start of a window or of one of its pieces.
+
+    The trigger also fires if another window ends at the same moment.
+    """
 
     _translation_key = WINDOW
     _to_states = _ON
@@ -109,23 +111,29 @@ class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 def _start_of(window: State) -> str | None:
-    """Return the start of the window.
+    """Return the start of the window's first piece. This start identifies the window.
 
-    It identifies the window, because it stays when a running window gets more pieces.
+    A running window keeps its start, even if the window gets more pieces.
     """
     pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
     return pieces[0]["start"] if pieces else None
 
 
 class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A window, or a piece of a window, ends, unless another starts at the same moment."""
+    """A trigger for the end of a window or of one of its pieces.
+
+    If another window starts at the same moment, the trigger doesn't fire.
+    """
 
     _translation_key = WINDOW
     _to_states = _OFF
 
 
 class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """The price falls below zero for at least half an hour. A shorter time is not worth a switch."""
+    """A trigger for a price that falls below zero for at least half an hour.
+
+    For a shorter time, it isn't worth switching a device on.
+    """
 
     _translation_key = "negative_price"
     _kind_if_named = NEGATIVE_SELLING_PRICE
@@ -141,16 +149,17 @@ class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """Tomorrow's prices become known."""
+    """A trigger for the publication of tomorrow's prices."""
 
     _translation_key = "tomorrow_known"
     _to_states = _ON
 
 
 class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
-    """The current price enters the chosen range: above, below, between or outside.
+    """A trigger that fires when the current price enters a range.
 
-    Numbers are in EUR/kWh, like the sensor's, or in c/kWh if the trigger says so.
+    The range is above or below a bound, or between or outside two bounds. Bounds are in EUR/kWh, or in c/kWh if the
+    trigger gives that unit.
     """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.SENSOR: DomainSpec()}
@@ -164,7 +173,7 @@ class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTrigger
 
 
 def _in_euros(value: object) -> object:
-    """Return a bound of a threshold in EUR/kWh, and any other value unchanged."""
+    """Convert a bound in c/kWh to EUR/kWh. Return any other value unchanged."""
     if isinstance(value, dict) and value.get("unit_of_measurement") == CENTS_PER_KWH and "number" in value:
         return {"number": round(value["number"] / _CENTS, _DECIMALS)}
     return value
@@ -180,7 +189,7 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """Whether entities of one kind are on. Other entities among the condition's targets do not count."""
+    """The condition that entities of one kind are on. The condition ignores other entities among its targets."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class
@@ -199,7 +208,7 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # Home Assistant's own check is true for "all" if there are no entities. A heater would then run at any price.
+        # If there are no entities, Home Assistant's own check for "all" is true. A heater would then run at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 
@@ -216,7 +225,7 @@ CONDITIONS: Final = {
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return the `entity_ids` that belong to this integration and are of the kind `translation_key`."""
+    """Return the `entity_ids` of this integration's entities with that `translation_key`."""
     registry = er.async_get(hass)
     return {
         entity_id
@@ -228,9 +237,9 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 
 
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
-    """Raise vol.Invalid for a named device or entity of ours that has none of these kinds and so never counts.
+    """Raise vol.Invalid if a named device or entity of this integration has none of these `kinds`.
 
-    Areas, floors and labels may contain any entities.
+    Such a target would have no effect. Areas, floors and labels may contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
     named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]
@@ -247,7 +256,7 @@ def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collecti
 
 
 def clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:
-    """Return the clock of the integration's entity; None while its entry is not loaded."""
+    """Return the clock of the entity's config entry; None while the entry is not loaded."""
     registered = er.async_get(hass).async_get(entity_id)
     entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
     for entry in entries:

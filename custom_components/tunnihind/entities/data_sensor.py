@@ -94,9 +94,9 @@ FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
 
 
 class SavingSensor(DataEntity, ValueSensor[PlanScore]):
-    """The share of the possible saving that plans by the forecast reached, in percent. The server computes it.
+    """The saving of plans by the forecast, in percent of the greatest possible saving. The server computes the saving.
 
-    The sensor asks the server itself, because nothing else needs the answer: once an hour, only while enabled.
+    While the sensor is enabled, it polls the server once an hour. No other entity needs the answer.
     """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
@@ -124,5 +124,6 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
         try:
             self._score = await self.coordinator.client.plan_score()
         except TunnihindError as error:
-            # The last score stays, because scores change once a day. The coordinator reports if the server is gone.
+            # The sensor keeps its last score, because scores change only once a day. The coordinator reports the
+            # unreachable server.
             LOGGER.debug("the server did not answer /api/v1/accuracy: %s", error)

@@ -29,8 +29,8 @@ def _cost_band(decision: Decision) -> Attributes:
     return {"p10": cost.low, "p90": cost.high, "energy": cost.energy} if cost else {}
 
 
-# These sensors have no long-term statistics. Expected figures of single windows don't add up, and other sensors have
-# the results.
+# These sensors have no long-term statistics, because the expected figures of single windows don't add up. Other sensors
+# have the actual costs and savings.
 PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
     ValueDescription(
         key="window_start",
@@ -80,7 +80,7 @@ PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
 
 
 class PlanSensor(PlanEntity, ValueSensor[Decision]):
-    """A figure of a plan's window. It is unknown while the plan has no window."""
+    """A figure of a plan's window; unknown while the plan has no window."""
 
     @property
     @override
@@ -97,7 +97,7 @@ PLAN_STATUS: Final = ValueDescription[Status](
 
 
 class PlanStatusSensor(PlanEntity, ValueSensor[Status]):
-    """The status of a plan. It is available even while no price is known."""
+    """The sensor of a plan's status. The sensor is available even while no price is known."""
 
     @property
     @override
@@ -115,13 +115,13 @@ type _WindowAt = tuple[Decision, int]
 
 
 def _until_it_runs(at: _WindowAt) -> int:
-    """Return the minutes until the window, or its next piece, begins; 0 while one runs."""
+    """Return the minutes until the window or its next piece begins. While a piece runs, return 0."""
     window, now = at
     return max(0, min((start for start, end in window.pieces if now < end), default=now) - now) // _MINUTE_S
 
 
 def _left(at: _WindowAt) -> int:
-    """Return the minutes that the window still runs, without the pauses between its pieces."""
+    """Return the minutes left in the window, without the pauses between its pieces."""
     window, now = at
     return sum(end - max(start, now) for start, end in window.pieces if now < end) // _MINUTE_S
 
@@ -140,10 +140,11 @@ WINDOW_TIMES: Final = tuple(
 
 
 class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
-    """The minutes until a plan's window, or the minutes left in it; unknown while the plan has no window.
+    """The minutes until a plan's window begins, or the minutes left in the window.
 
-    It changes every quarter of an hour, because windows begin and end then. Dashboards that count down by the second
-    use the sensors of the window's start and end.
+    The sensor is unknown while the plan has no window. The sensor's state changes every quarter-hour, because windows
+    begin and end at quarter-hours. For a countdown by the second, dashboards use the sensors of the window's start and
+    end.
     """
 
     @property

@@ -22,7 +22,8 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# Four days of quarters take 20 kB. HAEO plans fewer days ahead. Both lists together stay below 100 kB.
+# The longest list for the planner HAEO: four days of quarters, about 20 kB. HAEO plans fewer than four days ahead.
+# Together, both lists of the sensor stay below 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -37,9 +38,11 @@ def _times(first: Period | None, last: Period | None) -> Attributes:
 
 @dataclass(frozen=True, kw_only=True)
 class PriceDescription(ValueDescription[PricesNow]):
-    """A price per kilowatt-hour. It has no device class, because Home Assistant has no class for such prices.
+    """The description of a sensor for a price per kilowatt-hour.
 
-    Only the current price has long-term statistics. Their means, minima and maxima are right for past days.
+    The sensor has no device class, because Home Assistant has no class for such prices. Only current prices and today's
+    spread have long-term statistics. The statistics of a current price include the mean, minimum and maximum of past
+    days.
     """
 
     native_unit_of_measurement: str | None = EUR_PER_KWH
@@ -47,7 +50,10 @@ class PriceDescription(ValueDescription[PricesNow]):
 
 
 class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
-    """A price of a period or of a day. The lists are for cards and planners. The recorder does not store them."""
+    """A sensor for the price of a period or of a day.
+
+    Cards and planners read the lists in the sensor's attributes. The recorder doesn't store these lists.
+    """
 
     _unrecorded_attributes = frozenset(
         {"raw_yesterday", "raw_today", "raw_tomorrow", "raw_forecast", "forecast", "rates"}
@@ -68,7 +74,7 @@ class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
 
 
 class SellingSensor(SellingEntity, PriceSensor):
-    """A price at which the household sells."""
+    """A sensor for a price at which the household sells electricity."""
 
 
 def _price(period: Period | None) -> float | None:
@@ -131,13 +137,16 @@ def _list(prices: PricesNow) -> Attributes:
     return {
         "rates": rates(prices.listed),
         "forecast": points(prices.listed[:MOST_POINTS]),
-        # Without this, HAEO would interpolate between the prices.
+        # Without this attribute, the planner HAEO would interpolate between the prices.
         "interpolation_mode": "previous",
     }
 
 
 def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
-    """Describe a day's average, lowest and highest price. They are unknown until the whole day is published."""
+    """Yield the descriptions of a day's average, lowest and highest price.
+
+    Until all prices of the day are published, the sensors are unknown.
+    """
 
     def of_day[Value](figure: Callable[[DayPrices], Value]) -> Callable[[PricesNow], Value | None]:
         return lambda prices: figure(day) if (day := day_of(prices)) else None
@@ -177,7 +186,10 @@ SELLING_SENSORS: Final = (_current_sensor(SELLING_PRICE), _next_sensor(NEXT_SELL
 
 
 def next_price(billing: Billing) -> PriceDescription:
-    """Describe the price of the coming hour or quarter. A change of billing changes the name at the next start."""
+    """Return the description of the sensor for the price of the next hour or quarter.
+
+    If the billing changes, the sensor's name changes at the next start.
+    """
     by_quarter = billing.billed_by is Resolution.QUARTER
     return _next_sensor("next_price", "next_quarter_price" if by_quarter else "next_price")
 
@@ -207,7 +219,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
     PriceDescription(
         key="spread_today",
-        # Its history shows how much a battery or a plan could gain each day.
+        # The history of the spread shows how much a battery or a plan could gain each day.
         state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
         value_fn=_spread_today,

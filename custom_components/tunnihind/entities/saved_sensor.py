@@ -1,9 +1,10 @@
 """Sensors for the cost and the saving of a plan's windows, and for the expected saving.
 
-Saved money may become less. A window can turn out more expensive than starting at once, and a corrected price changes
-earlier sums. So the all-time sums have the state class "total", not "total increasing". Dashboards show days, months
-and years from the long-term statistics of these sums. A sum that began again each month would lose late readings of the
-month before.
+The sum of all savings may decrease, because a window can turn out more expensive than an immediate start. A corrected
+price also changes earlier sums. So the all-time sums have the state class "total", not "total increasing".
+
+Dashboards show days, months and years from the long-term statistics of the all-time sums. If a sum began again each
+month, readings that arrive late for the month before would be lost.
 """
 
 from collections.abc import Callable
@@ -30,7 +31,7 @@ _UNKNOWN: Final = (None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class AccountAt:
-    """A plan's account as of an instant, UTC seconds."""
+    """The account of a plan's costs and savings at the instant `now`, UTC seconds."""
 
     account: Account
     now: int
@@ -66,7 +67,10 @@ def _last_saving(at: AccountAt) -> float | None:
 
 
 def _last_attributes(at: AccountAt) -> Attributes:
-    """Return the actual and the expected saving, EUR/kWh, and the energy's amounts if the energy is known."""
+    """Return the attributes of the last window: its actual and its expected saving, EUR/kWh.
+
+    If the used energy is known, the attributes also have the energy, its cost and its saving.
+    """
     means = {
         "today": _saved_per_kwh(at.today),
         "this_month": _saved_per_kwh(at.this_month),
@@ -176,7 +180,7 @@ SAVED_SENSORS: Final = (
 
 
 class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
-    """A figure of a plan's past windows. It is available even while no price is known."""
+    """A figure of a plan's past windows. The sensor is available even while no price is known."""
 
     @property
     @override
@@ -192,7 +196,10 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     @property
     @override
     def last_reset(self) -> datetime | None:
-        """The time at which counting began. Without it, a sum that restarts at zero would look like lost money."""
+        """The time at which the sum began.
+
+        Without this time, statistics would count a restart at zero as lost money.
+        """
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None
         return moment(self.subject.account.since)

@@ -1,4 +1,4 @@
-"""The options: the household's fees, its billing, its sales of electricity, and the number of cheap hours."""
+"""The options flow: the household's fees, billing and sales of electricity, and the number of cheap hours."""
 
 from collections.abc import Mapping
 from typing import Any, Final, override
@@ -30,7 +30,7 @@ MARGIN: Final = "margin"
 BALANCING: Final = "balancing"
 _MOST_CENTS: Final = 100
 
-# The default is the hour, because most homes are billed by it.
+# The default is the hour, because most homes are billed by the hour.
 BILLING_QUESTION: Final = vol.Schema(
     {vol.Optional(BILLED_BY, default=Resolution.HOUR.value): choice_field(Resolution, BILLED_BY)}
 )
@@ -61,7 +61,7 @@ def selling_form(unit: Unit) -> vol.Schema:
 
 
 def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    """Return the newest deductions as the form shows them; empty if the household sells nothing."""
+    """Return the first values of the selling form; empty if the household sells nothing."""
     contract = options.get(SELLING)
     if not contract:
         return {}
@@ -72,7 +72,10 @@ def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
 
 
 def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    """Return the options with the typed deductions. If the household sells, deductions of other dates stay."""
+    """Return the options with the typed deductions.
+
+    Deductions of other dates are kept. If the household no longer sells electricity, all deductions are removed.
+    """
     others = {key: value for key, value in options.items() if key != SELLING}
     if not typed[SELLS]:
         return others
@@ -84,7 +87,7 @@ def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: 
 
 
 class TunnihindOptionsFlow(TariffStep, OptionsFlow):
-    """Changes options in place; the entry applies them without a reload."""
+    """The flow that changes an entry's options. The entry applies the changes without a reload."""
 
     def __init__(self) -> None:
         self._chosen: str | None = None
@@ -97,7 +100,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         )
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
-        """Change the figures of the only row. With several rows, first ask which row to change."""
+        """Change the figures of a row of fees. If there are several rows, first ask which row to change."""
         if len(self._rows) > 1:
             return await self.async_step_pick_row()
         self._chosen = name_of(self._rows[0]) if self._rows else None
@@ -120,7 +123,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return form or self._save(changes)
 
     async def async_step_add_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Add figures that hold from a date on. The form begins with the newest figures."""
+        """Add a row of figures that hold from a date on. At first the form shows the newest figures."""
         if user_input is None:
             newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
             return await self._open_form("add_row", newest, needs_date=True, with_contract=not self._rows)
@@ -128,13 +131,13 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return form or self._save(changes)
 
     async def async_step_remove_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Remove the chosen row."""
+        """Ask which row to remove, and remove that row."""
         if user_input is not None:
             return self._save({ROWS: without(self._rows, user_input[ROW])})
         return self.async_show_form(step_id="remove_row", data_schema=self._choice())
 
     async def async_step_billing(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the periods by which the household is billed, and the periods whose prices are compared."""
+        """Ask for the billing period, and for the period of price levels."""
         return self._ask("billing", BILLING_FORM, {}, user_input)
 
     async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -146,7 +149,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return self.async_show_form(step_id="selling", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask how many hours of a day are cheap, and how many hours ahead are averaged."""
+        """Ask how many hours of a day are cheap, and how many coming hours the average covers."""
         defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
         return self._ask("cheap", CHEAP_FORM, defaults, user_input)
 
@@ -174,7 +177,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
 
     @override
     def _period(self) -> CurrentPeriod:
-        """Return the current period. Its market price is known only while the entry is loaded."""
+        """Return the current period. While the entry is not loaded, the period has no market price."""
         entry, billed_by = self.config_entry, billing_from(self._options).billed_by
         if entry.state is not ConfigEntryState.LOADED:
             return CurrentPeriod.of(None, home_now(), billed_by, zone_of(entry.data))

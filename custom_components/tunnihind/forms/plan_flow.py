@@ -1,4 +1,4 @@
-"""Adds and changes plans. A new plan takes two steps: the kind of hours to look for, and the form for it."""
+"""Adds and changes plans. A new plan takes two steps: the choice of a kind of hours, and the form for that kind."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -43,13 +43,16 @@ _HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
-# The plan gets its name once, in the language of the installation. Later only the household changes it.
+# The names of the first plan, by the installation's language. If the language changes, the plan keeps its name.
 _FIRST_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_NAME: Final = "Cheapest 3 hours"
 
 
 async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
-    """Return Markdown that lists the changed fields and their values, in the form's words; empty without changes."""
+    """Return a Markdown list of the changes that entities and actions made to the plan; empty without changes.
+
+    The list uses the form's labels.
+    """
     if plan is None or not plan.changes:
         return ""
     language = await language_of_reader(hass)
@@ -68,7 +71,7 @@ async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit
 
 
 def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, str]) -> str:  # noqa: ANN401  JSON
-    """Write the value of a field as the form does."""
+    """Return the value of a field as the form shows it."""
     written: dict[str, Callable[[], str]] = {
         **dict.fromkeys(("duration", "min_piece"), lambda: f"{value // 60:.0f}:{value % 60:02.0f}"),
         **dict.fromkeys(("earliest", "deadline"), lambda: str(value).removesuffix(":00")),
@@ -81,7 +84,7 @@ def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, st
 
 
 def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
-    """Return the plan that every entry begins with. Its name includes the zone, except for Estonia."""
+    """Return the first plan of a new entry. The plan's name includes the country, except for Estonia."""
     name = _FIRST_NAMES.get(language, _FIRST_NAME)
     return ConfigSubentryData(
         subentry_type=SUBENTRY_PLAN,
@@ -97,14 +100,14 @@ class PlanFlow(ConfigSubentryFlow):
     _new: PlanForm = PlanForm.CHEAPEST
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask for the kind of hours that a new plan looks for."""
+        """Ask for the kind of hours of a new plan."""
         if user_input is None:
             return self.async_show_form(step_id="user", data_schema=KIND_FORM)
         self._new = PlanForm(user_input[KIND])
         return await self.async_step_plan(self._whole(user_input) if CONF_NAME in user_input else None)
 
     async def async_step_plan(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask for the rest of a new plan, and add it."""
+        """Ask for the settings of a new plan, and add the plan."""
         if user_input is None:
             return self._form("plan", self._new, suggested("", NEW_PLANS[self._new], self._unit))
         if errors := errors_of(user_input, self._titles(), self._new) | _wrong_meter(self.hass, user_input):
@@ -120,7 +123,7 @@ class PlanFlow(ConfigSubentryFlow):
         if user_input is None:
             values = suggested(subentry.title, subentry.data, self._unit)
             return self._form("reconfigure", form, values, placeholders=hint)
-        # Plans that already share a name keep it, and may be changed.
+        # A plan may keep its name even if another plan has the same name.
         others = self._titles() - {subentry.title}
         meter = _wrong_meter(self.hass, user_input, subentry.data.get(METER))
         if errors := errors_of(user_input, others, form) | meter:
@@ -130,7 +133,7 @@ class PlanFlow(ConfigSubentryFlow):
         return self.async_update_and_abort(self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan)
 
     def _steered(self) -> SteeredPlan | None:
-        """Return the plan with the changes beside this form.
+        """Return the plan with the changes that entities and actions made.
 
         Return None if the plan can't be used or the entry is not loaded.
         """
@@ -139,7 +142,7 @@ class PlanFlow(ConfigSubentryFlow):
         return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
 
     async def _end_changes(self) -> None:
-        """End the changes beside the form, even if nothing is changed in the form."""
+        """Drop the changes that entities and actions made, even if the form is sent unchanged."""
         plan = self._steered()
         if plan is not None and plan.changes:
             coordinator: TunnihindCoordinator = self._get_entry().runtime_data
@@ -147,7 +150,10 @@ class PlanFlow(ConfigSubentryFlow):
             await coordinator.async_save()
 
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
-        """Check a plan that came with the first step, in the way in which Home Assistant checks a step's input."""
+        """Check a whole plan that a program sent in the first step, and return the plan.
+
+        The check is like Home Assistant's check of a step's input. Raises InvalidData.
+        """
         try:
             checked: dict[str, Any] = schema_in(self._unit, self._new)(user_input)
         except vol.Invalid as error:
@@ -181,9 +187,9 @@ class PlanFlow(ConfigSubentryFlow):
 
 
 def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
-    """Return the error of the meter, by section. The recorder has to have statistics of the meter.
+    """Return an error if the recorder has no statistics of the meter.
 
-    The meter that the plan has `kept` so far may be missing, so that the rest of the form can still be changed.
+    `kept` is the plan's present meter. A missing `kept` is allowed, so that the rest of the form can still be changed.
     """
     meter: str | None = user_input.get(SAVED, {}).get(METER)
     if meter is None:
@@ -194,7 +200,10 @@ def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str |
 
 
 def _has_statistics(attributes: Mapping[str, Any]) -> bool:
-    """Return whether the recorder keeps sums of an energy, or means of a power, for these attributes."""
+    """Return whether the recorder has statistics of a sensor with these attributes.
+
+    The recorder has sums of energies and means of powers.
+    """
     unit, state_class = attributes.get(ATTR_UNIT_OF_MEASUREMENT), attributes.get(ATTR_STATE_CLASS)
     if unit in EnergyConverter.VALID_UNITS:
         return state_class in {SensorStateClass.TOTAL, SensorStateClass.TOTAL_INCREASING}

@@ -1,4 +1,4 @@
-"""The form of a plan: its fields, their errors, and the data that the plan's subentry keeps."""
+"""The form of a plan: its fields, their errors, and the data of the plan's subentry."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping
@@ -76,7 +76,10 @@ _MINUTE_S: Final = 60
 
 
 class PlanForm(StrEnum):
-    """The forms of plans, by the kind of hours to look for. Some kinds have one form by time and one by energy."""
+    """The forms of plans.
+
+    Some kinds of hours have two forms: one asks for a duration, and the other asks for an energy.
+    """
 
     CHEAPEST = "cheapest"
     CHEAPEST_BY_ENERGY = "cheapest_by_energy"
@@ -87,12 +90,12 @@ class PlanForm(StrEnum):
 
     @property
     def kind(self) -> Kind:
-        """The kind of hours that the plan looks for."""
+        """The kind of hours of the plan."""
         return Kind(self.removesuffix(_BY_ENERGY))
 
     @property
     def is_by_energy(self) -> bool:
-        """Whether the energy and the power decide how long the plan runs."""
+        """True if the plan's duration follows from its energy and its power."""
         return self.endswith(_BY_ENERGY)
 
 
@@ -100,7 +103,7 @@ _BY_ENERGY: Final = "_by_energy"
 
 
 def form_of(plan: Mapping[str, Any]) -> PlanForm:
-    """Return the form that a plan was made with."""
+    """Return the form of a plan."""
     return PlanForm(plan.get(KIND, Kind.CHEAPEST) + (_BY_ENERGY if goes_by_energy(plan) else ""))
 
 
@@ -109,13 +112,14 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
     DAYS: 1,
     HORIZON: Horizon.PUBLISHED.value,
 }
-# The day's three cheapest hours, as most people think of them. Pieces are whole hours, so that nothing switches for
-# minutes. Only published prices count, so that people's first window rests on facts.
+# The day's three cheapest hours. Each piece lasts at least an hour, so that devices don't run for only a few minutes.
+# Only published prices count, so that no forecast decides a household's first window.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
-# A car at an ordinary socket.
+# The charging of a car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 _LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_EVERY_DAY}
-# The first values of a new plan's form. The cheapest time is in one piece, for the programme of a washing machine.
+# The first values of a new plan's form. The cheapest time is in one piece, because a washing machine's programme can't
+# pause.
 NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.CHEAPEST: {**FIRST_PLAN, SPLIT: False},
     PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN,
@@ -134,17 +138,17 @@ _METER: Final = EntitySelector(
     )
 )
 
-# The kind of hours to look for. A program may also send a whole plan in this step.
+# The form for the kind of hours. In this step, a program may also send a whole plan.
 KIND_FORM: Final = vol.Schema(
     {vol.Required(KIND, default=PlanForm.CHEAPEST.value): choice_field(PlanForm, _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
 )
 
 
 def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collection[str] = ()) -> vol.Schema:
-    """Return the fields of a plan of that form, with prices in that unit. Only the sections in `unfolded` are open."""
+    """Return the schema of a plan's form, with prices in `unit`. The sections in `unfolded` are open."""
     fields: dict[vol.Marker, Any] = {
         vol.Required(CONF_NAME): TextSelector(),
-        # A plan keeps its kind, so there is one option. The field shows the kind to the reader.
+        # The field only shows the plan's kind, because a plan can't change its kind.
         vol.Optional(KIND): choice_field((form,), _PLAN_KIND),
     }
     pieces: dict[vol.Marker, Any] = {vol.Optional(MIN_PIECE): _DURATION}
@@ -188,13 +192,13 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collecti
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
-    """Return the sections to unfold: sections with an error, and sections with a value that a new plan doesn't have."""
+    """Return the sections that have an error or differ from a new plan's values."""
     new = suggested("", NEW_PLANS[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 
 
 def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
-    """Return a plan as the form shows it."""
+    """Return the form's values for a plan, with prices in `unit`."""
     form = form_of(plan)
     preferred = {} if form.kind.is_by_limit else {PREFER: Prefer.EARLIEST.value}
     shown = {**preferred, **plan, MIN_PIECE: plan.get(MIN_PIECE) or _default_min_piece(form), KIND: form.value}
@@ -210,7 +214,7 @@ def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> di
 def plan_of(
     user_input: Mapping[str, Any], unit: Unit = Unit.CENTS, form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, Any]:
-    """Return the data that the plan's subentry keeps. Durations are in minutes, and prices are in c/kWh."""
+    """Return the typed plan as data for its subentry. Durations are in minutes, and prices are in c/kWh."""
     typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER)}
     typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
     plan = {key: value for key, value in typed.items() if value is not None}
@@ -238,9 +242,9 @@ def _default_min_piece(form: PlanForm) -> int:
 def errors_of(
     user_input: Mapping[str, Any], others: Iterable[str] = (), form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, str]:
-    """Return the errors by field. An error inside a section has the section's name, because the form shows it there.
+    """Return the errors by field, or by section for fields inside a section.
 
-    `others` are the names of other plans, which this plan can't take.
+    `others` are the names that other plans already have.
     """
     plan = plan_of(user_input, form=form)
     found = {
@@ -277,13 +281,13 @@ def _wrong_piece(plan: Mapping[str, Any]) -> str | None:
 
 
 def _span_min(plan: Mapping[str, Any]) -> int:
-    """Return the minutes between the plan's bounds, on a day without a change of clocks."""
+    """Return the minutes from the plan's earliest start to its deadline, on a day without a clock change."""
     bounds = {key: plan[key] for key in (EARLIEST, DEADLINE, DAYS) if key in plan}
     return longest_span_s(PlanSettings.from_mapping(bounds)) // _MINUTE_S
 
 
 def _minutes(clock: Mapping[str, float]) -> int:
-    """Return a typed duration in minutes, rounded up, so that a duration with seconds is refused."""
+    """Return a typed duration in whole minutes. Seconds are rounded up."""
     return math.ceil(timedelta(**clock) / timedelta(minutes=1))
 
 

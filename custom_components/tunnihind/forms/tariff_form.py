@@ -1,8 +1,8 @@
-"""A household's fees: the dated rows that the options keep, and the form of a row, with sections as on invoices.
+"""A household's fees: the dated rows of the options, and the form for one row.
 
-The form begins with the figures of the table in `prices/rates.json`, if the table has any for the zone. A figure that
-is left unchanged follows the table from date to date; a changed one is the household's own. Options keep all figures in
-c/kWh as the household confirmed them, even figures that follow the table.
+If the table `prices/rates.json` has figures for the zone, the form shows these figures at first. If the household
+leaves a figure unchanged, the table's figure of each date applies. A changed figure is the household's own. The options
+have all figures in c/kWh, as the household confirmed them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ VAT_PERCENT: Final = "vat_percent"
 PACKAGE: Final = "package"
 FROM_TABLE: Final = "from_table"
 COMPARED_ON: Final = "compared_on"
-# The name of the row without a date in lists of rows.
+# The name of a row without a date, in lists of rows.
 BEGINNING: Final = "beginning"
 
 SUPPLY: Final = "supply"
@@ -43,11 +43,11 @@ DAY_STARTS: Final = "day_rate_starts"
 DAY_ENDS: Final = "day_rate_ends"
 
 type Row = Mapping[str, Any]
-"""The figures that hold from a date on, as the entry's options keep them."""
+"""The figures that hold from a date on, as the entry's options have them."""
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# Price lists have fewer decimals. So a form returns the same figure that it showed.
+# Figures are rounded to this many decimals. Price lists have fewer decimals, so rounding doesn't change their figures.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -62,7 +62,7 @@ _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings for all rows, by section. A package has its own hours, so its form doesn't ask for hours.
+# The settings for all rows, by section. A package has fixed hours, so its form has no fields for hours.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -83,7 +83,7 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 
 
 def name_of(row: Row) -> str:
-    """Return the row's name, which is the first date on which the row holds."""
+    """Return the row's name: the date from which the row holds."""
     return row.get(VALID_FROM) or BEGINNING
 
 
@@ -103,12 +103,12 @@ def without(rows: Iterable[Row], name: str) -> list[Row]:
 
 
 def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings for all rows, as far as the form asked for them."""
+    """Return only the figures that are settings for all rows."""
     return {key: figures[key] for key in CONTRACT_DEFAULTS if key in figures}
 
 
 def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the typed figures without the form's sections."""
+    """Return the typed figures in one mapping, without the form's sections."""
     figures: dict[str, Any] = {}
     for key, value in user_input.items():
         figures |= value if key in _CONTRACT else {key: value}
@@ -119,9 +119,9 @@ def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
 class RowForm:
     """The form of a row for one package.
 
-    The form shows the table's figures for `day`. `vat_percent` is that day's VAT rate, unless the household sets
-    another. `needs_date` says whether a date is required. With None the form has no field for a date. With
-    `with_contract`, the form also asks for the settings of all rows.
+    The form shows the table's figures for `day`. `vat_percent` is the VAT rate of `day`, for households that set no
+    rate. If `needs_date` is true, the form requires a date. If `needs_date` is None, the form has no field for a date.
+    If `with_contract` is true, the form also has the settings for all rows.
     """
 
     day: date
@@ -133,7 +133,7 @@ class RowForm:
     with_contract: bool = True
 
     def for_package(self, figures: Mapping[str, Any]) -> RowForm:
-        """Return the form for the package that these figures choose."""
+        """Return the form for the package in these figures."""
         return replace(self, package=Package(figures.get(PACKAGE, self.package)))
 
     @property
@@ -148,7 +148,8 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # Because of the default, a program may leave out the field, and people can't clear it.
+            # The field is required, so that people can't clear it. The default is for programs that leave the field
+            # out.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
@@ -176,7 +177,7 @@ class RowForm:
         }[name]
 
     def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return figures, given in c/kWh, in the form's sections and unit."""
+        """Return the form's values for `figures` in c/kWh. The values are in the form's sections and unit."""
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {
             name: {key: shown[key] for key in (*self._row(name), *self._contract[name]) if shown.get(key) is not None}
@@ -186,7 +187,7 @@ class RowForm:
         return {**dated, PACKAGE: self.package.value, **sections}
 
     def typed(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the typed figures, in c/kWh, without the form's sections."""
+        """Return the typed figures in c/kWh, without the form's sections."""
         figures = figures_of(user_input)
         return {
             key: self.unit.to_cents(value) if key in _FEES and value is not None else value
@@ -194,19 +195,23 @@ class RowForm:
         }
 
     def from_table(self, *, fees_include_vat: bool) -> dict[str, float]:
-        """Return the table's figures, c/kWh, with VAT if the household types fees with VAT."""
+        """Return the table's figures in c/kWh, with VAT if `fees_include_vat` is true."""
         with_vat = 1 + self.vat_percent / _PERCENT if fees_include_vat else 1.0
         return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table.items()}
 
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the figures with which the form opens: the row's own figures, or the table's figures."""
+        """Return the figures that the form shows at first.
+
+        For a new row, all figures come from the table. For an existing row, the table replaces only figures that follow
+        the table.
+        """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
             return {VAT_PERCENT: self.vat_percent, **contract, **table}
         return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._figures_from_table(row, table)}
 
     def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
-        """Return the row with the figures that the form shows. The row no longer follows the table."""
+        """Return the row with the figures that the form shows. The returned row doesn't follow the table."""
         followed = self._figures_from_table(row, self.from_table(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
@@ -216,8 +221,9 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Return the figures of the form `before`, changed to this form's package and date.
 
-        Figures that equal the old table's figures, with VAT or without, become the new table's. If the package changes,
-        all network figures become the new table's. If neither package nor date has changed, all figures stay.
+        If all figures of a part equal the table's figures for `before`, the table's figures for this form replace them.
+        The figures may be equal with VAT or without VAT. If the package has changed, the table replaces all network
+        figures. If neither package nor date has changed, all figures stay.
         """
         if self == before:
             return {**figures}
@@ -236,7 +242,10 @@ class RowForm:
         return carried
 
     def row_from(self, figures: Mapping[str, Any]) -> Row:
-        """Return the row of typed figures. Blank fees become 0, and an unchanged VAT rate is left out."""
+        """Return the typed figures as a row.
+
+        Blank fees become 0. An unchanged VAT rate is left out.
+        """
         asked = [key for name in _CONTRACT for key in self._fees(name)]
         row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
         if self.package is not Package.OWN:
@@ -253,10 +262,10 @@ class RowForm:
         return row
 
     def _follows_table(self, part: Part, row: Row) -> bool:
-        """Return whether the part's figures equal the table's, with VAT or without.
+        """Return whether the part's figures equal the table's figures, with VAT or without.
 
-        If the table has no figure for the day, the form has shown the last known figure. Once the household has
-        confirmed that, it is the household's own.
+        If the table has no figure for the day, the form has shown the table's last figure. If the household confirms
+        that figure, it becomes the household's own.
         """
         keys = self._keys(part)
         if not keys or not self._entry(part).holds_on(self.day):
@@ -270,7 +279,7 @@ class RowForm:
         return nearest_entry(self.price_lists.fees[part], self.day)
 
     def _keys(self, part: Part) -> tuple[str, ...]:
-        """Return the names of the part's figures that the table has."""
+        """Return the names of the part's figures in the table."""
         if part is Part.NETWORK:
             return self._fees(NETWORK) if self.package is not Package.OWN else ()
         return (part.value,) if part in self.price_lists.fees else ()
@@ -293,7 +302,7 @@ class RowForm:
         return nearest_entry(self.price_lists.packages[package], self.day).rate
 
     def placeholders(self, language: str) -> dict[str, str]:
-        """Return the values for the placeholders of the form's texts, written in that language.
+        """Return the placeholders of the form's texts, in the given language.
 
         Only zones with price lists have texts about price lists.
         """

@@ -1,7 +1,7 @@
-"""The step of a flow that asks for a household's fees, with the current price beside it, part by part.
+"""The step in which a household enters its fees. A preview beside the form shows the current price and its parts.
 
-Both set-up and options have it. Home Assistant's forms can show a preview that follows the typing. A form requests the
-preview by the websocket command `tunnihind/start_preview`. It shows the answer as an entity's name and state.
+The set-up and the options both have this step. While somebody types, the form requests the preview by the websocket
+command `tunnihind/start_preview`. The form shows the answer like an entity, with a name and a state.
 """
 
 from abc import abstractmethod
@@ -48,13 +48,13 @@ from .tariff_form import (
 )
 
 _KWH_PER_MWH: Final = 1_000
-# The first and the last line of a breakdown. The lines between them are parts.
+# The first and the last line of a price's breakdown. The lines between the first and the last line are the fees.
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
-# The translation keys of their names, and of the period's name.
+# The beginning of the translation keys of the lines' names.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
-# Sentences of the form that depend on the zone.
+# The beginning of the translation keys of sentences that depend on the zone.
 _SENTENCES: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
 _PERIOD_NAMES: Final = f"component.{DOMAIN}.selector.period.options"
 _PERCENT: Final = 100
@@ -65,8 +65,8 @@ _DECIMALS: Final = 4
 class CurrentPeriod:
     """The current hour, or the current quarter if the household is billed by the quarter.
 
-    `start` is in UTC seconds. `market` is the market's price in EUR/MWh, or None. `zone` and `chosen_vat_rate` are as
-    in `Tariff`.
+    `start` is in UTC seconds. `market` is the market price in EUR/MWh; None if it is unknown. `chosen_vat_rate` is the
+    VAT rate that the server's operator chose, as a fraction.
     """
 
     start: int
@@ -84,7 +84,7 @@ class CurrentPeriod:
         zone: Zone,
         chosen_vat_rate: float | None = None,
     ) -> Self:
-        """Return the period at `now` (UTC seconds) from the server's `answer`, which may have no quarters."""
+        """Return the period at `now` (UTC seconds). If the server's `answer` has no quarters, return an hour."""
         if answer and billed_by is Resolution.HOUR:
             answer = answer.in_hours()
         step_s = answer.step_s if answer else billed_by.step_s
@@ -99,14 +99,17 @@ class CurrentPeriod:
 
 @dataclass(frozen=True, slots=True)
 class OpenForm:
-    """A form that somebody fills in, the settings for all its rows, and the period whose price is shown."""
+    """A form that somebody is filling in.
+
+    `contract` has the settings for all rows. `period` returns the period whose price the preview shows.
+    """
 
     form: RowForm
     contract: Mapping[str, Any]
     period: Callable[[], CurrentPeriod]
 
     def charges(self, user_input: Mapping[str, Any], period: CurrentPeriod) -> Charges:
-        """Return the charges that the typed figures add to the market's price in this period."""
+        """Return the charges for this period from the typed figures."""
         figures = self.form.typed(_readable(user_input))
         contract = {**self.contract, **contract_of(figures)}
         form = self.form.for_package(figures)
@@ -122,9 +125,9 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts of a price, EUR/kWh, which add up to it.
+    """Return the parts of a price, EUR/kWh, without parts of zero.
 
-    A part that is zero is left out, unless it is a known market price.
+    The parts add up to the price. A known market price is kept even if it is zero.
     """
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
@@ -133,7 +136,7 @@ def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
 
 
 async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod, unit: Unit, language: str) -> str:
-    """Write the period's price as a sum: the market's price, each part, and VAT at the end."""
+    """Return a text that shows the period's price as a sum of its parts."""
     names = await async_get_translations(hass, language, "selector", {DOMAIN})
     parts = " + ".join(
         f"{names[f'{PART_NAMES}.{line}']} {unit.part(eur_kwh, language)}"
@@ -152,7 +155,7 @@ async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod,
 )
 @async_response
 async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send the current price by the figures typed so far. The form asks again on every change."""
+    """Send the current price for the figures typed so far. The form sends this command on every change."""
     shown = hass.data.get(_OPEN, {}).get(msg["flow_id"])
     if shown is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, "this form is closed")
@@ -160,7 +163,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
     period = shown.period()
     try:
         charges = shown.charges(msg["user_input"], period)
-    except (TypeError, ValueError) as error:  # half typed; the form shows the errors once it is sent
+    except (TypeError, ValueError) as error:  # somebody is still typing
         connection.send_error(msg["id"], ERR_INVALID_FORMAT, str(error))
         return
     unit = shown.form.unit
@@ -175,7 +178,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
 
 
 def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures typed so far, without texts that are not numbers yet."""
+    """Return the figures typed so far, without empty fields."""
     readable: dict[str, Any] = {}
     for key, value in user_input.items():
         if isinstance(value, dict):
@@ -186,7 +189,7 @@ def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class TariffStep(ConfigEntryBaseFlow):
-    """A flow with the form of prices, beside which Home Assistant shows the current price."""
+    """A flow with the form for fees and the preview of the current price."""
 
     _form: RowForm
     _language: str
@@ -204,13 +207,13 @@ class TariffStep(ConfigEntryBaseFlow):
     @staticmethod
     @override
     async def async_setup_preview(hass: HomeAssistant) -> None:
-        """Let forms ask for their preview, which shows the current price while somebody types."""
+        """Register the command by which forms request their preview."""
         async_register_command(hass, _start_preview)
 
     @callback
     @override
     def async_remove(self) -> None:
-        """Forget the form that was open."""
+        """Forget the open form."""
         self.hass.data.get(_OPEN, {}).pop(self.flow_id, None)
 
     async def _open_form(
@@ -222,7 +225,10 @@ class TariffStep(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form of a row with the figures of today, or of the row's first day if that is later."""
+        """Show the form of a row with the figures of today.
+
+        If the row begins later, the form shows the figures of the row's first day.
+        """
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(
@@ -237,9 +243,10 @@ class TariffStep(ConfigEntryBaseFlow):
     def _read_form(
         self, step_id: str, user_input: dict[str, Any], others: Sequence[Row] = ()
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
-        """Return the typed options, or show the form again with its errors or with other figures of the table.
+        """Return the typed options, or the form to show again.
 
-        The figures of a newly chosen package or date are first shown for confirmation. `others` are the other rows.
+        If the form has errors, it is shown again. If the household chose another package or date, the form is shown
+        again to confirm the new figures. `others` are the other rows.
         """
         figures = self._form.typed(user_input)
         contract = {**self._contract, **contract_of(figures)}
@@ -254,9 +261,9 @@ class TariffStep(ConfigEntryBaseFlow):
         return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
 
     def _first_day(self, row: Row) -> dict[str, Any]:
-        """Return the day of a row's form, and the day's VAT rate.
+        """Return the day of a row's form, the day's VAT rate, and the zone.
 
-        The day is today or the row's first day if that is later.
+        The day is today. If the row begins later, the day is the row's first day.
         """
         period = self._period()
         day = local(period.start).date()
@@ -285,7 +292,7 @@ class TariffStep(ConfigEntryBaseFlow):
 
     @property
     def _placeholders(self) -> dict[str, str]:
-        """The values for the placeholders of the form's texts. Some are sentences about the zone's price lists."""
+        """The placeholders of the form's texts. Some placeholders are sentences about the zone's price lists."""
         figures = self._form.placeholders(self._language)
 
         def sentence_of(name: str) -> str:
@@ -305,6 +312,6 @@ def _date_errors(figures: Mapping[str, Any], others: Sequence[Row]) -> dict[str,
 
 
 def _day_rate_errors(contract: Mapping[str, Any]) -> dict[str, str]:
-    """Return an error for a day rate without an hour. The form shows it above the section, so it names the field."""
+    """Return an error if the day rate begins and ends at the same time of day."""
     starts, ends = (time.fromisoformat(contract[key]) for key in (DAY_STARTS, DAY_ENDS))
     return {NETWORK: "no_day_rate"} if starts == ends else {}

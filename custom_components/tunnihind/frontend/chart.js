@@ -1,26 +1,27 @@
 // The price chart that the card and the server's pages share: drawing, and moving by pointer, touch and keys.
 //
-// Instants are unix seconds, lengths CSS pixels. The host's style sheet sets the colours. The host extends the classes
-// of this module with its own words and drawings.
+// Instants are unix seconds. Lengths are CSS pixels. The host of a chart is the card or a page. The host's style sheet sets
+// the colours. The host's classes extend the classes of this module with words and drawings.
 
 /** @typedef {{from: number, to: number}} Span */
 /**
  * @typedef {{start: number, end: number, price: number, low: number | null, high: number | null, tint: number | null}} Period
- *   `price` is published, or the median of a forecast whose 10th and 90th percentile are `low` and `high`; `tint` is an
- *   index of TINTS
+ *   `price` is the published price or a forecast's median. `low` and `high` are the forecast's 10th and 90th percentile.
+ *   They are null for a published price. `tint` is an index of TINTS
  */
 /**
  * @typedef {{start: number, end: number, number: number, names: string[], hours: {ts: number, hour: number, text: string}[]}} Day
- *   a local day of 23, 24 or 25 hours; `number` counts calendar days, `names` go from the longest to the shortest
+ *   a local day of 23, 24 or 25 hours. `number` counts calendar days. `names` begins with the longest name
  */
 /**
  * @typedef {{periods: Period[], forecasts?: Period[], days: Day[], now: number, view: Span, pointed: number | null}} Scene
- *   what to draw; `forecasts` is given if it differs from the forecasts in `periods`, `pointed` is the start of a period
+ *   the data to draw. If `forecasts` is given, it is drawn instead of the forecasts in `periods`. `pointed` is the start of
+ *   the period pointed at
  */
 /**
  * @typedef {{left?: number, right: number, top: number, bottom: number, below: number, hasAxis: boolean, hasHours: boolean}} Room
- *   where the plot is; without `left` the labels of the price axis get the room they need. Times start at `below`, and
- *   days are under them
+ *   the place of the plot. Without `left`, the labels of the price axis get the room that they need. Times start at
+ *   `below`, and day names are under the times
  */
 /** @typedef {{text: string, x: number, y: number, anchor?: string, kind?: string}} Label */
 
@@ -31,12 +32,12 @@ const QUARTER_S = HOUR_S / 4;
 /** The colours of prices: five from cheap to expensive, one below zero, and one for an unknown colour. */
 export const TINTS = ["t0", "t1", "t2", "t3", "t4", "negative", "unknown"];
 
-/** The index of an amount's colour in TINTS; `scale` has the bounds between the five. @param {number} amount @param {number[]} scale */
+/** The index of an amount's colour in TINTS. `scale` has the four bounds between the five colours. @param {number} amount @param {number[]} scale */
 export const tintOf = (amount, scale) => (amount < 0 ? TINTS.indexOf("negative") : scale.filter((bound) => bound <= amount).length);
 
 // --- times
 
-/** The clock of a time zone; by default, of the device's. */
+/** The clock of a time zone. The default is the device's time zone. */
 export class Clock {
   /** @param {string} [timeZone] */
   constructor(timeZone) {
@@ -45,7 +46,7 @@ export class Clock {
     this.offsets = {};
   }
 
-  /** Seconds from UTC to the wall clock. Cached: calendars are slow. @param {number} ts */
+  /** The seconds from UTC to the wall clock. They are cached, because date formats are slow. @param {number} ts */
   offset(ts) {
     const place = Math.floor(ts / QUARTER_S);
     return (this.offsets[place] ??= this.findOffset(ts));
@@ -62,7 +63,7 @@ export class Clock {
     return new Date((ts + this.offset(ts)) * 1000).toISOString().slice(0, 16);
   }
 
-  /** Whether an instant is in either run of the hour that autumn repeats. @param {number} ts */
+  /** Returns whether an instant is in the hour that occurs twice when summer time ends. @param {number} ts */
   isRepeated(ts) {
     const [before, at, after] = [-HOUR_S, 0, HOUR_S].map((away) => this.offset(ts + away));
     return before - at === HOUR_S || at - after === HOUR_S;
@@ -102,7 +103,7 @@ export class Clock {
 
 // --- calculations
 
-/** Whether a price is published, not forecast. @param {Period} period */
+/** Returns whether a price is published, not forecast. @param {Period} period */
 export const isPublished = (period) => period.low === null;
 
 /** The index of the first period that ends after an instant. @param {{end: number}[]} periods @param {number} ts */
@@ -117,7 +118,7 @@ export function placeAt(periods, ts) {
 }
 
 /**
- * The period that holds an instant.
+ * The period that contains an instant.
  * @template {{start: number, end: number}} P @param {P[]} periods @param {number} ts
  */
 export function periodAt(periods, ts) {
@@ -134,7 +135,7 @@ export function roundStep(reach, steps) {
   return power * ([1, 2, 5].find((factor) => factor * power * steps >= reach * (1 - 1e-9)) ?? 10);
 }
 
-/** The round amounts at the price axis, and how many decimals they need. @param {number} least @param {number} most the ends of the axis @param {number} step */
+/** The round amounts at the price axis, and the number of their decimals. @param {number} least @param {number} most the ends of the axis @param {number} step */
 export function priceTicks(least, most, step) {
   const first = Math.ceil(least / step - 1e-9);
   const ticks = Array.from({ length: Math.floor(most / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
@@ -149,7 +150,7 @@ const DAY_GAP_PX = 8;
 /**
  * The names of the days in view, and the middle of each. A name stays inside the visible part of its day.
  * If no day has room for its shortest name, only every nth day has a name, at the start of the day. The named days
- * don't depend on where the view begins, so names don't flicker while it moves.
+ * don't depend on the start of the view, so names don't flicker while the view moves.
  * @param {Pick<Day, "start" | "end" | "number" | "names">[]} days @param {Span} view @param {number} perSecond pixels
  * @param {(text: string) => number} widthOf the width of a text
  * @returns {{every: number, names: {at: number, text: string}[]}} `every` is the number of days per name
@@ -175,7 +176,7 @@ export function dayNames(days, view, perSecond, widthOf) {
 }
 
 /**
- * Leaves out labels that would touch an earlier one.
+ * Leaves out labels that would touch an earlier label.
  * @template {{at: number, width: number}} L  `at` is the middle
  * @param {L[]} labels @param {number} gap
  */
@@ -204,7 +205,7 @@ const picture = (behind, before, more) => `<svg aria-hidden="true"><defs><clipPa
 <g clip-path="url(#plot-area)">${paths([...behind, "midnights", "grid", ...bars("past"), ...bars("coming"), "pointed"])}
 ${paths(["likely", "median", "zero", ...before, "present"])}</g>${["prices", "hours", "days", "zones", "marks", "names"].map((name) => `<g class="${name}"></g>`).join("")}</svg>`;
 
-/** Draws prices into a picture of fixed parts: more periods only make paths longer. */
+/** Draws prices into a picture with a fixed number of parts. More periods only make paths longer. */
 export class Drawing {
   /**
    * @param {HTMLElement} place
@@ -219,7 +220,7 @@ export class Drawing {
     /** @type {Record<string, number>} */
     this.widths = {};
     this.size = { width: 0, height: 0 };
-    /** Multiplies lengths: a host may have larger text. */
+    /** The factor of lengths, for hosts with larger text. */
     this.scale = 1;
     this.zero = 0;
     /** The place of the plot, and the range of its axes. */
@@ -306,7 +307,7 @@ export class Drawing {
     this.show("prices", labels.map((text, i) => ({ text, x: left - (given ? 4 : 8) * this.scale, y: baseline(lines[i]), anchor: "end" })));
   }
 
-  /** Draws one path for each colour, past and coming. @param {Period[]} published @param {number} now */
+  /** Draws two paths for each colour: one for past and one for coming prices. @param {Period[]} published @param {number} now */
   drawPublished(published, now) {
     const drawn = Object.fromEntries([...bars("past"), ...bars("coming")].map((name) => [name, ""]));
     for (const { start, end, price, tint } of published) {
@@ -328,7 +329,7 @@ export class Drawing {
     this.path("median", this.steps(forecast));
   }
 
-  /** Shows the labels above the plot that fit. @param {{text: string, kind: string, at: number, width: number}[]} labels */
+  /** Shows labels above the plot, as far as they fit. @param {{text: string, kind: string, at: number, width: number}[]} labels */
   drawZones(labels) {
     const { right, top } = this.plot;
     const fitting = apart(labels, GAP_PX).filter(({ at, width }) => top >= BAND_PX * this.scale && at + width / 2 <= right + 1);
@@ -341,7 +342,7 @@ export class Drawing {
     const shown = days.filter(({ start, end }) => end > view.from && start < view.to);
     const end = below + (hasAxis ? DAYS_PX + (hasHours ? HOURS_PX : 0) : 0) * this.scale;
     const { every, names } = dayNames(hasAxis ? shown : [], view, perSecond, (text) => this.widthOf(text));
-    // A name in the middle of its day stands between two lines; a name at the start stands below its line.
+    // A name in the middle of a day stands between two lines. A name at the start of a day stands below a line.
     const lines = shown.filter(({ start, number }) => start > view.from && number % every === 0);
     this.path("midnights", lines.map(({ start }) => `M${this.x(start) + 0.5} ${top}V${every > 1 ? below : end}`).join(""));
     const room = Math.max(0, ...shown.flatMap(({ hours }) => hours.map(({ text }) => this.widthOf(text))));
@@ -380,7 +381,7 @@ export class Drawing {
     change(this.parts[name], { d });
   }
 
-  /** Shows texts; reuses nodes and removes spare ones. @param {string} name @param {Label[]} labels */
+  /** Shows texts in existing nodes. Adds missing nodes and removes spare nodes. @param {string} name @param {Label[]} labels */
   show(name, labels) {
     const group = this.parts[name];
     labels.forEach(({ text, x, y, anchor = "middle", kind = "" }, i) => {
@@ -472,7 +473,7 @@ export class Chart {
     this.pan((this.view.to - this.view.from) * part);
   }
 
-  /** Shows less for factors above 1, else more; the instant `around` stays in place. @param {number} [factor] @param {number} [around] */
+  /** Zooms in for factors above 1, else out. The instant `around` stays in place. @param {number} [factor] @param {number} [around] */
   zoom(factor = ZOOM, around) {
     const { from, to } = this.view;
     const now = this.clock();
@@ -483,7 +484,7 @@ export class Chart {
     this.see({ from: start, to: start + length });
   }
 
-  /** Points at the period of an instant, or at none. @param {number | null} ts @param {PointerEvent} [event] of the pointer, if one was used */
+  /** Points at the period of an instant, or at no period for null. @param {number | null} ts @param {PointerEvent} [event] of the pointer, if one was used */
   point(ts, event) {
     const { scene } = this;
     const pointed = ts === null ? null : (periodAt(scene?.periods ?? [], ts)?.start ?? null);
@@ -523,7 +524,7 @@ export class Chart {
     return this.view.from + (clientX - this.place.getBoundingClientRect().left - this.drawing.plot.left) * this.perPixel;
   }
 
-  /** Points at the period under a pointer; beside the plot, at the first or last period in view. @param {PointerEvent} event */
+  /** Points at the period under a pointer. Beside the plot, that is the first or last period in view. @param {PointerEvent} event */
   pointAt(event) {
     const { from, to } = this.view;
     this.point(Math.min(Math.max(this.instantAt(event.clientX), from), to - 1), event);
@@ -554,14 +555,14 @@ export class Chart {
     this.downAt = clientX;
     this.pointAt(event);
     clearTimeout(this.scrubTimer);
-    // A finger that rests and then moves reads prices; a finger that moves at once moves the chart.
+    // A finger that rests and then moves points at prices. A finger that moves at once moves the chart.
     if (pointerType !== "mouse") this.scrubTimer = setTimeout(() => (this.isScrubbing = this.held.size === 1), SCRUB_AFTER_MS);
   }
 
   /** @param {PointerEvent} event */
   move(event) {
     const { pointerId, pointerType, clientX, buttons } = event;
-    // A menu may have caught the release.
+    // A menu may have received the event of the release.
     if (!buttons) this.held.clear();
     const before = this.held.get(pointerId);
     if (before !== undefined) {

@@ -1,7 +1,7 @@
 // The price card of Tunnihind for Home Assistant's dashboards.
 //
-// It has no libraries and no build step. custom_components/tunnihind/card sends the prices; chart.js draws them.
-// Instants are unix seconds of the entry's clock, prices EUR/kWh, lengths CSS pixels.
+// It has no libraries and no build step. custom_components/tunnihind/card sends the prices. chart.js draws the prices.
+// Instants are unix seconds of the entry's clock. Prices are in EUR/kWh. Lengths are CSS pixels.
 
 import { BAND_PX, change, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, inView, isPublished, periodAt, roundStep, TINTS, within, write } from "./chart.js";
 
@@ -11,7 +11,7 @@ import { BAND_PX, change, Chart, Clock, DAYS_PX, Drawing, HOUR_S, HOURS_PX, inVi
 // --- texts
 
 const LANGUAGES = ["en", "et", "ru"];
-/** Every text in these languages; one that depends on the number `n` has all plural forms of its language. */
+/** Every text in these languages. A text that depends on the number `n` has all plural forms of the language. */
 const TEXTS = {
   name: ["Tunnihind electricity price", "Tunnihinna elektrihind", "Tunnihind: цена на электричество"],
   description: [
@@ -145,7 +145,7 @@ const textsIn = (language) => {
   };
 };
 
-/** The language of the page, until a card knows the user's. */
+/** The language of the page. A card uses it until Home Assistant gives the user's language. */
 const pageLanguage = () => globalThis.document?.documentElement.lang;
 
 // --- numbers and times
@@ -204,7 +204,7 @@ export class Wording extends Clock {
     return this.say("likely", { band: this.price(low) + (low < 0 || high < 0 ? " … " : "–") + this.price(high) });
   }
 
-  /** The clock's time, with its zone in the hour that autumn repeats. @param {number} ts */
+  /** The clock's time. In the hour that occurs twice when summer time ends, it includes the time zone. @param {number} ts */
   clock(ts) {
     return (this.isRepeated(ts) ? this.zonedFormat : this.clockFormat).format(ts * 1000);
   }
@@ -242,7 +242,7 @@ export class Wording extends Clock {
   }
 }
 
-/** Whether times have AM and PM. @param {Locale} locale */
+/** Returns whether times have AM and PM. @param {Locale} locale */
 function usesAmPm({ time_format: chosen, language }) {
   const own = new Intl.DateTimeFormat(chosen === "system" ? undefined : language, { hour: "numeric" });
   return chosen === "12" || (chosen !== "24" && own.resolvedOptions().hour12);
@@ -271,7 +271,8 @@ export function periodsOf(columns) {
 const stepOf = ([first]) => (first ? first.end - first.start : HOUR_S);
 
 /**
- * The first cheapest and the first most expensive published period, or forecast period if none is published.
+ * The cheapest and the most expensive published period. If no period is published, forecasts are compared. If prices are
+ * equal, the first period counts.
  * @param {Period[]} periods @returns {[Period, Period] | null} null if all cost the same
  */
 export function extremes(periods) {
@@ -303,11 +304,11 @@ export function plansInView(plans, view, now) {
 
 const [LANE_PX, STRIP_PX, MARK_PX] = [19, 15, 20];
 const [TICKS_PX, MOST_TICKS] = [30, 7];
-/** The share of the picture for plans, and the share that running plans leave to prices. */
+/** The share of the picture for plans, and the height that running plans leave for prices. */
 const [PLANS_SHARE, LEAST_PLOT_PX] = [0.36, 40];
-/** Bars of this width have gaps and round tops. */
+/** Bars of at least this width have gaps and round tops. */
 const WIDE_BAR_PX = 5;
-/** A picture below the first height has only bars; below the second, no hours. */
+/** A picture lower than the first height has only bars. A picture lower than the second height has no hours. */
 const [LOW_PX, MIDDLE_PX] = [76, 130];
 
 /** Draws the prices, plans, the selling price and the extremes. */
@@ -421,7 +422,7 @@ class CardDrawing extends Drawing {
     const { lanes, plot, wording } = this;
     const rows = hasMore ? [...plans, undefined] : plans;
     const others = wording.say("more", { n: String(more) });
-    // If only one lane has room, it opens the list.
+    // If only one plan's line has room, its button opens the list of plans.
     const opensList = more && !hasMore;
     rows.forEach((plan, i) => {
       const button = /** @type {HTMLElement} */ (lanes.children[i] ?? lanes.appendChild(document.createElement("button")));
@@ -487,7 +488,7 @@ class CardChart extends Chart {
     this.follow();
   }
 
-  /** Updates the present instant; a named range moves on at midnight. */
+  /** Updates the present instant. At midnight, a named range moves on by a day. */
   follow() {
     const { scene } = this;
     if (!scene) return;
@@ -501,7 +502,7 @@ class CardChart extends Chart {
     this.see(this.range ? { from: wording.midnight(now), to: wording.midnight(now, this.daysOf(this.range)) } : scene.view);
   }
 
-  /** The number of days in a range; a week has only its known days. @param {Range} range */
+  /** The number of days in a range. A week has only its known days. @param {Range} range */
   daysOf(range) {
     return Math.min(RANGE_DAYS[range], this.scene?.days.filter(({ end }) => end > this.clock()).length ?? 0);
   }
@@ -631,10 +632,10 @@ const PARTS = `<style>${STYLE}</style><ha-card>
 <div class="message" role="status">${icon("M11 15H6l7-14v8h5l-7 14z")}<span class="said"></span></div>
 <p class="summary" id="summary"></p><dialog class="list"></dialog></ha-card>`;
 
-/** A card drops these one by one until the chart has room. */
+/** The classes of a card, from large to small. The card has the first class that gives the chart at least `least` pixels. */
 const SIZES = [{ name: "", least: 100 }, { name: "brief", least: 100 }, { name: "brief compact", least: 60 }, { name: "brief compact tiny", least: 0 }];
 const [RETRY_MS, TICK_S] = [15_000, 30];
-/** If the integration's present is this far away, this device's clock is wrong. */
+/** If this device's clock is this many seconds outside the integration's current period, the clock is wrong. */
 const CLOCK_OFF_S = 60;
 /** @type {Record<string, TextKey>} the texts of refusals and states that have no text of their own name */
 const SAID = { not_found: "missing", removed: "missing", unknown_command: "restart", starting: "loading", no_price: "empty", ready: "empty" };
@@ -644,7 +645,7 @@ const OPTIONS = { entry_id: TEXT, entity: TEXT, title: TEXT, range: RANGES, show
 /** The keys that Home Assistant and card-mod add to a card's configuration. */
 const FOREIGN_OPTIONS = ["type", "view_layout", "layout_options", "grid_options", "visibility", "disabled", "card_mod"];
 
-/** Throws an error that says what is wrong with a configuration. @param {Record<string, unknown>} config @param {ReturnType<typeof textsIn>} say */
+/** Checks a configuration. Throws an error that names a wrong option. @param {Record<string, unknown>} config @param {ReturnType<typeof textsIn>} say */
 export function checkConfig(config, say) {
   for (const [field, value] of Object.entries(config)) {
     if (FOREIGN_OPTIONS.includes(field)) continue;
@@ -669,7 +670,7 @@ const cardOn = (Base) => class extends Base {
     this.contents = {};
     /** @type {Partial<Contents>} */
     this.past = {};
-    /** Whether it was requested, and received, since the prices last changed. */
+    /** True if the past was requested, and received, since the prices last changed. */
     this.isPastAsked = this.isPastHere = false;
     /** @type {Failure | null} */
     this.failure = null;
@@ -696,7 +697,7 @@ const cardOn = (Base) => class extends Base {
     this.parts.later.onclick = () => this.chart.turn(1 / 2);
     this.resized = new ResizeObserver(() => this.fit());
     this.onReady = () => {
-      // Another subscription has its number now: ending this one would end that one.
+      // Another subscription has this one's number now. To end this subscription would end the other subscription.
       this.subscription = null;
       this.join();
     };
@@ -716,7 +717,7 @@ const cardOn = (Base) => class extends Base {
     this.showAll();
   }
 
-  /** Home Assistant sets it at each change of any state; most cost nothing here. */
+  /** Home Assistant sets this property at each change of any state. Most of these changes cost nothing here. */
   set hass(/** @type {Hass} */ hass) {
     const before = this.home;
     this.home = hass;
@@ -808,7 +809,7 @@ const cardOn = (Base) => class extends Base {
   leave() {
     clearTimeout(this.retry);
     this.connection?.removeEventListener("ready", this.onReady);
-    // A refused subscription needs no end.
+    // A refused subscription doesn't have to be ended.
     this.subscription?.then((unsubscribe) => unsubscribe()).catch(() => {});
     this.subscription = null;
   }
@@ -825,7 +826,7 @@ const cardOn = (Base) => class extends Base {
     const here = Date.now() / 1000;
     const { clock_ahead_s: ahead = 0, now } = contents;
     const isRight = !now || (here + ahead > now.start - CLOCK_OFF_S && here + ahead < now.end + CLOCK_OFF_S);
-    // Other events keep the old `now`, which says nothing about the clock.
+    // An event without a new `now` says nothing about the clock.
     if (isRight || now !== before.now) this.aheadS = isRight ? ahead : now.start - here;
     this.showAll();
     this.tick();
@@ -882,7 +883,7 @@ const cardOn = (Base) => class extends Base {
     this.fit();
   }
 
-  /** Makes the view ask for the size again if it has changed. */
+  /** If the card's size has changed, makes the dashboard read the size again. */
   tellSize() {
     const { rows } = this.getGridOptions();
     if (this.rows && rows !== this.rows) this.dispatchEvent(new Event("card-updated", { bubbles: true, composed: true }));
@@ -899,7 +900,7 @@ const cardOn = (Base) => class extends Base {
     return textsIn(this.home?.locale.language)(key, { reason: failure?.message ?? String(failure) });
   }
 
-  /** Shows what the prices are, and their problems. @param {Partial<Contents>} contents */
+  /** Shows the kind of the prices, and their problems. @param {Partial<Contents>} contents */
   showNote({ mode = "live", lost_since: lost, stale_since: stale, state, problems }) {
     const { parts, chart } = this;
     const wording = /** @type {Wording} */ (this.wording);
@@ -951,7 +952,7 @@ const cardOn = (Base) => class extends Base {
     list.showModal();
   }
 
-  /** Shows the period pointed at, or the present one, and the range in view. */
+  /** Shows the period pointed at, or else the present period, and the range in view. */
   showReadout() {
     const { parts, chart } = this;
     if (!chart.scene) return;
@@ -1025,7 +1026,7 @@ const page = /** @type {{customCards?: object[]}} */ (/** @type {unknown} */ (wi
     return platform === "tunnihind" ? { config: { type: "custom:tunnihind-card", ...(entry_id && { entry_id }) } } : null;
   },
 });
-// Home Assistant replaces the registry of elements while it starts: an earlier element would be lost.
+// While Home Assistant starts, it replaces the registry of elements. An element defined before would be lost.
 customElements.whenDefined("home-assistant").then(() => {
   if (!customElements.get("tunnihind-card")) customElements.define("tunnihind-card", cardOn(HTMLElement));
 });

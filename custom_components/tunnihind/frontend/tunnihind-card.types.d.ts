@@ -1,4 +1,4 @@
-// The types of tunnihind-card.js; only the type checker reads them.
+// The types of tunnihind-card.js. Only the type checker reads these types.
 
 import type { Period as Priced, Scene as Drawn, Span } from "./chart";
 
@@ -16,14 +16,14 @@ export interface Period extends Priced {
   parts: Parts | null;
 }
 
-/** A plan's windows, each with one or more pieces. A press on the plan opens `entity`. */
+/** A plan's windows. Each window has one or more pieces. A press on the plan opens `entity`. */
 export interface Plan {
   name: string;
   entity: string | null;
   windows: Span[][];
 }
 
-/** `isAllPast`: no prices are known before the first period. */
+/** `isAllPast` is true if no prices are known before the first period. */
 export interface Scene extends Drawn {
   isAllPast: boolean;
   periods: Period[];
@@ -46,7 +46,7 @@ export interface Config {
 
 type Column = (number | null)[];
 
-/** `PriceColumns` or `SellingColumns` of custom_components/tunnihind/card/columns.py. */
+/** `PriceColumns` or `Columns` of custom_components/tunnihind/card/columns.py. */
 export interface Columns {
   start: number;
   step: number;

@@ -1,1 +1,1 @@
-"""Requests to a server, and its known prices."""
+"""Requests to a server, and the server's known prices."""

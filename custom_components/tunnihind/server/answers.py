@@ -16,7 +16,10 @@ _ENGLISH: Final = "en"
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A forecast: 10th percentile, median and 90th percentile. In a server's answers it is in EUR/MWh without VAT."""
+    """The 10th percentile, median and 90th percentile of a price.
+
+    In a server's answers, the percentiles are in EUR/MWh without VAT.
+    """
 
     p10: float
     p50: float
@@ -25,7 +28,10 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Backtest:
-    """The accuracy of the server's model: mean absolute errors in EUR/MWh, skill as a fraction, horizon in hours."""
+    """The accuracy of the server's model.
+
+    Mean absolute errors are in EUR/MWh. The skill is a fraction. The horizon is in hours.
+    """
 
     mae: float
     baseline_mae: float
@@ -35,12 +41,15 @@ class Backtest:
 
 @dataclass(frozen=True, slots=True)
 class PlanScore:
-    """The saving of plans by the server's forecasts over some `days`, as fractions of the possible saving.
+    """The savings of plans that followed the server's forecasts.
 
-    `share` is for plans that took the four cheapest hours of the next day. `baseline` is for the same plans by last
-    week's prices. `week` is for plans that took four hours of the coming week; It is None until a week has passed.
-    `boiler_eur` is the yearly saving of a 3 kW boiler that heats in the three cheapest hours of each day by the
-    forecast, EUR without VAT. `ideal_boiler_eur` is the greatest possible saving.
+    `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
+    For `share`, plans took the next day's four hours with the lowest forecasts. For `baseline`, plans took the four
+    hours that were cheapest a week before. For `week`, plans took four hours of the coming week. `week` is None until a
+    week has passed.
+
+    `boiler_eur` is the yearly saving of a 3 kW boiler, in EUR without VAT. The boiler heats in each day's three hours
+    with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible saving.
     """
 
     days: int
@@ -56,19 +65,20 @@ class Mode(StrEnum):
 
     LIVE = "live"
     DEMO = "demo"
-    """A simulated market, whose prices are made up."""
+    """A simulated market with made-up prices."""
     REHEARSAL = "rehearsal"
-    """A past day as it was known then, by a clock that runs on from that day."""
+    """A past day with the prices and forecasts of that day. The server's clock shows that day."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The server's description of itself, at one of its addresses.
+    """The description that a server gives of itself at one of its addresses.
 
-    At this address the server answers for `zone`. `zones` has all zones of the server, each with its path below the
-    first zone's path. The first zone's path is empty. `vat_rate` is a fraction; `vat_rate_is_chosen` is true if the
-    operator chose it. `full_horizon` is true if the quarters reach past `freeUntil`. `price_scale` has the four prices,
-    EUR/MWh, that separate the colours from cheap to expensive; it is empty if the server sends none.
+    `zone` is the zone of the prices at this address. `zones` has the path of each of the server's zones, relative to
+    the first zone's path. The first zone's path is empty. `vat_rate` is a fraction. `vat_rate_is_chosen` is true if the
+    operator chose the rate. `full_horizon` is true if the forecast by the quarter reaches beyond the public window.
+    `price_scale` has the four prices, EUR/MWh, at which the colour of a price changes. `price_scale` is empty if the
+    server sends no scale.
     """
 
     version: str
@@ -84,7 +94,7 @@ class About:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The VAT rate that the operator chose for all dates; None if the legal rate by date applies."""
+        """The VAT rate that the operator chose for all dates; None if each date has its legal rate."""
         return self.vat_rate if self.vat_rate_is_chosen else None
 
     def instance_id_of(self, zone: Zone) -> str:
@@ -96,8 +106,8 @@ class About:
 class ForecastAnswer:
     """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`. Instants are UTC seconds.
 
-    Prices are in EUR/MWh without VAT, by the start of their period, which is `step_s` seconds long: an hour or a
-    quarter of an hour. Two answers that differ only in `now` are equal.
+    Prices are in EUR/MWh without VAT, by the start of their period. A period is `step_s` seconds long: 3600 or 900. Two
+    answers that differ only in `now` are equal.
     """
 
     now: int = field(compare=False)
@@ -115,18 +125,20 @@ class ForecastAnswer:
         return start in self.settled or start in self.forecast
 
     def market_price(self, instant: int) -> float | None:
-        """Return the settled price or the forecast's median, EUR/MWh, of the period that contains `instant`."""
+        """Return the price of the period that contains `instant`, EUR/MWh; None if it is unknown.
+
+        The price is the settled price or the forecast's median.
+        """
         start = instant - instant % self.step_s
         if start in self.settled:
             return self.settled[start]
         return self.forecast[start].p50 if start in self.forecast else None
 
     def in_hours(self) -> ForecastAnswer:
-        """Return the answer by the hour.
+        """Return the answer with hours instead of quarters.
 
-        Prices are means of four quarters. The means have 2 decimals, like the server's prices.
-
-        An hour is settled if all its quarters are. An hour with an unknown quarter has no price.
+        An hour's price is the mean of its four quarters, rounded to 2 decimals like the server's prices. If all four
+        quarters are settled, the hour is settled. An hour with an unknown quarter has no price.
         """
         if self.step_s == HOUR_S:
             return self
@@ -165,13 +177,16 @@ _CREDITS: Final = {
 
 
 def name_of(mode: Mode, zone: Zone, language: str) -> str:
-    """Return the name of a server. It includes the country unless that is Estonia, and the mode unless that is live."""
+    """Return the name of a server.
+
+    The country is left out for Estonia. The mode is left out for live prices.
+    """
     country = zone.country(language) if zone.suffix else None
     word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
     return " ".join(part for part in (_NAME, country, word) if part)
 
 
 def marked_credit(credit: str, mode: Mode, language: str) -> str:
-    """Return the credit, with a mark in front for a demo or a rehearsal."""
+    """Return the credit of the prices, with a mark in front if the prices are not live."""
     mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

@@ -1,4 +1,7 @@
-"""Asks a server for its prices and its identity. Also reads server addresses, and sets the pauses between requests."""
+"""Requests the prices and the identity of a server.
+
+This module also reads the addresses of servers, and computes the pauses between requests.
+"""
 
 import os
 import re
@@ -51,20 +54,22 @@ from .documents import (
 )
 
 POLL_S: Final = 60
-# The longest pause between requests to a failing server. It is short enough to notice soon when the server is back.
+# The longest pause between requests to a failing server. With longer pauses, Home Assistant would notice late that the
+# server is back.
 LONGEST_PAUSE_S: Final = 15 * 60
-# A server in the home has few clients. It is back as soon as its computer or the router has restarted.
+# The longest pause for a server in the home. Such a server has few clients, so frequent requests do no harm.
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
-# Many times the size of any answer of the API. It limits the memory that an endless answer takes.
+# A longer answer is refused, so that it can't fill the memory. The API's answers are much shorter.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# The paths of the newest prices, by the length of their periods, and the path of past days.
+# The paths of the newest prices and of past prices, by the length of a period in seconds.
 _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
-# The first match counts, because some of these exceptions are subclasses of others.
+# The integration's error for each exception of a failed request. The order matters: a subclass comes before its base
+# class.
 _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     TimeoutError: NoAnswer,
     aiohttp.TooManyRedirects: RedirectLoop,
@@ -76,17 +81,17 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.ClientPayloadError: BrokenAnswer,
     aiohttp.ClientResponseError: BrokenAnswer,
 }
-# People paste addresses from the documentation or the browser. These addresses have one of these paths.
+# The paths of addresses that people paste from the documentation or the browser.
 _OWN_PATHS: Final = re.compile(
     r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
 )
 
 
 def server_url(typed: str) -> str:
-    """Return the server's base URL, without a slash at its end.
+    """Return the base URL of a typed address, without a slash at its end.
 
-    The default scheme is http. A path prefix stays. A path of the API itself, a query and a fragment are removed.
-    Raises ValueError if the text can't be the address of a web server.
+    The default scheme is http. A path prefix is kept. The API's own paths, a query and a fragment are removed. Raises
+    ValueError if the text can't be the address of a web server.
     """
     text = typed.strip()
     url = URL(text if "://" in text else f"http://{text}")
@@ -96,12 +101,12 @@ def server_url(typed: str) -> str:
 
 
 def without_password(url: str) -> str:
-    """Return the URL without its password, so that it may be shown."""
+    """Return the URL without its user name and password, for texts that people see."""
     return str(URL(url).with_user(None))
 
 
 def is_at_home(url: str) -> bool:
-    """Return whether the URL leads to a server in the home: a private address, or a name of its network."""
+    """Return whether the URL has a private address or a name of the home's network."""
     host = (URL(url).host or "").removesuffix(".")
     try:
         return is_local(ip_address(host))
@@ -110,12 +115,15 @@ def is_at_home(url: str) -> bool:
 
 
 def pause_s(failures: int, longest_s: int = LONGEST_PAUSE_S) -> int:
-    """Return the seconds to wait after a failure: a minute, doubled by each of the `failures` before it."""
+    """Return the seconds to wait after a failed request.
+
+    The pause is a minute, doubled for each earlier failure, up to `longest_s`.
+    """
     return int(min(POLL_S * 2**failures, longest_s))
 
 
 class Client:
-    """One server. `url` is its address with any path prefix, without the API's own path."""
+    """Sends requests to one server. `url` is the server's base address, which may have a path prefix."""
 
     def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
         self._session = session
@@ -124,9 +132,9 @@ class Client:
         self._newest: dict[int, tuple[str | None, ForecastAnswer]] = {}
 
     async def about(self) -> About | None:
-        """Return the server's description of itself. The specification doesn't require one, so it may be None.
+        """Return the server's description of itself; None if the server sends no valid description.
 
-        Raises CannotConnect.
+        The specification doesn't require a description. Raises CannotConnect.
         """
         try:
             _, body = await self._get("api/about")
@@ -135,9 +143,10 @@ class Client:
             return None
 
     async def forecast(self, step_s: int = HOUR_S) -> ForecastAnswer:
-        """Return the newest prices by the hour or the quarter. If the server has nothing new, return the same object.
+        """Return the newest prices, by the hour or the quarter.
 
-        Raises CannotConnect, NotTunnihind and InvalidResponse.
+        If the server has no newer prices, return the same object as the last time. Raises CannotConnect, NotTunnihind
+        and InvalidResponse.
         """
         etag, newest = self._newest.get(step_s, (None, None))
         headers, body = await self._get(_NEWEST_AT[step_s], headers={"If-None-Match": etag} if etag else {})
@@ -148,9 +157,9 @@ class Client:
         return newest
 
     async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
-        """Return the settled prices, EUR/MWh by the start of their period, of the last `days` (2 to 14) times 24 hours.
+        """Return the settled prices of the last `days`, EUR/MWh by the start of their period.
 
-        Raises CannotConnect, NotTunnihind and InvalidResponse.
+        `days` is 2 to 14. A day is 24 hours. Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
         _, body = await self._get(_HISTORY_AT[step_s], query={"days": str(days)})
         if step_s == HOUR_S:
@@ -158,7 +167,7 @@ class Client:
         return self._read(partial(forecast_from, step_s=step_s), body).settled
 
     async def plan_score(self) -> PlanScore | None:
-        """Return the savings that plans by the server's forecasts would have made; None if the server sends none.
+        """Return the savings of plans that followed the server's forecasts; None if the server has scored no plans.
 
         Raises CannotConnect and InvalidResponse.
         """
@@ -169,9 +178,9 @@ class Client:
             return None
 
     async def settled_in(self, month: date, step_s: int, zone: Zone) -> dict[int, float]:
-        """Return the server's settled prices of the zone for the month that begins on that day.
+        """Return the zone's settled prices of the month that begins on the day `month`.
 
-        They are in EUR/MWh by the start of their period, which is `step_s` seconds long. Raises CannotConnect,
+        Prices are in EUR/MWh, by the start of their period. A period is `step_s` seconds long. Raises CannotConnect,
         NoPastPrices and InvalidResponse.
         """
         query = {"month": f"{month:%Y-%m}", "resolution": _RESOLUTIONS[step_s]}
@@ -184,7 +193,7 @@ class Client:
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
     ) -> tuple[CIMultiDictProxy[str], bytes | None]:
-        """Return the answer's header fields and its body. The body is None if nothing is new."""
+        """Return the answer's header fields and its body. The body is None if the server has nothing new."""
         try:
             async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
                 self._check_status(response)
@@ -194,7 +203,7 @@ class Client:
         return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        """Return the body. Reading stops, and the connection is closed, as soon as it is too long."""
+        """Return the body. If the body gets too long, stop reading and raise LongAnswer."""
         body = bytearray()
         async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
             body += chunk
@@ -209,7 +218,7 @@ class Client:
         url, reason, retry_after = self.shown_url, f"HTTP {status}", _retry_after(response)
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             raise RateLimited(url, retry_after=retry_after)
-        # Some servers answer "not implemented" for an address that they don't have.
+        # Some servers answer 501, "not implemented", for an unknown path.
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.NOT_IMPLEMENTED:
             raise CannotConnect(url, reason, retry_after=retry_after)
         raise NotTunnihind(url, reason)
@@ -221,14 +230,14 @@ class Client:
             raise UnknownPriceZone(self.shown_url, str(error)) from error
         except Malformed as error:
             raise InvalidResponse(self.shown_url, str(error)) from error
-        except ValueError as error:  # not JSON, or another program's document
+        except ValueError as error:  # the body is not JSON, or it is another program's document
             raise ForeignAnswer(self.shown_url) from error
 
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
     """Return our error for a failed request.
 
-    Known errors have our own text, because the library's text may quote the server.
+    Most errors have our own text, because the library's text may contain text from the server.
     """
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
@@ -239,14 +248,17 @@ def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConne
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:
-    """Return the seconds that the server asks to wait. A date in the header is ignored."""
+    """Return the pause in seconds from the header Retry-After; None if the header is missing or has a date."""
     value = response.headers.get("Retry-After", "")
     return float(value) if value.isascii() and value.isdigit() else None
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that has answered by the API's specification, with its prices and, if it sent one, its identity."""
+    """A server whose answer follows the API's specification.
+
+    `about` is None if the server sent no description of itself.
+    """
 
     url: str
     answer: ForecastAnswer
@@ -254,25 +266,25 @@ class Server:
 
     @property
     def instance_id(self) -> str | None:
-        """The installation's identity; None if it sends none."""
+        """The id of the server's installation; None if the server sent no id."""
         return self.about.instance_id if self.about else None
 
     @property
     def mode(self) -> Mode:
-        """The kind of prices that it serves."""
+        """The kind of prices that the server serves."""
         return self.about.mode if self.about else Mode.LIVE
 
     @property
     def zone(self) -> Zone:
-        """The zone whose prices it serves at this address."""
+        """The zone of the prices at this address."""
         return self.answer.zone
 
     @property
     def addresses(self) -> dict[Zone, str]:
-        """The base URLs of all zones of the server, made from the URL that works.
+        """The base URL of each zone of the server.
 
-        The server names its own addresses, but a household may reach it by other addresses. So only the paths of its
-        addresses are used.
+        The household may reach the server by another host name than the server's own. So the host comes from `url`, and
+        only the paths come from the server's description.
         """
         url = URL(self.url)
         paths = self.about.zones if self.about else {}
@@ -285,7 +297,7 @@ class Server:
 
     @property
     def needs_zone_choice(self) -> bool:
-        """Whether the server has several zones and its address names none of them."""
+        """True if the server has several zones and its address names no zone."""
         return len(self.addresses) > 1 and self.about is not None and not self.about.zones[self.zone]
 
     @property
@@ -295,20 +307,21 @@ class Server:
 
     @property
     def place(self) -> str:
-        """Host, port and path, which distinguish it from other servers on the same host."""
+        """The host, port and path of the URL, to distinguish several servers on one host."""
         url = URL(self.url)
         return f"{url.host_port_subcomponent}{url.path.rstrip('/')}"
 
     @property
     def is_rehearsal(self) -> bool:
-        """Whether the server shows a past day."""
+        """True if the server shows a past day."""
         return self.mode is Mode.REHEARSAL
 
     @property
     def unique_id(self) -> str:
         """The server's id in Home Assistant. The id never depends on path, VAT rate or version.
 
-        A rehearsal has the identity of the live server whose data it reads, so it gets a separate id.
+        A rehearsal reads the data of a live server and sends that server's installation id. So a rehearsal's id has a
+        suffix.
         """
         return self.unique_id_of(self.zone)
 
@@ -330,14 +343,14 @@ class Server:
 
 
 async def fetch_server(hass: HomeAssistant, url: str) -> Server:
-    """Return the server at that address. Raises CannotConnect, NotTunnihind and InvalidResponse."""
+    """Return the server at `url`. Raises CannotConnect, NotTunnihind and InvalidResponse."""
     client = Client(async_get_clientsession(hass), url)
     about = await client.about()
     return Server(url, await client.forecast(), about)
 
 
 async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
-    """Return the server with its prices by the quarter, or unchanged if it has none."""
+    """Return the server with its prices by the quarter. If the server has no quarters, return it unchanged."""
     try:
         return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))
     except TunnihindError:

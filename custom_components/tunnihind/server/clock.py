@@ -1,6 +1,6 @@
-"""The clock of an entry: Home Assistant's clock, or the clock of a server that rehearses a past day.
+"""The clock of an entry.
 
-All parts of an entry take the time and their timers from here. All instants are UTC seconds.
+All parts of an entry use this clock and its timers. All instants are UTC seconds.
 """
 
 from collections.abc import Callable
@@ -13,17 +13,17 @@ from homeassistant.util import dt as dt_util
 
 from ..prices.timeline import QUARTER_S
 
-# A cache in front of the server may give an answer that is a minute old. Both clocks show whole seconds.
+# A cache in front of the server may send an answer that is a minute old.
 _CACHED_S: Final = 120
+# Both clocks show whole seconds, so their difference varies by a second.
 _ROUNDING_S: Final = 1
 
 
 class EntryClock:
-    """One entry's time.
+    """The clock of one entry.
 
-    A live entry uses Home Assistant's clock, not its server's. A rehearsal uses its server's clock: the time in the
-    last answer, plus the time since then. `server_ahead_s` says how many seconds the server's clock was ahead of Home
-    Assistant's at that answer.
+    A live entry uses Home Assistant's clock. A rehearsal uses its server's clock: the time in the last answer plus the
+    time since then. `server_ahead_s` is the lead of the server's clock over Home Assistant's clock, in seconds.
     """
 
     def __init__(self, *, is_rehearsal: bool) -> None:
@@ -31,7 +31,7 @@ class EntryClock:
         self.server_ahead_s = 0
 
     def now(self) -> int:
-        """Return the entry's time."""
+        """Return the entry's time, UTC seconds."""
         return home_now() + self.ahead_s
 
     def to_home_time(self, instant: int) -> int:
@@ -43,25 +43,28 @@ class EntryClock:
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
-        """Return whether the server's clock shows the expected time. If it doesn't, somebody has set the clock."""
+        """Return whether the server's clock shows the expected time. If the time differs, one clock has been set."""
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
     def synchronise(self, server_now: int) -> None:
-        """Compute the lead of the server's clock from the time in an answer.
+        """Update the lead of the server's clock from the time in an answer.
 
-        A time that is a little behind the expected one changes nothing, because the answer may have waited in a cache.
+        A time slightly before the expected time changes nothing, because the answer may come from a cache.
         """
         ahead_s = self._ahead_of_home(server_now)
         if not -_CACHED_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:
             self.server_ahead_s = ahead_s
 
     def has_restarted(self, before: int, server_now: int) -> bool:
-        """Return whether a rehearsal has started again since its clock showed `before`; False for a live server."""
+        """Return whether a rehearsal has started again since its clock showed `before`.
+
+        Return False for a live server.
+        """
         return self.is_rehearsal and server_now < before - _CACHED_S
 
     @property
     def ahead_s(self) -> int:
-        """How many seconds the entry's clock is ahead of Home Assistant's clock."""
+        """The lead of the entry's clock over Home Assistant's clock, in seconds."""
         return self.server_ahead_s if self.is_rehearsal else 0
 
     def _ahead_of_home(self, server_now: int) -> int:
@@ -69,7 +72,7 @@ class EntryClock:
 
 
 class QuarterTimer:
-    """Calls `action` at each start of a quarter of an hour by the entry's clock."""
+    """Calls `action` at the start of each quarter-hour of the entry's clock."""
 
     def __init__(self, hass: HomeAssistant, clock: EntryClock, action: Callable[[], None]) -> None:
         self._hass = hass
@@ -80,7 +83,7 @@ class QuarterTimer:
 
     @callback
     def async_set(self) -> None:
-        """Wait for the next quarter. Call it again whenever a clock may have been set."""
+        """Start the timer for the next quarter-hour. Call this method again whenever a clock may have been set."""
         now = self._clock.now()
         due_at = self._clock.to_home_time(now - now % QUARTER_S + QUARTER_S)
         if due_at != self._due_at:
@@ -92,7 +95,7 @@ class QuarterTimer:
 
     @callback
     def async_cancel(self) -> None:
-        """Stop waiting."""
+        """Cancel the timer."""
         self._due_at = None
         if self._cancel_timer:
             self._cancel_timer()
@@ -106,5 +109,5 @@ class QuarterTimer:
 
 
 def home_now() -> int:
-    """Return Home Assistant's time."""
+    """Return Home Assistant's time, UTC seconds."""
     return int(dt_util.utcnow().timestamp())

@@ -1,4 +1,7 @@
-"""Reads the server's JSON documents. Refuses documents that break the API's specification; ignores further fields."""
+"""Reads the server's JSON documents, and refuses documents that break the API's specification.
+
+Fields that the specification doesn't have are ignored.
+"""
 
 import math
 from collections.abc import Callable
@@ -11,21 +14,21 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# Larger prices and later instants are errors, such as a wrong unit.
+# Larger prices and instants after the year 2099 are errors, for example in a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
-_LAST_INSTANT: Final = 4_102_444_800  # the year 2100
-# The credit is an attribute of every entity.
+_LAST_INSTANT: Final = 4_102_444_800
+# Longer texts are refused, because the server's credit becomes an attribute of every entity.
 _LONGEST_TEXT: Final = 300
 _SAVING_DAYS: Final = 30
 _SAVING_HOURS: Final = 4
 
 
 class Malformed(ValueError):
-    """A document that breaks the specification; the message names the field."""
+    """A document that breaks the specification. The message names the wrong field."""
 
 
 class UnknownZone(ValueError):
-    """Prices of a zone that the integration does not know; the message names the zone."""
+    """A document with prices of a zone that the integration doesn't support. The message names the zone."""
 
 
 def about_from(document: object) -> About:
@@ -46,7 +49,7 @@ def about_from(document: object) -> About:
 
 
 def _scale_from(told: object) -> tuple[float, ...]:
-    """Read the prices that separate the colours; empty if they can't be read."""
+    """Return the prices at which the colour changes; empty if the document has no valid scale."""
     try:
         return tuple(sorted(map(_price, told))) if isinstance(told, list) else ()
     except vol.Invalid:
@@ -54,9 +57,10 @@ def _scale_from(told: object) -> tuple[float, ...]:
 
 
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
-    """Read the answer of `GET /api/v1/forecast` or, with quarters, the answer of `GET /api/v1/quarters`.
+    """Read the answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`.
 
-    Raises Malformed, UnknownZone, and ValueError for another program's document.
+    `step_s` is the length of a period in seconds. Raises Malformed and UnknownZone. Raises ValueError for another
+    program's document.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")
@@ -81,14 +85,17 @@ def _check_zone(value: object) -> None:
 
 
 def settled_from(document: object) -> dict[int, float]:
-    """Read the settled prices in the answer of `GET /api/series`: EUR/MWh by hour start. Raises Malformed."""
+    """Read the settled prices in the answer of `GET /api/series`, EUR/MWh by the start of the hour.
+
+    Raises Malformed.
+    """
     return {hour["ts"]: hour["eurMwh"] for hour in _checked(_SERIES, document)["actuals"]}
 
 
 def plan_score_from(document: object) -> PlanScore | None:
-    """Read the window of 30 days from the answer of `GET /api/v1/accuracy`. Raises Malformed.
+    """Read the savings of plans in the last 30 days from the answer of `GET /api/v1/accuracy`.
 
-    None if nothing has been scored yet, or the server does not score plans.
+    Return None if the server has scored no plans. Raises Malformed.
     """
     windows = _checked(_ACCURACY, document)["windows"]
     window = next((window for window in windows if window["days"] == _SAVING_DAYS and "decisions" in window), None)
@@ -105,9 +112,9 @@ def plan_score_from(document: object) -> PlanScore | None:
 
 
 def past_prices_from(document: object, zone: Zone) -> dict[int, float]:
-    """Read the answer of `GET /api/v1/history`: EUR/MWh by the start of the period.
+    """Read the answer of `GET /api/v1/history`, EUR/MWh by the start of the period.
 
-    Raises Malformed, also for prices of another zone, because they are stored without a further check.
+    Raises Malformed, also for prices of another zone. No later check would find the prices of another zone.
     """
     fields = _checked(_HISTORY, document)
     if fields["zone"] != zone:
@@ -129,7 +136,7 @@ def _zones_from(addresses: list[dict[str, Any]]) -> dict[Zone, str]:
 
 
 def _mode_from(value: object) -> Mode:
-    """Read the mode. Older servers send no mode, and newer servers may send other modes. Both count as live."""
+    """Read the mode. A missing or unknown mode counts as live."""
     return next((mode for mode in Mode if mode == value), Mode.LIVE)
 
 
@@ -219,7 +226,7 @@ def _settled(step_s: int) -> Callable[[object], Any]:
 
 
 def _prices(step_s: int) -> Callable[[object], Any]:
-    """Return the check of a price document by its periods."""
+    """Return the schema of a document with prices for periods of `step_s` seconds."""
     band = _record({"ts": _start_of(step_s), "p10": _price, "p50": _price, "p90": _price})
     return _record(
         {

@@ -1,4 +1,4 @@
-"""The known prices of a server: from its newest answer, from earlier answers, and from its past hours."""
+"""A server's known prices, collected from its newest answer, its earlier answers and its history."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,31 +13,33 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# Today and yesterday. One of these days may have 25 hours. A window that began before midnight needs yesterday's
-# prices.
+# Prices are kept for today and yesterday. The two days have at most 49 hours. A window that began before midnight needs
+# yesterday's prices.
 KEEP_S: Final = 49 * HOUR_S
-# The market settles only the next day. Prices of later hours came from a server whose clock was ahead.
+# The market publishes only the prices of the next day. A settled price for a later day comes from a server whose clock
+# was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# The time between two polls is a minute, and varies by some seconds.
+# A request may be sent this many seconds early, because the times of polls vary.
 _MARGIN_S: Final = 30
-# The server counts days back from the current hour, so all of yesterday needs three days.
+# The server counts a day as 24 hours. If today has 25 hours, 48 hours may not include all of yesterday.
 _DAYS_SINCE_YESTERDAY: Final = 3
-# A server may have only the endpoints of the specification, and so no quarters. An update may add quarters.
+# After this time, quarters are requested again from a server without quarters. An update may have added quarters.
 ASK_AGAIN_S: Final = HOUR_S
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
-    """Return `newer` together with the settled prices and begun periods of `older` that `newer` no longer contains.
+    """Return `newer`, completed with prices of `older` that `newer` no longer contains.
 
-    Periods before yesterday at `now` (UTC seconds, the household's clock) are dropped, whatever the server's clock
-    shows. A server forecasts future periods only, so older forecasts stay for periods that have begun by either clock.
-    If the server's clock is behind, all older forecasts stay. An older settled price is dropped if by both clocks it is
-    too early for it.
+    `now` is the household's time, UTC seconds. Periods from before yesterday are dropped.
+
+    A server forecasts only future periods. So older forecasts are kept for periods that have begun by the household's
+    clock or the server's clock. If the server's clock is more than an hour behind, all older forecasts are kept. If an
+    older settled price is more than 48 hours ahead of both clocks, it is dropped.
     """
     if older and older.step_s < newer.step_s:
         older = older.in_hours()
     elif older and older.step_s > newer.step_s:
-        older = None  # an hour's price differs from its quarters' prices
+        older = None  # an hour's price is not the price of its quarters
     began = max(now, newer.now) if newer.now >= now - HOUR_S else inf
     begun = {start: band for start, band in older.forecast.items() if start <= began} if older else {}
     forecast = {**begun, **newer.forecast}
@@ -48,20 +50,18 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
-    """Return the known prices together with these `settled` prices.
+    """Return the known prices together with the `settled` prices, EUR/MWh by the start of their period.
 
-    Drop prices that are too old at `now` (UTC seconds).
-
-    Prices are in EUR/MWh, by the start of their period.
+    Settled prices that are too old at `now` (UTC seconds) are dropped.
     """
     both = {**known.settled, **settled}
     return replace(known, settled={start: both[start] for start in sorted(both) if start >= now - KEEP_S})
 
 
 class History:
-    """Asks for missing past periods of today and yesterday: at first with each poll, later less often.
+    """Requests the missing past prices of today and yesterday. The pause between requests grows.
 
-    `is_missing` is true if periods of today are still missing after the server was asked.
+    `is_missing` is true if prices of today are still missing after a request.
     """
 
     def __init__(self, client: Client) -> None:
@@ -71,18 +71,18 @@ class History:
         self._attempts = 0
 
     def is_due(self, now: int) -> bool:
-        """Return whether it is time to ask again for missing periods. `now` is the entry's time, UTC seconds."""
+        """Return whether it is time for another request. `now` is the entry's time, UTC seconds."""
         return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _MARGIN_S
 
     def forget(self) -> None:
-        """Ask again with the next poll."""
+        """Forget all requests. If prices are missing, the next poll sends a new request."""
         self.is_missing = False
         self._asked_at = self._attempts = 0
 
     async def completed(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
-        """Return the known prices with the past periods of today and yesterday, if the server sends them.
+        """Request the missing past prices of today and yesterday, and return all known prices.
 
-        A server without any prices is not asked until it has some.
+        While no settled price is known, no request is sent.
         """
         yesterday, today = day_at(now, days_later=-1), day_at(now)
         if known.settled and not _knows(known, yesterday.start, now) and (self._attempts == 0 or self.is_due(now)):
@@ -106,7 +106,7 @@ def _knows(known: ForecastAnswer, start: int, end: int) -> bool:
 
 
 class NewestPrices:
-    """Asks for a server's newest prices."""
+    """Requests the newest prices of a server."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -114,29 +114,30 @@ class NewestPrices:
 
     @property
     def has_no_quarters(self) -> bool:
-        """Whether quarters are wanted but the server has no usable quarters."""
+        """True if the server was asked for quarters but has no usable quarters."""
         return self._refused_at is not None
 
     def forget(self) -> None:
-        """Ask for quarters again with the next poll, because another server may answer."""
+        """Request quarters again with the next poll, because another server may answer."""
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:
-        """Return the newest prices. If the server has nothing new, return the same object.
+        """Return the newest prices. If the server has no valid quarters, return hours.
 
-        Raises CannotConnect, NotTunnihind and InvalidResponse.
+        If the server has no newer prices, return the same object as the last time. Raises CannotConnect, NotTunnihind
+        and InvalidResponse.
         """
         if not in_quarters:
             self._refused_at = None
             return await self._client.forecast(HOUR_S)
-        # The difference is below 0 if the clock was set back.
+        # The difference is negative if the clock was set back.
         if self._refused_at is not None and 0 <= home_now() - self._refused_at < ASK_AGAIN_S:
             return await self._client.forecast(HOUR_S)
         try:
             quarters = await self._client.forecast(QUARTER_S)
         except (NotTunnihind, InvalidResponse) as error:
             hours = await self._client.forecast(HOUR_S)
-            LOGGER.debug("the server has no quarters of an hour that can be used: %s", error)
+            LOGGER.debug("the server has no usable prices by the quarter: %s", error)
             self._refused_at = home_now()
             return hours
         self._refused_at = None

@@ -1,4 +1,4 @@
-"""Polls one server, and keeps its identity, the times of its answers, and the known prices from all answers."""
+"""Polls one server, and keeps its identity, its prices and the times of its answers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,9 +14,11 @@ from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home
 from .clock import EntryClock, home_now
 from .known import History, NewestPrices, merged
 
-# A server makes a new answer every hour. An older answer comes from a cache in front of a dead server.
+# A server makes a new answer at least every hour. An older answer comes from a cache in front of a server that no
+# longer works.
 ANSWER_LIFE_S: Final = HOUR_S
-# After an update, a replacement or another VAT rate, perhaps no poll has failed. So ask again after this time.
+# After this time, the server's description is requested again. The description may change without a failed poll, for
+# example by an update.
 ABOUT_LIFE_S: Final = HOUR_S
 
 
@@ -46,12 +48,13 @@ _WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """When the server last answered, and whether it is the right server. Instants are UTC seconds by the entry's clock.
+    """The contact with a server. Instants are UTC seconds by the entry's clock.
 
-    `answered_at` is the time of the last answer, 0 if none has come. `answer_made_at` is the time at which the server
-    made that answer. The server's clock is `clock_ahead_s` ahead of the entry's. `are_quarters_missing` is true if the
-    household is billed or paid by the quarter but the server has only hours. `wrong_server` is the problem if another
-    zone's server answers, or a rehearsal instead of a live server, or a live server instead of a rehearsal.
+    `answered_at` is the time of the last answer, or 0 before the first answer. `answer_made_at` is the time at which
+    the server made the last answer. `clock_ahead_s` is the lead of the server's clock over the entry's clock, in
+    seconds. `are_quarters_missing` is true if the household is billed or paid by the quarter but the server has only
+    hours. If the server has another zone than the entry, or only one of the two is a rehearsal, `wrong_server` names
+    this problem.
     """
 
     answered_at: int
@@ -62,12 +65,12 @@ class Contact:
     wrong_server: Problem | None
 
     def silence_s(self, now: int) -> int:
-        """Return the seconds since the server's last sign of life. Old answers from a cache don't count as one."""
+        """Return the seconds since the server's last fresh answer. Old answers from a cache don't count."""
         return now - min(self.answered_at, self.answer_made_at + ANSWER_LIFE_S)
 
 
 class Beginning(Enum):
-    """The reason why earlier prices no longer count after a poll."""
+    """The reason why a poll dropped all earlier prices."""
 
     OTHER_SERVER = auto()
     NEW_REHEARSAL = auto()
@@ -76,9 +79,9 @@ class Beginning(Enum):
 class Polling:
     """The polls of one server.
 
-    `clock` and `zone` are the entry's; the answers set the clock. `had_identity` returns whether the server sent its
-    identity when it was added. `about` is the server's description of itself, and `known` are its known prices; both
-    are None before its first answer.
+    `clock` and `zone` belong to the entry. The server's answers set the clock. `had_identity` returns whether the
+    server sent its identity when it was added. `about` is the server's description of itself. `known` has the server's
+    known prices. `about` and `known` are None before the server's first answer.
     """
 
     def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, had_identity: Callable[[], bool]) -> None:
@@ -100,7 +103,7 @@ class Polling:
         self._failures = 0
 
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
-        """Start with the stored state, however old. Restore the clock before this."""
+        """Start with the stored description and prices, however old. Restore the entry's clock first."""
         self.about = about
         self._answered_id = self._instance_id
         if known:
@@ -109,13 +112,16 @@ class Polling:
 
     @property
     def mode(self) -> Mode:
-        """Whether the entry's prices are live, made up or of a past day."""
+        """The kind of prices that the entry shows."""
         if self._clock.is_rehearsal:
             return Mode.REHEARSAL
         return Mode.DEMO if self.about and self.about.mode is Mode.DEMO else Mode.LIVE
 
     def contact(self, *, needs_quarters: bool) -> Contact:
-        """Return when the server last answered, and whether it is the right server."""
+        """Return the contact with the server.
+
+        `needs_quarters` is true if the household is billed or paid by the quarter.
+        """
         return Contact(
             answered_at=self._answered_at,
             answer_made_at=self._answer_made_at,
@@ -126,13 +132,13 @@ class Polling:
         )
 
     async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, Beginning | None]:
-        """Ask the server. Return the known prices, and the reason if earlier prices no longer count.
+        """Poll the server. Return the known prices, and the reason if earlier prices were dropped.
 
-        Raises TunnihindError if the server doesn't answer as it should. The known prices then stay the same.
+        If the server doesn't answer as it should, raise TunnihindError. The known prices stay the same after an error.
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
-        if answer.zone is self._zone:  # the identity of a server of another zone does not matter
+        if answer.zone is self._zone:  # a server of another zone needs no further check
             in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
             await self._ask_about(at_once=in_doubt and answer is not self._newest)
         self._failures = 0
@@ -152,9 +158,10 @@ class Polling:
         return self.known, beginning
 
     async def past(self, days: int) -> dict[int, float]:
-        """Return settled prices, EUR/MWh by the start of their period: the known prices, and prices of the last `days`.
+        """Return all known settled prices and the settled prices of the last `days`.
 
-        `days` is 2 to 14. If the server doesn't answer, or the wrong one answers, only the known prices are returned.
+        Prices are in EUR/MWh, by the start of their period. `days` is 2 to 14. If the server doesn't answer, or the
+        wrong server answers, only the known prices are returned.
         """
         known = self._known_or_fail()
         if self._wrong_server:
@@ -166,10 +173,10 @@ class Polling:
             return known.settled
 
     def failed(self, error: TunnihindError) -> float:
-        """Note that a poll failed, and return the seconds to wait before the next one.
+        """Note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure, but less for a server in the home. If the server asks for a longer pause,
-        that counts, up to an hour.
+        The pause grows with each failure. For a server in the home, the pause stays shorter. If the server requests a
+        longer pause, that pause applies, up to an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -179,31 +186,28 @@ class Polling:
         return max(pause, min(asked_for, HOUR_S))
 
     def _known_or_fail(self) -> ForecastAnswer:
-        """Return the earlier prices, because prices of the wrong server never mix with the entry's.
-
-        Raises a TunnihindError that names the wrong server if nothing was known.
-        """
+        """Return the known prices. If no price is known, raise the TunnihindError that names the wrong server."""
         if not self.known:
             raise _WRONG_SERVERS[self._wrong_server or Problem.SERVER_IS_REHEARSAL](self._client.shown_url)
         return self.known
 
     def _note_server_time(self, answer: ForecastAnswer) -> None:
-        """Note the server's time. An answer with the same time as the previous answer comes from a cache."""
+        """Note the server's time. An answer with the same time as before is ignored, because it comes from a cache."""
         if not self.known or answer.now != self.known.now:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
 
     def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
-        """Return why the prices known before `answer` no longer count, or None if they count.
+        """Return the reason to drop the prices known before `answer`, or None to keep them.
 
-        Another server's prices replace all earlier prices, because the earlier server may have been a demo. But while
-        the new server has no price, the known prices stay. It may be the same server after a loss of its data. A
-        rehearsal that has started again also replaces all prices.
+        The prices of another server replace all earlier prices, because the earlier server may have been a demo. If the
+        other server has no price for now, the earlier prices are kept. Perhaps the old server has lost its data and has
+        a new id. A rehearsal that has started again also replaces all earlier prices.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):
                 return None
-            LOGGER.info("another server than before answers at %s; the old prices are dropped", self._client.shown_url)
+            LOGGER.info("a different server answers at %s now; the old prices are dropped", self._client.shown_url)
             self._answered_id = self._instance_id
             self._history.forget()
             return Beginning.OTHER_SERVER
@@ -214,13 +218,14 @@ class Polling:
         return None
 
     async def _ask_about(self, *, at_once: bool) -> None:
-        """Ask for the server's identity, version and VAT rate at the start, after a failure and once an hour.
+        """Request the server's description of itself at the start, after a failed poll, and once an hour.
 
-        A server whose clock was set may have become a rehearsal, or may have ended one. Then this asks `at_once`, and
-        the new prices count only after the answer. Raises CannotConnect if no answer comes, unless the server has never
-        sent its identity.
+        With `at_once`, a request is sent even if the last request is recent. `at_once` is true when the server's clock
+        has jumped, because the server may have begun or ended a rehearsal. If a request with `at_once` fails and the
+        server has sent a description before, raise CannotConnect.
         """
-        if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:  # below 0 if the clock was set back
+        # The difference is negative if the clock was set back.
+        if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:
             return
         try:
             about = await self._client.about() or self.about
