@@ -1,1 +1,1 @@
-"""The prices that the household paid for past hours, for the statistics in Home Assistant's recorder."""
+"""The prices that the household paid for past hours, for statistics in Home Assistant's recorder."""
