@@ -19,11 +19,10 @@ KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
-    """Decides when each plan runs, and remembers the decisions.
+    """Decides when each plan runs, and remembers the decisions, so that a window that has begun does not move.
 
-    A window that has begun does not move, because its decision is remembered. `settings`, `outcomes` and `ran` are by
-    the plan's id. `settings` has only plans with valid settings. `outcomes` has the newest decision of each of these
-    plans. `ran` has the windows that have begun, until two weeks after their end.
+    `settings`, `outcomes` and `ran` are mappings by the plan's id. `settings` has only plans with valid settings.
+    `outcomes` has the newest decision about each plan. `ran` has the windows of the last two weeks that have begun.
     """
 
     def __init__(self) -> None:
@@ -50,17 +49,17 @@ class Planner:
             try:
                 self.settings[plan_id] = plan.settings()
             except ValueError as error:
-                LOGGER.error("the plan %r can't be used, set it up again: %s", titles[plan_id], error)
+                LOGGER.error("the plan %r can't be used and must be set up again: %s", titles[plan_id], error)
 
     def plan(self, plan_id: str) -> SteeredPlan | None:
         """Return the plan with this id, or None if there is no such plan with valid settings."""
         return self._plans[plan_id] if plan_id in self.settings else None
 
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
-        """Replace these plans from `now` (UTC seconds) on.
+        """Use these plans from `now` (UTC seconds) on, in place of the plans with the same ids.
 
-        If a plan is not valid, raises ValueError and replaces no plan. With `replan`, windows that have begun end at
-        `now`. Their spans are planned again as if no window had run.
+        Raises ValueError if any of the plans is not valid. In this case, no plan changes. With `replan`, windows that
+        have begun end at `now`. The spans of these windows are planned again as if nothing had run.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans
@@ -128,7 +127,7 @@ class Planner:
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
         """Return the plan's windows that have begun.
 
-        The newest window may have more pieces than before. If a window began and was dropped within the same second, it
+        The newest window may have more pieces than before. A window that began and was dropped within the same second
         has not run.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run

@@ -17,19 +17,20 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whole, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
-# The length of the outlook. Later hours are in the list of prices.
+# An average over a shorter outlook would be of little use.
 OUTLOOK_S: Final = 24 * HOUR_S
-# Today, tomorrow and seven days of forecast. The forecast ends an hour after midnight. The clock change in autumn adds
-# another hour. In quarters, the list takes 77 kB.
+# The list covers today, tomorrow and seven days of forecast. The forecast ends an hour after midnight. The clock change
+# in autumn adds another hour. In quarters, the list takes 77 kB.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 
 
 class Timelines:
-    """The timelines of a household's prices, computed again only when the answer or a contract has changed.
+    """A household's prices as timelines.
 
-    `paid` has the periods by which the household is billed. `levels` has the periods that are compared for the price
-    level. `sold` has the selling prices. If the household sells nothing, `sold` is empty.
+    The timelines are computed again only when the answer or a contract has changed. `paid` has the periods by which the
+    household is billed. `levels` has the periods that are compared for level, rank and cheap hours. `sold` has the
+    selling prices. If the household sells nothing, `sold` is empty.
     """
 
     def __init__(self) -> None:
@@ -68,7 +69,7 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 
 @dataclass(frozen=True)
 class DayPrices:
-    """The published prices of one whole day, EUR/kWh. Among equal prices, the first period counts."""
+    """The published prices of one whole day, EUR/kWh. Among periods with equal prices, the first counts."""
 
     average: float
     lowest: Period
@@ -77,14 +78,14 @@ class DayPrices:
 
 @dataclass(frozen=True)
 class PricesNow:
-    """The household's prices as of `now` (UTC seconds), and the outcomes of the plans by subentry.
+    """A household's prices and plans as of `now` (UTC seconds).
 
     `timeline` has the periods by which the household is billed. `levels` has the periods that are compared for rank,
     level and cheap hours. If the household chose levels by the hour, `levels` has whole hours. Levels by the hour keep
-    devices from switching every quarter of an hour. `unknown_parts` are the parts of the price without a rate for today
-    in the table. For unknown parts, the prices use the last known rate. `hours_ahead` is the number of hours for the
-    average price ahead. `scale` has the market prices, EUR/MWh, that separate the colours from cheap to expensive.
-    Selling prices use this class too.
+    devices from switching every quarter of an hour. `outcomes` has the decisions about the plans, by the plan's id.
+    `unknown_parts` are the parts of the price for which the table has no rate today. For unknown parts, the prices use
+    the last known rate. `hours_ahead` is the number of hours in the average price ahead. `scale` has the market prices,
+    in EUR/MWh, between the colours from cheap to expensive. Selling prices use this class too.
     """
 
     now: int
@@ -104,14 +105,14 @@ class PricesNow:
 
     @cached_property
     def next(self) -> Period | None:
-        """The period after the current one."""
+        """The period after the current period."""
         return self.timeline.at(self.now + self.timeline.step_s)
 
     @cached_property
     def negative_until(self) -> int | None:
         """The end of the present run of negative prices, UTC seconds.
 
-        The price of a forecast is its median. If the current price is not negative, the result is None.
+        For predicted periods, the median counts. If the current price is not negative, the result is None.
         """
         until = None
         period = self.current
@@ -122,7 +123,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The periods of the next `hours_ahead` hours, with the current period; empty if a price is missing."""
+        """The periods of `hours_ahead` hours from the current period on. If a price is missing, the result is empty."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -140,12 +141,12 @@ class PricesNow:
 
     @cached_property
     def today_prices(self) -> DayPrices | None:
-        """Today's published prices; None if a price is missing."""
+        """Today's published prices; None if some are missing."""
         return self._published(self.today)
 
     @cached_property
     def tomorrow_prices(self) -> DayPrices | None:
-        """Tomorrow's published prices; None if a price is missing."""
+        """Tomorrow's published prices; None if some are missing."""
         return self._published(self.tomorrow)
 
     @property
@@ -193,7 +194,7 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All known periods from the midnight before the newest answer on."""
+        """All known periods since the midnight before the newest answer."""
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 
@@ -213,16 +214,19 @@ class PricesNow:
 
     @cached_property
     def _today_whole(self) -> Sequence[Period]:
-        """Today's published and predicted periods in `levels`; empty if a period is missing."""
+        """Today's published and predicted periods in `levels`. If a period is missing, the result is empty."""
         periods = self.levels.between(self.today.start, self.today.end)
         return periods if is_whole(self.today, periods) else ()
 
 
-# The next functions give prices to other programs, in EUR/kWh as the household pays them.
+# The functions below return prices in the formats of other programs, in EUR/kWh as the household pays them.
 
 
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the list that Nord Pool's integrations, evcc and Predbat read. A forecast period has its median price."""
+    """Return the list that Nord Pool's integrations, evcc and Predbat read.
+
+    The price of a forecast period is its median.
+    """
     return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
 
 
@@ -232,9 +236,9 @@ def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
 
 
 def mapping(periods: Iterable[Period]) -> dict[str, float]:
-    """Return the mapping of prices that EMHASS reads, by the start of the period.
+    """Return the mapping that EMHASS reads, from the start of each period to its price.
 
-    The start is in UTC, because EMHASS can't mix two offsets.
+    The start is in UTC, because EMHASS can't read two different offsets from UTC.
     """
     return {datetime.fromtimestamp(period.start, UTC).isoformat(): period.price for period in periods}
 

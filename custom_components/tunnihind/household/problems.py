@@ -15,9 +15,9 @@ MINUTE_S: Final = 60
 UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
-# The market publishes prices at about 14:00 local time. Its rules allow a delay until 15:30.
+# The market publishes prices at about 14:00 local time. The market's rules allow a delay until 15:30.
 PUBLISHED_BY: Final = time(15, 30)
-# The server makes a forecast every hour. The server itself calls its data stale after the same time.
+# The server makes a forecast every hour. After this time, the server calls its own data stale too.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
 # With a smaller error of the clock, the shown hour is at most one hour wrong.
 CLOCK_OFF_S: Final = HOUR_S

@@ -18,11 +18,10 @@ from .settled_prices import SettledPrices
 
 # Corrected prices and late readings count for this long after a window's end.
 _CORRECTED_S: Final = 48 * HOUR_S
-# If the clock is set back by less than this, the clock may soon be right again. A small computer may have no battery
-# for its clock. After a restart, such a computer shows the last time that it stored, until the network sends the right
-# time.
+# A clock that is set back by less than this may soon be right again. A small computer may have no battery for its
+# clock. After a restart, such a computer shows the last time that it stored, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
-# A window is closed this long after its end, even without all of its prices.
+# A window is closed this long after its end, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
 # The number of days with separate sums: this month and the month before.
 _DAYS_KEPT: Final = 62
@@ -59,8 +58,8 @@ class _Opened:
 class Account:
     """The amounts of one plan's windows.
 
-    Recent windows are kept one by one. Older windows are kept as sums by day, and the oldest days as one sum. `since`
-    is the time when the account was opened, in UTC seconds.
+    Recent windows are kept one by one. Older windows are kept as sums by day. The oldest days are kept as one sum.
+    `since` is the time when the account was opened, in UTC seconds.
     """
 
     def __init__(self, since: int) -> None:
@@ -122,7 +121,10 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the slices without a reading that ended by `until` (UTC seconds), by meter."""
+        """Return the unread parts of windows, by meter.
+
+        A part of a window is unread if it ended by `until` (UTC seconds) and has no reading.
+        """
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
             if run.meter and (slices := run.unread(until)):
@@ -130,7 +132,7 @@ class Account:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
-        """Add the readings of a meter in kWh, by slice."""
+        """Add a meter's readings: the kWh of each part of a window."""
         self._runs = [
             replace(
                 run,
@@ -142,7 +144,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the starts of the hours whose missing prices are needed for finished windows.
+        """Return the start of each hour for which a finished window lacks a price.
 
         Only hours before `now` (UTC seconds) count.
         """
@@ -228,7 +230,7 @@ class Account:
     def _end_dropped(self, window: Decision | None, now: int) -> None:
         """End windows that the plan no longer has.
 
-        A plan loses a running window if it is planned again or if the clock is set back.
+        Planning again or setting the clock back may remove a running window from its plan.
         """
         ahead = [run for run in self._runs if run.end > now and (window is None or run.start != window.start)]
         if ahead:
@@ -260,7 +262,7 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """Add final windows to the sums of their days, and the oldest days to the one sum before them."""
+        """Add final windows to the sums of their days, and add the oldest days to the sum of the rest."""
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)

@@ -1,11 +1,12 @@
 """Completes the ledger with meter readings from the recorder and missing prices from the server.
 
-The recorder writes statistics some seconds after each five minutes. The meters are read as soon as these statistics are
+The recorder writes statistics some seconds after each five minutes. The meters are read as soon as new statistics are
 written. So a window's energy is complete shortly after the window's end.
 
-The recorder's five-minute statistics already account for resets of a meter, for its unit and for restarts. In these
-statistics, power is averaged over time. The recorder keeps five-minute statistics for days. Users may exclude the
-states of a meter from the recorder. Hourly statistics are too coarse for windows of quarters.
+In its five-minute statistics, the recorder has already handled meter resets, units and restarts. The recorder has also
+averaged power over time. The recorder keeps five-minute statistics for days. The states of a meter are not used,
+because users may exclude them from the recorder. Hourly statistics are not used, because they are too coarse for
+windows of quarters.
 """
 
 import asyncio
@@ -28,11 +29,13 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-# A shorter gap in the power gets the mean of its two neighbours. Restarts and lost connections cause such gaps.
+# A gap in the readings of a power meter gets the mean of its two neighbours. Restarts and lost connections cause gaps
+# up to this length.
 _LONGEST_HOLE_S: Final = HOUR_S
 # No home's connection allows more power. If a reading is higher, the meter was replaced.
 _MOST_KW: Final = 100.0
-# The longest time without a reading around a window. The energy of such a time is spread evenly.
+# The longest accepted time between a window and the nearest reading. Energy from a time without readings is spread
+# evenly.
 _SILENT_S: Final = 24 * HOUR_S
 
 
@@ -88,7 +91,7 @@ def of_power(means: Mapping[int, float]) -> list[Stretch]:
 
 
 def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
-    """Return the energy in kWh of each slice that the stretches fully cover.
+    """Return the kWh of each slice whose whole time the stretches cover.
 
     The stretches must be in the order of time, without overlaps.
     """
@@ -155,7 +158,7 @@ class Completion:
 
     @callback
     def _async_start(self, now: int) -> None:
-        """Start a look in the background. If an earlier look still runs, do nothing."""
+        """Start a search in the background. If an earlier search is still running, do nothing."""
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(
                 self._hass, self._async_complete(now), f"{self._entry.title} past windows"

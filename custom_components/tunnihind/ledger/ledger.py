@@ -53,12 +53,15 @@ class Ledger:
     def forget_prices(self) -> None:
         """Forget the prices of an earlier server.
 
-        The new server's prices count even for windows of past days.
+        Windows of past days then count with the new server's prices.
         """
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return the slices without a reading that ended by `until` (UTC seconds), by meter."""
+        """Return the unread parts of windows, by meter.
+
+        A part of a window is unread if it ended by `until` (UTC seconds) and has no reading.
+        """
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
             for meter, slices in account.unread(until).items():
@@ -66,12 +69,12 @@ class Ledger:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
-        """Add the readings of a meter in kWh, by slice."""
+        """Add a meter's readings: the kWh of each part of a window."""
         for account in self._accounts.values():
             account.note_readings(meter, readings)
 
     def missing_hours(self, now: int) -> list[int]:
-        """Return the starts of the hours whose missing prices are needed for finished windows.
+        """Return the start of each hour for which a finished window lacks a price.
 
         Only hours before `now` (UTC seconds) count.
         """
@@ -95,6 +98,6 @@ class Ledger:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Rebuild a ledger from the result of `as_dict`. A part that can't be read starts empty."""
+        """Rebuild a ledger from the result of `as_dict`. If a part can't be read, it starts empty."""
         accounts = parts_of_plans(kept, "plans", Account.from_dict)
         return cls(accounts, part_of(kept, "prices", SettledPrices.from_dict))

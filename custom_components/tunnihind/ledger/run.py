@@ -50,8 +50,9 @@ NOTHING: Final = Amounts()
 class Total:
     """The amounts of windows that ran.
 
-    `even` has the amounts for a device of 1 kW, whose kWh equal hours. `even` needs no readings. `used` has the amounts
-    for the energy of the plan's own device. For `unread_h` hours, this energy is unknown.
+    `even` has the amounts for a device of 1 kW, so that its kWh equal hours. `even` needs no meter readings. `used` has
+    the amounts for the energy of the plan's own device. `unread_h` is the number of hours for which the device's own
+    energy is unknown.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -82,16 +83,16 @@ class Total:
 class StartedWindow:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
-    `window` is the time that the plan decided on. `pieces` are the parts of this time that have begun to run, in the
-    order of time. If Home Assistant was down for a whole piece, this piece is left out. If a piece began while Home
-    Assistant was down, its time counts from the restart on.
+    `window` is the time that the plan decided on. `pieces` are the pieces of the window that have begun, in the order
+    of time. If Home Assistant was down for a whole piece, this piece is left out. If a piece began while Home Assistant
+    was down, the piece counts from the restart on.
 
-    `at_once` is the earliest time at which the window could have begun. At this time, the span was open and the plan
-    was switched on. `expected` is the saving from waiting that was expected before the window began.
-    `expected_at_start` is the saving that was expected when the window began. An unknown saving is None.
+    `at_once` is the earliest time at which the window could have begun. At `at_once`, the span was open and the plan
+    was switched on. `expected` is the saving that was first expected from waiting. `expected_at_start` is the saving
+    that was expected when the window began. An unknown saving is None.
 
-    With a `meter`, the window's energy comes from `readings`, in kWh by slice. Without a meter, the device is assumed
-    to use `power_kw`. If `energy_kwh` is given, the device stops after this energy.
+    `readings` has the kWh that `meter` measured in each part of a piece. Without a meter, the device is assumed to use
+    `power_kw`. If `energy_kwh` is given, the device is assumed to stop after this energy.
     """
 
     window: Piece
@@ -118,16 +119,16 @@ class StartedWindow:
     def prices_needed(self) -> Piece:
         """The time whose prices must be settled.
 
-        This time begins with the window's first day, or at `at_once` if `at_once` is earlier. It ends with the window's
-        last day.
+        The time begins with the window's first day, or at `at_once` if `at_once` is earlier. The time ends with the
+        window's last day.
         """
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
-        """Return the window after the plan has decided these pieces, as of `now` (UTC seconds).
+        """Return the window with newly decided pieces, as of `now` (UTC seconds).
 
-        `energy_kwh` is the energy that the device needs at `now`. If this need is higher than the need at the start, it
-        replaces that need. A lower need only shows that the device has already used some energy.
+        `energy_kwh` is the energy that the device needs at `now`. A higher need than at the start replaces the need at
+        the start. A lower need only shows that the device has already used some energy.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -141,15 +142,15 @@ class StartedWindow:
         return replace(self, window=(self.start, min(self.end, instant)), pieces=pieces) if pieces else None
 
     def slices(self, until: int) -> list[Piece]:
-        """Split the pieces at the quarters of an hour. Return the parts that ended by `until` (UTC seconds)."""
+        """Split the pieces at the quarters of an hour, and return the parts that ended by `until` (UTC seconds)."""
         return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
 
     def unread(self, until: int) -> list[Piece]:
-        """Return the slices without a meter reading that ended by `until` (UTC seconds)."""
+        """Return the parts of pieces that ended by `until` (UTC seconds) and have no meter reading."""
         return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
 
     def energy(self, until: int) -> Mapping[Piece, float]:
-        """Return the known energy in kWh of the slices that ended by `until` (UTC seconds)."""
+        """Return the known kWh of each part of a piece that ended by `until` (UTC seconds)."""
         if self.meter:
             return self.readings
         if self.power_kw is None:
@@ -185,7 +186,8 @@ _DECODER: Final = BasicDecoder(StartedWindow)
 def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
     """Return the decided pieces that have begun by `now` (UTC seconds).
 
-    `before` has the pieces that had already begun. If such a piece is no longer decided, it ends at `now`.
+    `before` has the pieces that had already begun. If a piece in `before` is no longer in `decided`, the piece ends at
+    `now`.
     """
     pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in(start, decided)]
     for start, end in decided:
@@ -196,10 +198,11 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 
 
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
-    """Return the window's amounts by day, for slices that ended by `until` (UTC seconds).
+    """Return the window's amounts by day, up to `until` (UTC seconds).
 
-    A device that starts at once is assumed to use the same energy in the same order without a pause. So each slice is
-    compared with the price at an earlier time. A slice is left out until all prices for it are settled.
+    If started at once, the device is assumed to use the same energy in the same order without a pause. So the saving
+    compares each part of the window with an earlier time of the same length. A part counts only if all its prices are
+    settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

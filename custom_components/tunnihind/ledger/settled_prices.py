@@ -1,6 +1,6 @@
 """The settled prices of the last days, as the household pays them.
 
-These prices are kept after the server has stopped sending them.
+The prices are kept after the server has stopped sending them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from ..prices.timeline import HOUR_S, QUARTER_S, Timeline
 
 
 class SettledPrices:
-    """Settled prices in EUR/kWh, by the quarter of an hour.
+    """Settled prices in EUR/kWh, by the start of each quarter of an hour.
 
     If billing is by the hour, all four quarters of an hour cost the same. `version` changes whenever a price is added
     or corrected.
@@ -34,7 +34,7 @@ class SettledPrices:
         )
 
     def note_hours(self, hours: Mapping[int, tuple[float, ...]]) -> None:
-        """Add the prices of hours. Each hour has the prices of its four quarters."""
+        """Add the prices of hours, by the start of the hour. Each hour has the prices of its four quarters."""
         self._put(
             (hour + index * QUARTER_S, price)
             for hour, quarters in hours.items()
@@ -42,7 +42,7 @@ class SettledPrices:
         )
 
     def mean(self, start: int, end: int) -> float | None:
-        """Return the mean price in [start, end), UTC seconds, weighted by time. If a price is unknown, return None."""
+        """Return the mean price in [start, end), UTC seconds. If a price is missing, return None."""
         total = 0.0
         for quarter in range(start - start % QUARTER_S, end, QUARTER_S):
             price = self._prices.get(quarter)
@@ -52,7 +52,7 @@ class SettledPrices:
         return total / (end - start)
 
     def missing_hours(self, start: int, end: int) -> set[int]:
-        """Return the starts of the hours in [start, end) whose prices are not all known."""
+        """Return the start of each hour in [start, end) that lacks a price."""
         return {
             quarter - quarter % HOUR_S
             for quarter in range(start - start % QUARTER_S, end, QUARTER_S)
@@ -64,7 +64,7 @@ class SettledPrices:
         self._prices = {quarter: price for quarter, price in self._prices.items() if quarter >= instant}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the prices in a form that JSON can store. A missing price is None."""
+        """Return the prices in a form that JSON can store. A missing price becomes None."""
         if not self._prices:
             return {}
         since, last = min(self._prices), max(self._prices)

@@ -27,7 +27,7 @@ _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
 # Costs and sums are rounded to 6 decimals of a euro. So the same readings always give the same sums.
 _DECIMALS: Final = 6
-# A smaller difference between readings is a rounding error.
+# A smaller difference between two readings is a rounding error.
 _SAME_KWH: Final = 1e-6
 
 
@@ -56,7 +56,7 @@ NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The prices of an hour's four quarters, EUR/kWh. If billing is by the hour, all four are equal."""
+    """The prices of an hour's four quarters, EUR/kWh. If billing is by the hour, all four prices are equal."""
 
     quarters: tuple[float, ...]
 
@@ -88,9 +88,9 @@ def without_rate(instant: int, tariff: Tariff) -> LeftOut:
 
 
 def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftOut]]:
-    """Return spans [start, end) of left-out hours, UTC seconds.
+    """Return the left-out hours as spans [start, end) in UTC seconds.
 
-    Neighbouring hours with the same reason share a span.
+    Neighbouring hours with the same reason are joined.
     """
     spans: list[tuple[int, int, LeftOut]] = []
     for hour in sorted(reasons):
@@ -101,7 +101,7 @@ def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftO
 
 
 def without_left_out[Value](found: Mapping[int, Value | LeftOut]) -> tuple[dict[int, Value], dict[int, LeftOut]]:
-    """Return the values by hour, and the reasons of left-out hours by hour."""
+    """Separate the values from the left-out hours, both by hour."""
     kept: dict[int, Value] = {}
     left_out: dict[int, LeftOut] = {}
     for hour, value in found.items():
@@ -132,8 +132,8 @@ class PaidPrices:
     async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOut]:
         """Return the price of each of these hours, or the reason why the price is unknown.
 
-        `hours` are UTC seconds in the order of time. If every hour of a month lacks a rate, the server is not asked.
-        Raises TunnihindError.
+        `hours` are UTC seconds in the order of time. If every hour of a month lacks a rate, no request is made for the
+        month. Raises TunnihindError.
         """
         found: dict[int, HourPrice | LeftOut] = {}
         for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):
@@ -148,7 +148,7 @@ class PaidPrices:
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return a month's settled prices. If the server is busy, ask again after the server's waiting time."""
+        """Return a month's settled prices. If the server is busy, try again after the time that the server gives."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self.settled_in(month)
@@ -161,9 +161,10 @@ class PaidPrices:
 
 @dataclass(frozen=True, slots=True)
 class SumRow:
-    """A row of a statistic that sums up costs, in EUR.
+    """A row of a cost statistic, in EUR.
 
-    `cost` is the cost of the hour; None if it was removed. `total` is the sum of all costs up to this hour.
+    `cost` is the cost of the hour. If the cost was removed, `cost` is None. `total` is the sum of all costs up to this
+    hour.
     """
 
     cost: float | None
@@ -174,14 +175,17 @@ class SumRow:
 class Energy:
     """The used energy in kWh, by the start of the period in UTC seconds.
 
-    `hours` is by the hour. `fives` is by five minutes, as far as the recorder still has them.
+    `hours` has the energy of each hour. `fives` has the energy of each five minutes that the recorder still has.
     """
 
     hours: Mapping[int, float]
     fives: Mapping[int, float]
 
     def quarters(self, hour: int) -> tuple[float, ...] | None:
-        """Return the energy of an hour's quarters, or None without five-minute readings of the whole hour."""
+        """Return the energy of an hour's quarters.
+
+        If the five-minute readings don't cover the hour, return None.
+        """
         starts = range(hour, hour + HOUR_S, FIVE_MIN_S)
         fives = [self.fives[start] for start in starts if start in self.fives]
         if len(fives) < _FIVES or not isclose(sum(fives), self.hours[hour], rel_tol=_SAME_KWH, abs_tol=_SAME_KWH):
@@ -190,10 +194,11 @@ class Energy:
 
 
 def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int, float | LeftOut]:
-    """Return the cost in EUR of each hour from the first reading to the last, or the reason why it is unknown.
+    """Return the cost of each hour in EUR, or the reason why the cost is unknown.
 
-    `prices` has all hours with a reading. The energy of each quarter is charged at the price of the quarter. Without
-    five-minute readings, the energy of an hour is charged at the mean price of the hour.
+    The hours go from the first reading to the last. `prices` has all hours with a reading. The energy of each quarter
+    is charged at the price of the quarter. Without five-minute readings, the energy of an hour is charged at the mean
+    price of the hour.
     """
     if not energy.hours:
         return {}
@@ -214,7 +219,8 @@ def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut],
     """Return the corrected rows from `start` on, by hour.
 
     Hours before `start` keep their stored rows. If the server no longer has the market price of an hour, the hour keeps
-    its stored cost. All other stored hours without a new cost lose their cost. The sums are corrected too.
+    its stored cost. All other stored hours without a new cost lose their cost. All sums from `start` on are computed
+    again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0

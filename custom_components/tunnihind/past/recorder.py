@@ -45,7 +45,7 @@ _COST: Final = {
 
 @callback
 def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> StatisticMetaData:
-    """Return the metadata of the statistic for an entry's prices."""
+    """Return the metadata of an entry's price statistic."""
     return StatisticMetaData(
         statistic_id=_id("price_paid", *_async_place(hass, entry, mode)),
         source=DOMAIN,
@@ -61,7 +61,7 @@ def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mo
 def async_cost_statistic(
     hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode, *, energy_id: str, energy: str
 ) -> StatisticMetaData:
-    """Return the metadata of the statistic for the cost of energy by an entry's prices.
+    """Return the metadata of an entry's cost statistic for the energy statistic `energy_id`.
 
     `energy` is the name of the energy statistic.
     """
@@ -84,8 +84,8 @@ def _id(*parts: str) -> str:
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the parts of an id that distinguish the entry.
 
-    The list is empty for the only server of a home in Estonia. At its first statistic, the entry gets the lowest free
-    number of its zone and mode. The entry keeps this number.
+    The list is empty for the only server of a home in Estonia. When an entry writes its first statistic, it gets the
+    lowest free number of its zone and mode. The entry keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
@@ -134,7 +134,7 @@ async def meter_rows(
 async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> Energy:
     """Return the readings of an energy statistic in [start, end), UTC seconds.
 
-    Without `by_quarter`, there are no five-minute readings.
+    Five-minute readings are included only with `by_quarter`.
     """
     hours = await _rows(hass, energy_id, "hour", {"change"}, start, end)
     fives = await _rows(hass, energy_id, "5minute", {"change"}, start, end) if by_quarter else {}
@@ -144,8 +144,7 @@ async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *
 async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
     """Return the name of the energy statistic `energy_id`.
 
-    `field` is the action's field with this id. Raises Refusal if the statistic does not exist, or if it is not a sum of
-    energy.
+    Errors name the action's `field`. Raises Refusal if the statistic does not exist, or if it is not a sum of energy.
     """
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={energy_id}))
     if energy_id not in known:
@@ -226,7 +225,7 @@ def _column(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
 
 
 async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
-    """Write rows, and replace stored rows of the same hours. Return when all rows are stored."""
+    """Write rows, and replace stored rows of the same hours. Wait until all rows are stored."""
     for some in batched(rows, _BATCH, strict=False):
         async_add_external_statistics(hass, metadata, some)
     await _wait_for_recorder(hass, metadata["statistic_id"])
@@ -236,9 +235,9 @@ async def _wait_for_recorder(hass: HomeAssistant, statistic_id: str) -> None:
     """Wait until the recorder has finished all earlier requests."""
     done = asyncio.Event()
 
-    def note() -> None:  # in the recorder's thread
+    def note() -> None:  # called in the recorder's thread
         hass.loop.call_soon_threadsafe(done.set)
 
-    # The recorder does its jobs in order. It reports when it has updated metadata, even without a change.
+    # The recorder does its jobs in order. The recorder calls `on_done` even if the update changes nothing.
     get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
     await done.wait()

@@ -33,8 +33,8 @@ class Resolution(StrEnum):
 class Billing:
     """The billing of bought electricity.
 
-    The household pays by the period `billed_by`. Levels, ranks and cheap hours compare periods of the length
-    `levels_by`.
+    `billed_by` is the period by which the household pays. `levels_by` is the period that is compared for level, rank
+    and cheap hours.
     """
 
     billed_by: Resolution = Resolution.HOUR
@@ -44,7 +44,7 @@ class Billing:
 def billing_from(options: Mapping[str, Any]) -> Billing:
     """Read the billing from the entry's options.
 
-    Without billing by the quarter, levels are by the hour.
+    If billing is by the hour, levels are by the hour too.
     """
     billed_by = Resolution(options.get(BILLED_BY, Resolution.HOUR))
     levels_by = Resolution(options.get(LEVELS_BY, Resolution.HOUR))
@@ -54,7 +54,8 @@ def billing_from(options: Mapping[str, Any]) -> Billing:
 def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0) -> float:
     """Convert a market price in EUR/MWh to the selling price in EUR/kWh, with 4 decimals.
 
-    The buyer keeps `margin` and `balancing` (EUR/kWh). VAT is not added. If the result is negative, the household pays.
+    The buyer keeps `margin` and `balancing` (EUR/kWh). VAT is not added. If the selling price is negative, the
+    household pays.
     """
     return rounded(eur_mwh / _KWH_PER_MWH - margin - balancing)
 
@@ -63,7 +64,7 @@ def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0
 class Deductions:
     """The amounts in EUR/kWh that the buyer keeps from `valid_from` on.
 
-    If `valid_from` is None, the amounts count from the beginning.
+    If `valid_from` is None, the amounts have always applied.
     """
 
     valid_from: date | None = None

@@ -1,4 +1,4 @@
-"""Calendar days in Tallinn time, as UTC seconds. All price zones have the same local time."""
+"""Calendar days in Tallinn time, in UTC seconds. All price zones have the same local time."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -10,7 +10,7 @@ TALLINN: Final = ZoneInfo("Europe/Tallinn")
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day in Tallinn time, [start, end) in UTC seconds. It has 23, 24 or 25 hours."""
+    """A day in Tallinn time, [start, end) in UTC seconds. A day has 23, 24 or 25 hours."""
 
     date: date
     start: int
@@ -23,10 +23,7 @@ def local(instant: int) -> datetime:
 
 
 def iso_bounds(start: int, end: int) -> dict[str, str]:
-    """Return [start, end), UTC seconds, as ISO texts in Tallinn time.
-
-    Attributes and actions use these texts. Each text has the offset from UTC.
-    """
+    """Return [start, end), UTC seconds, as ISO texts in Tallinn time with the offset from UTC."""
     return {"start": local(start).isoformat(), "end": local(end).isoformat()}
 
 
@@ -34,13 +31,13 @@ def instant_of(day: date, wall: time) -> int:
     """Return the instant (UTC seconds) at which the Tallinn clock shows `wall` on `day`.
 
     If the clock change in autumn repeats `wall`, the first occurrence counts. If the clock change in spring leaves out
-    `wall`, the offset before the change applies. For example, 03:30 then means 04:30.
+    `wall`, the offset before the change applies. On the day in spring, 03:30 means 04:30.
     """
     return int(datetime.combine(day, wall, TALLINN).timestamp())
 
 
 def day_of(day: date) -> Day:
-    """Return the day in Tallinn time with this date."""
+    """Return the Tallinn day with this date."""
     return Day(day, instant_of(day, time.min), instant_of(day + timedelta(days=1), time.min))
 
 

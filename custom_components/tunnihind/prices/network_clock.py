@@ -7,7 +7,7 @@ from typing import Final
 
 import holidays
 
-# Without these imports, the library would import each country at its first use, in the event loop.
+# These imports keep the library from importing a country later, in the event loop.
 import holidays.countries.estonia
 import holidays.countries.finland
 import holidays.countries.latvia
@@ -34,11 +34,11 @@ class NetworkTime(Enum):
 
 
 def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
-    """Return which network rate of an Elektrilevi package applies at this Estonian wall time.
+    """Return the network time of an Elektrilevi package at this Estonian wall time.
 
-    The day rate applies from 07 to 22 on working days. The night rate applies at all other times. In a package with
-    peaks, peak rates replace these rates from November to March. On working days, the peaks are from 09 to 12 and from
-    16 to 20. On days of rest, the peak is from 16 to 20.
+    The day rate applies from 07 to 22 on working days. The night rate applies at all other times. A package with peaks
+    has peak rates from November to March. On working days, the peaks are from 09 to 12 and from 16 to 20. On days of
+    rest, the peak is from 16 to 20.
     """
     is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())
     if has_peaks and wall.month in _PEAK_MONTHS:
@@ -51,7 +51,7 @@ def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
 
 
 def is_within(clock: time, starts: time, ends: time) -> bool:
-    """Return whether a time of day lies in [starts, ends). This range may include midnight."""
+    """Return whether a time of day lies in [starts, ends). The range may include midnight."""
     return starts <= clock < ends if starts <= ends else clock >= starts or clock < ends
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .zones import Zone
 
-# State fees change once a year. So a figure may be wrong if it was checked more than a year ago.
+# State fees change once a year. A figure that was checked more than a year ago may be wrong.
 _OLD_AFTER_YEARS: Final = 1
 
 
@@ -56,8 +56,8 @@ class NetworkRates:
 class Entry[Rate]:
     """A rate in the table.
 
-    The rate holds from `since` to `until`, both included. If the last day is not known, `until` is None. `as_of` is the
-    day on which the source was read. `disputed` is a different figure from other sources, in c/kWh.
+    The rate holds from `since` to `until`, both included. If the last day is unknown, `until` is None. `as_of` is the
+    day on which the source was read. `disputed` is the different figure of another source, in c/kWh.
     """
 
     rate: Rate
@@ -72,14 +72,14 @@ class Entry[Rate]:
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate has ended before that day or is old."""
+        """Return whether the rate is old on that day, or has ended before it."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
         """Return whether the rate's source was read more than a year before that day.
 
-        On the day `compared_on`, the household compared the rate with an invoice. This comparison counts like reading
-        the source.
+        `compared_on` is the day on which the household compared the rate with an invoice. Comparing with an invoice
+        counts like reading the source.
         """
         seen = max(self.as_of, compared_on or self.as_of)
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
@@ -107,7 +107,10 @@ FEES: Final[Mapping[Part, Sequence[Entry[float]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class PriceLists:
-    """The network packages and state fees of a zone. If the table has no rates of the zone, both are empty."""
+    """The network packages and state fees of a zone.
+
+    If the table has no rates for the zone, `packages` and `fees` are empty.
+    """
 
     packages: Mapping[Package, Sequence[Entry[NetworkRates]]] = field(default_factory=dict)
     fees: Mapping[Part, Sequence[Entry[float]]] = field(default_factory=dict)
@@ -123,6 +126,6 @@ def price_lists_of(zone: Zone) -> PriceLists:
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the last entry that began on or before that day. If no entry had begun, return the first entry."""
+    """Return the last entry that began on or before that day. Before the first entry, return the first entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]

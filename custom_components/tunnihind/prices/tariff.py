@@ -22,7 +22,8 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# Two weeks of quarters are more than a screen shows. The limit matters for imports, which read years of past prices.
+# The quarters of two weeks, which are more than a screen shows. Imports of past prices read years, so a limit is
+# needed.
 _CHARGES_KEPT: Final = 14 * 96
 # The parts that the supplier bills with the electricity. The network company bills the other parts.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
@@ -32,10 +33,10 @@ _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 class TariffRow:
     """The fees in EUR/kWh that are added to the market price from `valid_from` on.
 
-    If `valid_from` is None, the fees count from the beginning. `vat_rate` is a fraction. If `vat_rate` is None, the
-    rate chosen by the server's operator applies, or else the legal rate. `package` decides when each network rate
-    applies. The parts `from_table` have the rates of `rates.json`, by date. For these parts, the figures in this row
-    don't count. `compared_on` is the day on which the household last confirmed old figures.
+    If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction. If `vat_rate` is None, the rate
+    chosen by the server's operator applies, or else the legal rate. `package` decides when each network rate applies.
+    Parts in `from_table` have the rates of `rates.json`, by date. The row's own figures for parts in `from_table` are
+    ignored. `compared_on` is the day on which the household last confirmed old figures.
     """
 
     valid_from: date | None = None
@@ -59,7 +60,8 @@ class TariffRow:
         return figure
 
 
-# The names of a row's figures, also in the options. If the form did not ask for a figure, the options don't have it.
+# The names of a row's figures, in this class and in the options. If the form did not ask for a figure, the options
+# don't have the figure.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
@@ -68,7 +70,8 @@ class Charge:
     """One part of the price at an instant, in EUR/kWh.
 
     `vat_rate` is the VAT to add, as a fraction. If the part already includes VAT, `vat_rate` is 0. If the table has no
-    rate for the date, `is_known` is false. Then `eur_kwh` is the last rate before the date, or else the first rate.
+    rate for the date, `is_known` is false. An unknown rate is replaced by the last rate before the date, or else by the
+    first rate.
     """
 
     part: Part
@@ -122,9 +125,9 @@ class Tariff:
     """The fees of a household by date.
 
     `rows` are in the order of their dates. `zone` decides which country's law and public holidays count.
-    `chosen_vat_rate` is a fraction that the server's operator chose for all dates. Rows without a VAT rate use
-    `chosen_vat_rate`. If `chosen_vat_rate` is None, these rows use the legal rate of the date. The hours of the day and
-    night rates apply only to network rates that the household typed itself.
+    `chosen_vat_rate` is a fraction that the server's operator chose for all dates. If a row has no VAT rate,
+    `chosen_vat_rate` applies. If `chosen_vat_rate` is None too, the legal rate applies. The hours of the day rate apply
+    only to network rates that the household typed itself.
     """
 
     zone: Zone = Zone.EE
@@ -148,7 +151,10 @@ class Tariff:
         return self.charges(start).price(eur_mwh)
 
     def known_price(self, eur_mwh: float, start: int) -> float | None:
-        """Return the result of `price` for statistics. If a part has no rate for the date, return None."""
+        """Return the same as `price`, or None if a part has no rate for the date.
+
+        Statistics use only known prices.
+        """
         charges = self.charges(start)
         return charges.price(eur_mwh) if charges.are_known else None
 

@@ -1,4 +1,4 @@
-"""Settled and predicted prices in one sequence of periods, and the rank and level of each period in its day."""
+"""A sequence of periods with settled and predicted prices, and the level of a period in its day."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,8 @@ from .days import Day
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
-# A mean of four prices has up to two more decimals. Fewer decimals would add a second rounding error.
+# A mean of four prices has up to two more decimals. Rounding the mean to fewer decimals would add a second rounding
+# error.
 _MEAN_DECIMALS: Final = 6
 
 
@@ -44,7 +45,10 @@ def rounded(eur_kwh: float) -> float:
 
 
 class Timeline:
-    """Periods of `step_s` seconds in the order of time, without overlaps. Unknown periods are left out."""
+    """Periods of `step_s` seconds in the order of time, without overlaps.
+
+    Periods without a known price are left out.
+    """
 
     def __init__(self, step_s: int, periods: Iterable[Period] = ()) -> None:
         self.step_s: Final = step_s
@@ -65,7 +69,7 @@ class Timeline:
         return tuple(period for period in self.periods[first:last] if start < period.end)
 
     def at_step(self, step_s: int) -> Timeline:
-        """Return the same prices by the hour or by the quarter.
+        """Return the same prices in periods of `step_s` seconds.
 
         An hour has the mean price of its quarters. If a quarter is missing, its hour is left out. A quarter has the
         price of its hour.
@@ -111,10 +115,7 @@ def _mean(prices: Iterable[float]) -> float:
 
 
 def is_whole(day: Day, periods: Sequence[Period]) -> bool:
-    """Return whether the periods cover the whole day.
-
-    All periods must be of this day, without overlaps.
-    """
+    """Return whether the periods cover the whole day. They must be of that day, without overlaps."""
     return sum(period.length_s for period in periods) == day.end - day.start
 
 
@@ -136,7 +137,7 @@ def rank(period: Period, day: Sequence[Period]) -> int:
 def level(period: Period, day: Sequence[Period]) -> Level:
     """Return the fifth of the day's prices to which the period belongs.
 
-    Equal prices share the middle of their ranks. So a day with only one price is normal all day.
+    Periods with equal prices share the middle of their ranks. If all prices of a day are equal, the level is normal.
     """
     return _level(period.price, sorted(other.price for other in day))
 

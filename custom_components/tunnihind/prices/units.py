@@ -9,7 +9,7 @@ from ..const import CENTS_PER_KWH, EUR_PER_KWH
 CONF_UNIT: Final = "unit"
 _CENTS: Final = 100
 _CENTS_PER_KWH: Final = {"et": "s/kWh", "ru": "ц/кВт·ч"}
-# The languages of Home Assistant that write 0.5. All other languages write 0,5.
+# The languages of Home Assistant with a decimal point. All other languages have a decimal comma.
 _WITH_DECIMAL_POINT: Final = frozenset(
     ("bn", "cy", "en", "es-419", "ga", "gsw", "he", "hi", "ja", "ko", "ml", "ta", "te", "th", "ur", "zh")
 )
@@ -34,11 +34,11 @@ class Unit(StrEnum):
         return _CENTS if self is Unit.CENTS else 1
 
     def from_cents(self, cents: float) -> float:
-        """Convert a figure of the options, in cents, to the unit of the forms."""
+        """Convert a figure from the options, in cents, to the unit of the forms."""
         return cents if self is Unit.CENTS else round(cents / _CENTS, _FORM_DECIMALS)
 
     def to_cents(self, typed: float) -> float:
-        """Convert a typed figure to cents, for the options."""
+        """Convert a typed figure to cents for the options."""
         return typed if self is Unit.CENTS else round(typed * _CENTS, _FORM_DECIMALS)
 
     def text(self, eur_kwh: float, language: str) -> str:
@@ -49,7 +49,7 @@ class Unit(StrEnum):
     def part(self, eur_kwh: float, language: str) -> str:
         """Format a part of a price without its unit.
 
-        A part has up to two more decimals than a price. So the shown parts add up to the price.
+        Parts have up to two more decimals than prices, so that the parts add up.
         """
         return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
 
