@@ -22,7 +22,7 @@ class Planner:
     """Decides when each plan runs, and remembers the decisions, so that a window that has begun does not move.
 
     `settings`, `outcomes` and `ran` are mappings by the plan's id. `settings` has only plans with valid settings.
-    `outcomes` has the newest decision about each plan. `ran` has the windows of the last two weeks that have begun.
+    `outcomes` has the newest decision about each plan. `ran` has the windows that have run in the last two weeks.
     """
 
     def __init__(self) -> None:
@@ -58,8 +58,8 @@ class Planner:
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
         """Use these plans from `now` (UTC seconds) on, in place of the plans with the same ids.
 
-        Raises ValueError if any of the plans is not valid. In this case, no plan changes. With `replan`, windows that
-        have begun end at `now`. The spans of these windows are planned again as if nothing had run.
+        Raises ValueError if any of the plans is not valid. If one plan is not valid, no plan changes. With `replan`,
+        windows that have begun end at `now`. The spans of these windows are planned again as if nothing had run.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans

@@ -84,8 +84,8 @@ class PricesNow:
     level and cheap hours. If the household chose levels by the hour, `levels` has whole hours. Levels by the hour keep
     devices from switching every quarter of an hour. `outcomes` has the decisions about the plans, by the plan's id.
     `unknown_parts` are the parts of the price for which the table has no rate today. For unknown parts, the prices use
-    the last known rate. `hours_ahead` is the number of hours in the average price ahead. `scale` has the market prices,
-    in EUR/MWh, between the colours from cheap to expensive. Selling prices use this class too.
+    the last known rate. `hours_ahead` is the number of hours in the average price ahead. `scale` has the market prices
+    (EUR/MWh) that separate the colours from cheap to expensive. Selling prices use this class too.
     """
 
     now: int
@@ -219,7 +219,7 @@ class PricesNow:
         return periods if is_whole(self.today, periods) else ()
 
 
-# The functions below return prices in the formats of other programs, in EUR/kWh as the household pays them.
+# The functions below return household prices in EUR/kWh, in the formats of other programs.
 
 
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:

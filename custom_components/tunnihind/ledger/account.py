@@ -18,8 +18,8 @@ from .settled_prices import SettledPrices
 
 # Corrected prices and late readings count for this long after a window's end.
 _CORRECTED_S: Final = 48 * HOUR_S
-# A clock that is set back by less than this may soon be right again. A small computer may have no battery for its
-# clock. After a restart, such a computer shows the last time that it stored, until the network sends the right time.
+# A clock that is set back by a shorter time may soon be right again. A small computer may have no battery for its
+# clock. Such a computer starts with an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
 # A window is closed this long after its end, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
@@ -111,8 +111,7 @@ class Account:
         """Bring the account up to date with the plan's decision as of `now` (UTC seconds)."""
         if self._ran_until - now > _CLOCK_IN_DOUBT_S:
             self._ran_until = 0
-        # If the clock is set back, the time until `_ran_until` is already counted. So counting continues after that
-        # time.
+        # If the clock is set back, counting pauses until the clock reaches `_ran_until` again.
         seen = self._now = max(now, self._ran_until)
         self._follow(settings, outcome, timeline, seen, is_set_back=now < seen)
         if self._runs:
@@ -262,7 +261,7 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """Add final windows to the sums of their days, and add the oldest days to the sum of the rest."""
+        """Add final windows to the sums of their days. Add the oldest days to the sum of all earlier days."""
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)

@@ -59,9 +59,9 @@ class Stretch:
 def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a meter counted between its readings.
 
-    `sums` has the meter's kWh at the end of each five minutes, by the start of the five minutes. A stretch over a gap
-    has all energy since the reading before the gap. The first reading only sets the start of counting. If a sum falls,
-    the stretch has no energy. A sum may fall because of a meter's noise or its owner's correction.
+    `sums` maps the start of each five minutes to the meter's kWh at their end. A stretch over a gap has all energy
+    since the reading before the gap. The first reading only sets the start of counting. A stretch in which the sum
+    falls has no energy. Noise or a correction by the meter's owner may make a sum fall.
     """
     rows = sorted(sums.items())
     stretches = (
@@ -74,7 +74,7 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
 def of_power(means: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a device used.
 
-    `means` has the device's mean power in kW, by the start of each five minutes. Energy that the device feeds back does
+    `means` maps the start of each five minutes to the device's mean power in kW. Energy that the device feeds back does
     not count.
     """
     measured = [
@@ -91,7 +91,7 @@ def of_power(means: Mapping[int, float]) -> list[Stretch]:
 
 
 def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
-    """Return the kWh of each slice whose whole time the stretches cover.
+    """Return the kWh of each slice that the stretches cover completely.
 
     The stretches must be in the order of time, without overlaps.
     """

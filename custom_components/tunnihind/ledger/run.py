@@ -146,11 +146,11 @@ class StartedWindow:
         return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
 
     def unread(self, until: int) -> list[Piece]:
-        """Return the parts of pieces that ended by `until` (UTC seconds) and have no meter reading."""
+        """Return the parts from `slices(until)` that have no meter reading."""
         return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
 
     def energy(self, until: int) -> Mapping[Piece, float]:
-        """Return the known kWh of each part of a piece that ended by `until` (UTC seconds)."""
+        """Return the known kWh of each part from `slices(until)`."""
         if self.meter:
             return self.readings
         if self.power_kw is None:
@@ -200,9 +200,8 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's amounts by day, up to `until` (UTC seconds).
 
-    If started at once, the device is assumed to use the same energy in the same order without a pause. So the saving
-    compares each part of the window with an earlier time of the same length. A part counts only if all its prices are
-    settled.
+    If started at once, the device is assumed to use the same energy without pauses. So the saving compares each part of
+    the window with an earlier time of the same length. A part counts only if all its prices are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

@@ -116,7 +116,7 @@ def records(hass: HomeAssistant) -> bool:
 async def meter_rows(
     hass: HomeAssistant, meter: str, start: int, end: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the five-minute statistics of a meter in [start, end), UTC seconds, by their start.
+    """Return the five-minute statistics of a meter in [start, end), by their start in UTC seconds.
 
     The first mapping has the sums of an energy meter in kWh. The second mapping has the means of a power meter in kW.
     For any other entity, both mappings are empty. Waits until the recorder has written its newest statistics.
@@ -144,7 +144,8 @@ async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *
 async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
     """Return the name of the energy statistic `energy_id`.
 
-    Errors name the action's `field`. Raises Refusal if the statistic does not exist, or if it is not a sum of energy.
+    `field` is the field of the action, for the error text. Raises Refusal if the statistic does not exist, or if it is
+    not a sum of energy.
     """
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={energy_id}))
     if energy_id not in known:

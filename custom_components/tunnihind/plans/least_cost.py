@@ -1,4 +1,4 @@
-"""Finds how much of a wanted time a device can run, and the cheapest way to do so.
+"""Finds the cheapest way to run a device for a wanted time, or for as much of that time as possible.
 
 The search is dynamic programming over steps of equal length. A state consists of the step, the number of steps left to
 run, the number of pieces that may still start, and whether a piece runs. Two solutions in the same state have the same
@@ -35,8 +35,8 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
     """Return the largest number of steps that the pieces can fill, at most `steps`.
 
     There are at most `most_pieces` pieces. Each piece has at least `shortest` steps. With `goes_on`, a piece already
-    runs when the first step begins. A piece that already runs may continue for any number of steps, and doesn't count
-    towards `most_pieces`.
+    runs when the first step begins. A piece that already runs may continue for any number of steps. A piece that
+    already runs doesn't count towards `most_pieces`.
     """
     # In each number of this list, bit n is set if pieces can fill exactly n steps. The number at index i is for up to i
     # pieces. Without a limit on the pieces, one number is enough.

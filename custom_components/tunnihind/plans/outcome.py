@@ -40,9 +40,9 @@ class Decision:
     with predicted prices. `shortened` is true if the window is shorter than the plan's duration.
 
     `locked` is true once the window has begun. The pieces and figures of a locked window don't change, with two
-    exceptions. First, a shortened window may get more pieces. Such an addition makes the saving unknown. Second, a plan
-    of all hours below or above a price chooses its future pieces again. `asked_s` is the plan's duration, in seconds,
-    at the time of the decision. `last_run` is the newest window that ran before this window.
+    exceptions. First, a shortened window may get more pieces. New pieces make the saving unknown. Second, a plan of all
+    hours below or above a price may choose its future pieces again. `asked_s` is the plan's duration, in seconds, at
+    the time of the decision. `last_run` is the newest window that ran before this window.
     """
 
     pieces: tuple[Piece, ...]

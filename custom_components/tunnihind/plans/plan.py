@@ -6,8 +6,8 @@ Before a window begins, each call searches for the best window again with the ne
 window that has not begun. Once a window has begun, changes of prices, settings or the clock don't move the window.
 After the end of a window, the next occurrence is planned.
 
-If prices come late, a window may begin with less than the planned duration. Such a window gets more time while its span
-lasts. So a boiler does not stay cold because prices were missing at midnight.
+If prices come late, a window may begin with less than the planned duration. A window that began too short gets more
+time while its span lasts. So missing prices at midnight don't leave a boiler cold.
 
 A plan of all hours below or above a price has no fixed duration. For such a plan, each call keeps only the running
 piece and chooses the later pieces again. If a running piece was planned with predicted prices, a published price past
@@ -17,12 +17,12 @@ next span counts as one piece.
 If Home Assistant was down for a whole window, the window counts as not run. The rest of a missed window's span is
 planned again.
 
-A plan may have several days to choose from. Such a plan waits for a later occurrence if too little time is left in the
-present occurrence. The plan waits only for an occurrence that has room for the whole window.
+A plan with several days waits for a later occurrence if too little time is left in the present occurrence. The plan
+waits only for an occurrence that has room for the whole window.
 
 A plan that is switched off stops at once. A plan that is switched on again continues with the pieces that are still
-ahead. A window that may be shortened gets more time for the pieces that it lost. A window that may not be shortened
-counts as run, so that no machine starts twice.
+ahead. If a window can be shortened, it gets more time for pieces that were lost while the plan was off. If a window
+can't be shortened, it counts as run, so that no machine starts twice.
 
 If the clock is set back to a time within the span, a window that has begun stays. If the clock is set back to before
 the span, the window counts as not run.
@@ -106,8 +106,8 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, now: int) -> tuple[Decision, ...]:
     """Return the plan's windows after `window`, as of `now` (UTC seconds).
 
-    Only a plan of all hours below or above a price has such windows. For any other plan, the best time in a later span
-    may still change completely.
+    Only a plan of all hours below or above a price has windows after `window`. For any other plan, the best time in a
+    later span may still change completely.
     """
     found: list[Decision] = []
     if settings.kind.is_by_limit:
@@ -135,7 +135,7 @@ def _should_wait_for_later_day(
 
 
 def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
-    """Return whether the whole plan fits into a later span, or may fit once more prices are known."""
+    """Return whether the whole plan fits into a later span, or may fit when more prices are known."""
     outcome = window_in(settings, timeline, span, span.opens)
     if isinstance(outcome, Decision) and not outcome.shortened:
         return True
@@ -166,7 +166,7 @@ def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow
 def until(window: Decision, now: int) -> Decision | None:
     """Return the part of the window before `now` (UTC seconds), or None if there is no such part.
 
-    The saving and the cost of such a part are unknown.
+    The saving and the cost of a part are unknown.
     """
     pieces = tuple((start, min(end, now)) for start, end in window.pieces if start < now)
     if pieces == window.pieces:
@@ -265,7 +265,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision
 
 
 def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
-    """Keep the pieces that have begun, and choose the pieces ahead again by the newest prices."""
+    """Keep the pieces that have begun, and choose the later pieces again by the newest prices."""
     begun = [piece for piece in run.pieces if piece[0] <= now]
     if not begun:  # the clock was set back
         return run
@@ -335,8 +335,8 @@ def _all_by_limit(
 ) -> tuple[Piece, ...]:
     """Return all usable time within `bounds`, as pieces in the order of time.
 
-    `bounds` must end at the end of a span. If the last piece continues into the next span, its time there counts
-    towards its least length.
+    `bounds` must end where a span ends. If the last piece continues into the next span, its time there counts towards
+    its least length.
     """
     opens, closes = bounds
     until = next((span.closes for span in spans(settings, closes, closes + 1)), closes)

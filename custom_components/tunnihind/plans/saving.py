@@ -15,12 +15,12 @@ The upper standard deviation of the saving is the square root of the sum of u_i 
 hours. Here u_i is the weight of hour i times the hour's upper or lower standard deviation. For a positive weight, u_i
 uses the upper standard deviation, because a higher price raises the saving. For a negative weight, u_i uses the lower
 standard deviation, because a lower price raises the saving. For the lower standard deviation of the saving, the two
-sides are exchanged. The saving is treated as a split normal distribution too. This distribution gives p10, p90 and the
-probability of a positive saving. Settled prices have no error.
+sides are exchanged. The saving is treated as a split normal distribution too. The distribution of the saving gives p10,
+p90 and the probability of a positive saving. Settled prices have no error.
 
 The coefficients of rho were fitted by least squares to the correlations of the served model's standardised errors. The
 fit used the errors of walk-forward forecasts of July 2024 to June 2025, at lags up to 59 hours. The forecasts for the
-fit were issued daily at 09:00 UTC, for 71 hours each. A benchmark, `tests/benchmarks/bench_saving.py`, checked the rule
+fit were issued daily at 09:00 UTC, for 71 hours each. The benchmark `tests/benchmarks/bench_saving.py` checked the rule
 on 24 thousand windows per half-year. The windows came from plans of many kinds with 48 hours of forecast. The table has
 the shares that the benchmark found.
 
@@ -95,7 +95,7 @@ class Cost:
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
     """Return the saving of a window against one piece of the same length from `at_once` (UTC seconds) on.
 
-    If a price of the window or of the piece is unknown, return None. If the window is the piece, the saving and its
+    If any needed price is unknown, return None. If the window itself is one piece from `at_once` on, its saving and
     chance are zero.
     """
     duration = sum(end - start for start, end in pieces)
@@ -130,7 +130,7 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
     seconds = seconds_of(timeline, used)
     if seconds.total() < given_s:
         return None
-    # Rounding up to whole seconds adds a little energy, which the result must not show.
+    # Rounding up to whole seconds adds a little energy. The result must not show this energy.
     energy = min(energy_kwh, given_s / HOUR_S * power_kw)
     total = _WeightedSum.of({period: energy * part / given_s for period, part in seconds.items()})
     return Cost(
@@ -175,7 +175,7 @@ class _WeightedSum:
 
     @classmethod
     def of(cls, weights: Mapping[Period, float]) -> _WeightedSum:
-        """Return the distribution of the sum of the periods' prices, each times its weight."""
+        """Return the distribution of the weighted sum of the periods' prices."""
         uncertain = sorted(
             ((period, weight) for period, weight in weights.items() if weight and not period.settled),
             key=lambda item: item[0].start,

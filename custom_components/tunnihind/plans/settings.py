@@ -26,8 +26,8 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# No price has more decimals. Rounding removes the small error of a division. With this error, a price could be above a
-# limit that it equals.
+# No price has more decimals. Rounding removes the small error of a division. With this error, a price could exceed a
+# limit with the same value.
 _PRICE_DECIMALS: Final = 6
 
 
@@ -96,8 +96,8 @@ class PlanSettings:
     If no energy is needed, `duration_s` is 0. For a plan of all hours below or above a price, `duration_s` is also 0.
     If the plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts` pieces. If `max_starts`
     is None, any number of pieces is allowed. `weekdays` are the days on which the deadline may be. Without a deadline,
-    `weekdays` are the days on which the plan may start. The number of Monday in `weekdays` is 0. `weekdays` is never
-    empty. `days` is the number of days from which the plan may choose.
+    `weekdays` are the days on which the plan may start. In `weekdays`, Monday is 0. `weekdays` is never empty. `days`
+    is the number of days from which the plan may choose.
 
     `price_cap` is the price limit in EUR/kWh, as the household pays it. A plan that looks for low prices uses no hour
     above the limit. A plan that looks for high prices uses no hour below the limit. Windows count as equally good if
@@ -177,7 +177,7 @@ def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
 
 
 def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
-    """Return the length fields of a plan that runs in all hours within its price limit."""
+    """Return the fields for the length of a plan without a fixed duration."""
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")

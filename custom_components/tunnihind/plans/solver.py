@@ -8,32 +8,27 @@ prices.
 A job in one piece gets its whole duration without a gap, or no window. The cheapest window of a job in one piece wins.
 Among equally cheap windows, the earliest wins.
 
-The pieces of a split job have at least a given length. Their number may be limited. All pieces together have the wanted
-duration, or as much of the duration as possible. The longest solution of a split job wins. Among equally long
-solutions, the cheapest wins. Among equally cheap solutions, the solution with the fewest pieces wins. If two solutions
-are still equal, the first quarter that only one of them uses decides. The solution that uses this quarter wins. Pieces
-that touch count as one piece.
+The pieces of a split job have at least a given length. The number of pieces may be limited. All pieces together have
+the wanted duration, or as much of the duration as possible. The longest solution of a split job wins. Among equally
+long solutions, the cheapest wins. Among equally cheap solutions, the solution with the fewest pieces wins. Among
+solutions that are still equal, the solution with the earliest quarters wins. Pieces that touch count as one piece.
 
 With a tolerance, an earlier solution may win if it is nearly as cheap. A solution is near enough if its average exceeds
 the least average by at most the tolerance. The least average is the average of the best solution in the whole span,
-past hours included. If past hours did not count, the window could move later and later while the best hours pass. Among
-the near-enough solutions, the solution that ends first wins. If several near-enough solutions end first, the rules
-without a tolerance choose. If no solution is near enough, the rules without a tolerance choose too.
+including past hours. If past hours did not count, the window could move later and later while the best hours pass.
+Among the near-enough solutions, the solution that ends first wins. If several near-enough solutions end first, the
+rules without a tolerance choose. If no solution is near enough, the rules without a tolerance choose too.
 
 With `prefer_latest`, all these rules are mirrored in time. So the near-enough solution that starts last wins.
 
-The steps of the grid may be longer than a quarter of an hour. All bounds, lengths and times of price changes must be
-multiples of the step. On such a grid, all pieces of the best solution begin and end at grid points. The proof assumes a
-solution with ends between grid points. Then two ends between grid points, or both ends of a piece of the least length,
-can move by a quarter of an hour. The move can go forward or back. The move changes no total time and adds no piece. One
-direction costs as much as the other direction saves. So a move in one direction makes the solution cheaper, or earlier
-at the same cost. Therefore the assumed solution was not the best. With a tolerance, this proof fails, because an
-average may be just near enough between two grid points. So the grid for a job with a tolerance has steps of a quarter
-of an hour.
+The steps of the grid may be longer than a quarter of an hour. The step must divide all bounds, lengths and times of
+price changes. The best solution then has no ends between grid points. If a solution has such ends, two of its ends can
+move together by a quarter of an hour. A move in one direction costs as much as a move in the other direction saves. So
+one of the two moves makes the solution cheaper, or earlier at the same cost. With a tolerance, an average may be just
+near enough between two grid points. So the grid for a job with a tolerance has steps of a quarter of an hour.
 
 While prices stay the same, a planned window stays until it begins. Passing time removes solutions and adds none. So the
-best solution of a span remains the best until it begins. Therefore the whole span is searched, and the result is
-cached.
+best solution of a span remains the best until it begins. So the whole span is searched once, and the result is cached.
 """
 
 import math
@@ -100,12 +95,13 @@ def cheapest(
 
     If no piece fits, return an empty tuple. `bounds` may be the rest of a span that opened at `span_opens` (UTC
     seconds). With `goes_on`, a piece of a split job already runs when `bounds` begin. A piece that already runs may
-    continue for any length, and doesn't count as a start. `goes_on` can't be combined with `prefer_latest`.
+    continue for any length. A piece that already runs doesn't count as a start. `goes_on` can't be combined with
+    `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
     span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
     if span[0] < opens:
-        # If the best window of the whole span is still ahead, the same window is the best of the rest.
+        # If the best window of the whole span is still ahead, this window is also the best for the rest of the span.
         pieces = _cheapest_from(span[0], timeline, span, job, price_of, goes_on=False)
         if pieces and pieces[0][0] >= opens:
             return pieces
@@ -175,13 +171,13 @@ class _Wanted:
     tolerance: int
 
 
-# A plan needs one entry for its whole span and one for the rest of the span. The size is enough for ten plans, even if
+# A plan needs one entry for its whole span and one for the rest of the span. The cache has room for ten plans, even if
 # all of them change.
 @lru_cache(maxsize=64)
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
 ) -> tuple[StepRun, ...]:
-    """Return the best runs in the steps of `span` after the first `passed` steps.
+    """Return the best runs in `span` without its first `passed` steps.
 
     Results are cached, because most calls repeat the arguments of an earlier call.
     """
@@ -219,7 +215,7 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
 
 
 def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
-    """Return the costs of all runs of `steps` steps in the order of time, by their first step."""
+    """Return the cost of each run of `steps` steps, by its first step, in the order of time."""
     totals = [0, *accumulate(price or 0 for price in prices)]
     starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
     return {start: totals[start + steps] - totals[start] for start in starts}

@@ -1,8 +1,8 @@
 """The occurrences of a plan. Each occurrence has a span of time for one window.
 
-Days and times of day are in Tallinn time. The clock change in spring leaves out an hour. For a time of day in the
-left-out hour, the offset before the change applies. The clock change in autumn repeats an hour. For a time of day in
-the repeated hour, the first occurrence counts. On the day of a clock change, a span of one day has 23 or 25 hours.
+Days and times of day are in Tallinn time. The clock change in spring leaves out an hour. A time of day in the left-out
+hour has the offset from before the change. The clock change in autumn repeats an hour. A time of day in the repeated
+hour means its first occurrence. On the day of a clock change, a span of one day has 23 or 25 hours.
 
 | Bounds | Span of an occurrence |
 |---|---|
@@ -14,11 +14,12 @@ the repeated hour, the first occurrence counts. On the day of a clock change, a 
 Each further day of `days` makes the span a day longer. With a deadline, each further day makes the span open a day
 earlier. Without a deadline, each further day makes the span close a day later. Spans never overlap. With a deadline, no
 span opens before the previous deadline. Without a deadline, no span closes after the start of the next span. If every
-day of the week is chosen, each span has therefore only one day. `weekdays` are the chosen days of the deadline. Without
-a deadline, `weekdays` are the chosen days of the start.
+day of the week is chosen, each span has only one day. `weekdays` are the chosen days of the deadline. Without a
+deadline, `weekdays` are the chosen days of the start.
 
-A span depends only on its date and not on the present time. A clock change may leave no time in a span, for example
-from 03:30 to 04:00 on the day in spring. If a day's span has no time, the plan has no occurrence on that day.
+A span depends only on its date and not on the present time. A clock change may leave no time in a span. For example,
+the clock skips the time from 03:30 to 04:00 in spring. If a day's span has no time, the plan has no occurrence on that
+day.
 """
 
 from collections.abc import Iterator

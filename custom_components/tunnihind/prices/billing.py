@@ -33,8 +33,8 @@ class Resolution(StrEnum):
 class Billing:
     """The billing of bought electricity.
 
-    `billed_by` is the period by which the household pays. `levels_by` is the period that is compared for level, rank
-    and cheap hours.
+    `billed_by` is the period by which the household pays. `levels_by` is the period by which level, rank and cheap
+    hours are computed.
     """
 
     billed_by: Resolution = Resolution.HOUR

@@ -31,7 +31,7 @@ def instant_of(day: date, wall: time) -> int:
     """Return the instant (UTC seconds) at which the Tallinn clock shows `wall` on `day`.
 
     If the clock change in autumn repeats `wall`, the first occurrence counts. If the clock change in spring leaves out
-    `wall`, the offset before the change applies. On the day in spring, 03:30 means 04:30.
+    `wall`, the offset before the change applies. For example, 03:30 means 04:30 on that day.
     """
     return int(datetime.combine(day, wall, TALLINN).timestamp())
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import holidays
 
-# These imports keep the library from importing a country later, in the event loop.
+# These imports keep the library from importing countries in the event loop.
 import holidays.countries.estonia
 import holidays.countries.finland
 import holidays.countries.latvia
@@ -34,7 +34,7 @@ class NetworkTime(Enum):
 
 
 def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
-    """Return the network time of an Elektrilevi package at this Estonian wall time.
+    """Return the kind of network rate that applies at this Estonian wall time.
 
     The day rate applies from 07 to 22 on working days. The night rate applies at all other times. A package with peaks
     has peak rates from November to March. On working days, the peaks are from 09 to 12 and from 16 to 20. On days of

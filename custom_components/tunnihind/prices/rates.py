@@ -30,7 +30,10 @@ class Part(StrEnum):
 
 
 class Package(StrEnum):
-    """A package of the network operator Elektrilevi (up to 63 A), or the household's own rates."""
+    """A package of the network operator Elektrilevi, or the household's own network rates.
+
+    The packages are for connections up to 63 A.
+    """
 
     VORK_1 = "vork_1"
     VORK_2 = "vork_2"
@@ -72,7 +75,7 @@ class Entry[Rate]:
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate is old on that day, or has ended before it."""
+        """Return whether the rate has ended before that day or is old."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
@@ -126,6 +129,6 @@ def price_lists_of(zone: Zone) -> PriceLists:
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the last entry that began on or before that day. Before the first entry, return the first entry."""
+    """Return the last entry that began on or before that day. If no entry had begun, return the first entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]

@@ -22,8 +22,7 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# The quarters of two weeks, which are more than a screen shows. Imports of past prices read years, so a limit is
-# needed.
+# Two weeks of quarters are more than a screen shows. Without this limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
 # The parts that the supplier bills with the electricity. The network company bills the other parts.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
@@ -60,8 +59,8 @@ class TariffRow:
         return figure
 
 
-# The names of a row's figures, in this class and in the options. If the form did not ask for a figure, the options
-# don't have the figure.
+# A row's figures have the same names in this class and in the options. If the form did not ask for a figure, the
+# options don't have the figure.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
@@ -81,7 +80,7 @@ class Charge:
 
     @property
     def vat(self) -> float:
-        """The VAT to add, EUR/kWh."""
+        """The added VAT in EUR/kWh."""
         return self.eur_kwh * self.vat_rate
 
 
@@ -103,7 +102,7 @@ class Charges:
         return rounded(eur_mwh / _KWH_PER_MWH * (1 + self.vat_rate) + charges)
 
     def vat(self, eur_mwh: float) -> float:
-        """Return the VAT to add in EUR/kWh, for a market price in EUR/MWh.
+        """Return the added VAT in EUR/kWh for a market price in EUR/MWh.
 
         Parts that already include VAT don't count.
         """

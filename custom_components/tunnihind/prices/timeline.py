@@ -115,7 +115,7 @@ def _mean(prices: Iterable[float]) -> float:
 
 
 def is_whole(day: Day, periods: Sequence[Period]) -> bool:
-    """Return whether the periods cover the whole day. They must be of that day, without overlaps."""
+    """Return whether the periods cover the whole day. All periods must be of that day, without overlaps."""
     return sum(period.length_s for period in periods) == day.end - day.start
 
 
@@ -137,7 +137,7 @@ def rank(period: Period, day: Sequence[Period]) -> int:
 def level(period: Period, day: Sequence[Period]) -> Level:
     """Return the fifth of the day's prices to which the period belongs.
 
-    Periods with equal prices share the middle of their ranks. If all prices of a day are equal, the level is normal.
+    For equal prices, the middle of their ranks counts. If all prices of a day are equal, the level is normal.
     """
     return _level(period.price, sorted(other.price for other in day))
 
@@ -151,7 +151,7 @@ def levels(day: Sequence[Period]) -> list[Level]:
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
     """Return whether the period is among the cheapest `cheap_hours` hours of its day.
 
-    A period with the same price as one of these hours counts too.
+    A period with the same price as one of the cheapest hours counts too.
     """
     return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
 

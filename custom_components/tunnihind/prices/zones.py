@@ -47,7 +47,7 @@ _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
 class _VatLaw:
     """The VAT rate from `since` on, as a fraction.
 
-    If `on_network` is set, network and state fees have this rate.
+    If network and state fees have another rate, `on_network` is that rate.
     """
 
     since: date
