@@ -20,7 +20,7 @@ from ..server.answers import Band, ForecastAnswer
 # An average over a shorter outlook would be of little use.
 OUTLOOK_S: Final = 24 * HOUR_S
 # The list covers today, tomorrow and seven days of forecast. The forecast ends an hour after midnight. The clock change
-# in autumn adds another hour. In quarters, the list takes 77 kB.
+# in autumn adds another hour. With prices by the quarter, the list takes 77 kB.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 
@@ -236,9 +236,9 @@ def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
 
 
 def mapping(periods: Iterable[Period]) -> dict[str, float]:
-    """Return the mapping that EMHASS reads, from the start of each period to its price.
+    """Return the mapping that EMHASS reads. The keys are the starts of periods, and the values are prices.
 
-    The start is in UTC, because EMHASS can't read two different offsets from UTC.
+    The starts are in UTC, because EMHASS can't read two different offsets from UTC.
     """
     return {datetime.fromtimestamp(period.start, UTC).isoformat(): period.price for period in periods}
 

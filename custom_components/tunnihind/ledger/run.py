@@ -119,7 +119,7 @@ class StartedWindow:
     def prices_needed(self) -> Piece:
         """The time whose prices must be settled.
 
-        The time begins with the window's first day, or at `at_once` if `at_once` is earlier. The time ends with the
+        The time begins with the window's first day, or at `at_once`, whichever is earlier. The time ends with the
         window's last day.
         """
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end

@@ -196,9 +196,9 @@ class Energy:
 def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int, float | LeftOut]:
     """Return the cost of each hour in EUR, or the reason why the cost is unknown.
 
-    The result covers all hours from the first reading to the last. `prices` has all hours with a reading. The energy of
-    each quarter is charged at the price of the quarter. Without five-minute readings, the energy of an hour is charged
-    at the mean price of the hour.
+    The result covers all hours from the first reading to the last. `prices` must contain every hour that has a reading.
+    The energy of each quarter is charged at the price of the quarter. Without five-minute readings, the energy of an
+    hour is charged at the mean price of the hour.
     """
     if not energy.hours:
         return {}

@@ -357,7 +357,7 @@ def _job(settings: PlanSettings) -> Job:
 def _job_that_shortens(settings: PlanSettings) -> Job | None:
     """Return a job that may run for less than the whole duration.
 
-    If the plan has a fixed duration in one piece, return None.
+    If the plan must run in one piece of fixed duration, return None.
     """
     if settings.min_piece_s is not None:
         return _job(settings)

@@ -7,9 +7,9 @@ hours apart, the errors have this correlation:
 
     rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34).
 
-A saving is a weighted sum of hourly prices. An hour's weight is its share of the running time. An hour of the window
-has a negative weight. An hour that a start at once would use has a positive weight. The median of the saving is assumed
-to be the weighted sum of the hourly medians.
+A saving is a weighted sum of hourly prices. An hour's weight is its share of the running time. Each hour of the window
+has a negative weight. Each hour that would be used without waiting has a positive weight. The median of the saving is
+assumed to be the weighted sum of the hourly medians.
 
 The upper standard deviation of the saving is the square root of the sum of u_i rho(|i - j|) u_j over all pairs of
 hours. Here u_i is the weight of hour i times the hour's upper or lower standard deviation. For a positive weight, u_i
@@ -19,20 +19,16 @@ sides are exchanged. The saving is treated as a split normal distribution too. T
 p90 and the probability of a positive saving. Settled prices have no error.
 
 The coefficients of rho were fitted by least squares to the correlations of the served model's standardised errors. The
-fit used the errors of walk-forward forecasts of July 2024 to June 2025, at lags up to 59 hours. The forecasts for the
-fit were issued daily at 09:00 UTC, for 71 hours each. The benchmark `tests/benchmarks/bench_saving.py` checked the rule
-on 24 thousand windows per half-year. The windows came from plans of many kinds with 48 hours of forecast. The table has
-the shares that the benchmark found.
+fit used walk-forward forecasts from July 2024 to June 2025. These forecasts were issued daily at 09:00 UTC, for 71
+hours each. The fit used correlations at lags up to 59 hours. The benchmark `tests/benchmarks/bench_saving.py` checked
+the rule on 24 thousand windows per half-year. The windows came from plans of many kinds with 48 hours of forecast.
 
-| | July to December 2025, after the fit | July to December 2024 |
-|---|---|---|
-| savings between their p10 and p90 | .81 | .75 |
-| hourly prices between their p10 and p90 | .80 | .75 |
-| 24-hour averages between their p10 and p90 | .81 | .76 |
-| positive savings, at chances of .56 .65 .75 .85 .93 .99 | .58 .65 .75 .86 .93 .99 | .60 .68 .79 .85 .87 .97 |
-
-So the interval of a saving is as reliable as the intervals of the forecast. In July to December 2024, the forecast's
-own intervals were too narrow.
+In July to December 2025, after the fit, .81 of the savings were between their p10 and p90. For hourly prices, this
+share was .80. For averages of 24 hours, this share was .81. In July to December 2024, the three shares were .75, .75
+and .76. So the interval of a saving is as reliable as the intervals of the forecast. In July to December 2024, the
+forecast's own intervals were too narrow. The chances of a positive saving were compared at .56, .65, .75, .85, .93 and
+.99. At these chances, .58, .65, .75, .86, .93 and .99 of the savings were positive in 2025. In 2024, .60, .68, .79,
+.85, .87 and .97 of the savings were positive.
 
 The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
 price paths with this rule. The comparison used every fifth day from July 2025 on, and every fourth day from September
@@ -95,8 +91,7 @@ class Cost:
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
     """Return the saving of a window against one piece of the same length from `at_once` (UTC seconds) on.
 
-    If any needed price is unknown, return None. If the window itself is one piece from `at_once` on, its saving and
-    chance are zero.
+    If any needed price is unknown, return None. If the window itself is this piece, its saving and chance are zero.
     """
     duration = sum(end - start for start, end in pieces)
     weights: dict[Period, float] = {}
@@ -130,7 +125,7 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
     seconds = seconds_of(timeline, used)
     if seconds.total() < given_s:
         return None
-    # Rounding up to whole seconds adds a little energy. The result must not show this energy.
+    # Rounding up to whole seconds must not add energy to the result.
     energy = min(energy_kwh, given_s / HOUR_S * power_kw)
     total = _WeightedSum.of({period: energy * part / given_s for period, part in seconds.items()})
     return Cost(

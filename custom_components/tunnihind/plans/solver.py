@@ -215,7 +215,10 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
 
 
 def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
-    """Return the cost of each run of `steps` steps, by its first step, in the order of time."""
+    """Return the cost of each run of `steps` steps, by the run's first step.
+
+    The runs are in the order of time.
+    """
     totals = [0, *accumulate(price or 0 for price in prices)]
     starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
     return {start: totals[start + steps] - totals[start] for start in starts}
