@@ -38,7 +38,7 @@ class Timelines:
         self._priced_from: tuple[ForecastAnswer, Tariff, Billing, SellingContract | None] | None = None
 
     def update(self, answer: ForecastAnswer, tariff: Tariff, billing: Billing, selling: SellingContract | None) -> None:
-        """Compute the timelines from the answer and these contracts."""
+        """Compute the timelines from the answer and the contracts."""
         priced = answer, tariff, billing, selling
         if priced == self._priced_from:
             return

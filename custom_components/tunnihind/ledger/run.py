@@ -71,7 +71,7 @@ class Total:
     def from_list(cls, kept: Sequence[Any]) -> Self:
         """Rebuild a total from the result of `as_list`.
 
-        Raises ValueError or TypeError if `kept` is not such a list.
+        Raises ValueError or TypeError if `kept` has the wrong form.
         """
         *figures, unread_h = (float(figure) for figure in kept)
         if len(figures) != 2 * _FIGURES:

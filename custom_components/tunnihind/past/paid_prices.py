@@ -101,7 +101,7 @@ def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftO
 
 
 def without_left_out[Value](found: Mapping[int, Value | LeftOut]) -> tuple[dict[int, Value], dict[int, LeftOut]]:
-    """Separate the values from the left-out hours, both by hour."""
+    """Separate the hours with a value from the left-out hours."""
     kept: dict[int, Value] = {}
     left_out: dict[int, LeftOut] = {}
     for hour, value in found.items():
@@ -130,7 +130,7 @@ class PaidPrices:
     tariff: Tariff
 
     async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOut]:
-        """Return the price of each of these hours, or the reason why the price is unknown.
+        """Return the price of each hour, or the reason why the price is unknown.
 
         `hours` are UTC seconds in the order of time. If every hour of a month lacks a rate, no request is made for the
         month. Raises TunnihindError.

@@ -144,8 +144,8 @@ async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *
 async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
     """Return the name of the energy statistic `energy_id`.
 
-    `field` is the field of the action, for the error text. Raises Refusal if the statistic does not exist, or if it is
-    not a sum of energy.
+    `field` is the action's field that an error names. Raises Refusal if the statistic does not exist, or if it is not a
+    sum of energy.
     """
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={energy_id}))
     if energy_id not in known:

@@ -9,10 +9,10 @@ After the end of a window, the next occurrence is planned.
 If prices come late, a window may begin with less than the planned duration. A window that began too short gets more
 time while its span lasts. So missing prices at midnight don't leave a boiler cold.
 
-A plan of all hours below or above a price has no fixed duration. For such a plan, each call keeps only the running
-piece and chooses the later pieces again. If a running piece was planned with predicted prices, a published price past
-the limit ends the piece early. No piece ends before its least length. A piece that continues over midnight into the
-next span counts as one piece.
+A plan of all hours below or above a price has no fixed duration. In such a plan, each call keeps the running piece and
+chooses the later pieces again. If a running piece was planned with predicted prices, a published price past the limit
+ends the piece early. No piece ends before its least length. A piece that continues over midnight into the next span
+counts as one piece.
 
 If Home Assistant was down for a whole window, the window counts as not run. The rest of a missed window's span is
 planned again.
@@ -219,7 +219,7 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
 
 
 def _resumed(run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
-    """Return the window after the plan was switched on again, with the pieces that are still ahead."""
+    """Return the window of a plan that is switched on again, with the pieces that are still ahead."""
     ahead = _after(rest, now)
     if ahead != rest:
         run = replace(run, shortened=True)

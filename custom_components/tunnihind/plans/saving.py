@@ -19,20 +19,20 @@ sides are exchanged. The saving is treated as a split normal distribution too. T
 p90 and the probability of a positive saving. Settled prices have no error.
 
 The coefficients of rho were fitted by least squares to the correlations of the served model's standardised errors. The
-fit used walk-forward forecasts from July 2024 to June 2025. These forecasts were issued daily at 09:00 UTC, for 71
-hours each. The fit used correlations at lags up to 59 hours. The benchmark `tests/benchmarks/bench_saving.py` checked
-the rule on 24 thousand windows per half-year. The windows came from plans of many kinds with 48 hours of forecast.
+fit used walk-forward forecasts from July 2024 to June 2025, issued daily at 09:00 UTC. Each forecast for the fit had 71
+hours. The fit used correlations at lags up to 59 hours. The benchmark `tests/benchmarks/bench_saving.py` checked the
+rule on 24 thousand windows per half-year. The windows came from plans of many kinds with 48 hours of forecast.
 
-In July to December 2025, after the fit, .81 of the savings were between their p10 and p90. For hourly prices, this
-share was .80. For averages of 24 hours, this share was .81. In July to December 2024, the three shares were .75, .75
-and .76. So the interval of a saving is as reliable as the intervals of the forecast. In July to December 2024, the
-forecast's own intervals were too narrow. The chances of a positive saving were compared at .56, .65, .75, .85, .93 and
-.99. At these chances, .58, .65, .75, .86, .93 and .99 of the savings were positive in 2025. In 2024, .60, .68, .79,
-.85, .87 and .97 of the savings were positive.
+In July to December 2025, after the fit, .81 of the savings were between p10 and p90. In the same months, .80 of the
+hourly prices and .81 of the 24-hour averages were between p10 and p90. In July to December 2024, these three shares
+were .75, .75 and .76. So the interval of a saving is as reliable as the intervals of the forecast. In July to December
+2024, the forecast's own intervals were too narrow. At chances of .56, .65, .75, .85, .93 and .99, the shares of
+positive savings in 2025 were .58, .65, .75, .86, .93 and .99. At the same chances, the shares of positive savings in
+2024 were .60, .68, .79, .85, .87 and .97.
 
 The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
 price paths with this rule. The comparison used every fifth day from July 2025 on, and every fourth day from September
-2024 on. In these two periods, the chances of the two models differed by .037 and .039 on average. The mean signed
+2024 on. On average, the chances differed by .037 from July 2025 on, and by .039 from September 2024 on. The mean signed
 differences of the chances were +.004 and -.009. The values of p10 and p90 differed by .6 cents/kWh. The chances of this
 rule had Brier scores of .103 and .100. The chances of the price paths had Brier scores of .105 and .100. The intervals
 of this rule contained .83 and .76 of the savings. The intervals of the price paths contained .81 and .71 of the
@@ -91,7 +91,7 @@ class Cost:
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
     """Return the saving of a window against one piece of the same length from `at_once` (UTC seconds) on.
 
-    If any needed price is unknown, return None. If the window itself is this piece, its saving and chance are zero.
+    If any needed price is unknown, return None. If waiting changes nothing, the saving and its chance are zero.
     """
     duration = sum(end - start for start, end in pieces)
     weights: dict[Period, float] = {}

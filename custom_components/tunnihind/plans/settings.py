@@ -26,8 +26,8 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# No price has more decimals. Rounding removes the small error of a division. With this error, a price could exceed a
-# limit with the same value.
+# No price has more decimals. Rounding removes the small error of a division. Without rounding, a price could exceed a
+# limit of the same value.
 _PRICE_DECIMALS: Final = 6
 
 

@@ -13,22 +13,23 @@ the wanted duration, or as much of the duration as possible. The longest solutio
 long solutions, the cheapest wins. Among equally cheap solutions, the solution with the fewest pieces wins. Among
 solutions that are still equal, the solution with the earliest quarters wins. Pieces that touch count as one piece.
 
-With a tolerance, an earlier solution may win if it is nearly as cheap. A solution is near enough if its average exceeds
-the least average by at most the tolerance. The least average is the average of the best solution in the whole span,
-including past hours. If past hours did not count, the window could move later and later while the best hours pass.
-Among the near-enough solutions, the solution that ends first wins. If several near-enough solutions end first, the
-rules without a tolerance choose. If no solution is near enough, the rules without a tolerance choose too.
+With a tolerance, an earlier solution may win if it is nearly the cheapest. A solution is near enough if its average
+exceeds the least average by at most the tolerance. The least average is the average of the best solution in the whole
+span, including past hours. If past hours did not count, the window could move later and later while the best hours
+pass. Among the near-enough solutions, the solution that ends first wins. If several near-enough solutions end first,
+the rules without a tolerance choose. If no solution is near enough, the rules without a tolerance choose too.
 
-With `prefer_latest`, all these rules are mirrored in time. So the near-enough solution that starts last wins.
+With `prefer_latest`, the rules are mirrored in time. So the near-enough solution that starts last wins.
 
 The steps of the grid may be longer than a quarter of an hour. The step must divide all bounds, lengths and times of
-price changes. The best solution then has no ends between grid points. If a solution has such ends, two of its ends can
-move together by a quarter of an hour. A move in one direction costs as much as a move in the other direction saves. So
-one of the two moves makes the solution cheaper, or earlier at the same cost. With a tolerance, an average may be just
-near enough between two grid points. So the grid for a job with a tolerance has steps of a quarter of an hour.
+price changes. The best solution then has no ends between grid points. Two ends between grid points could move together
+by a quarter of an hour. A move in one direction costs as much as a move in the other direction saves. So one of the two
+moves makes the solution cheaper, or earlier at the same cost. With a tolerance, an average may be just near enough
+between two grid points. So the grid for a job with a tolerance has steps of a quarter of an hour.
 
 While prices stay the same, a planned window stays until it begins. Passing time removes solutions and adds none. So the
-best solution of a span remains the best until it begins. So the whole span is searched once, and the result is cached.
+best solution of a span remains the best until its own start. So the whole span is searched once, and the result is
+cached.
 """
 
 import math

@@ -4,9 +4,9 @@ Days and times of day are in Tallinn time. The clock change in spring leaves out
 hour has the offset from before the change. The clock change in autumn repeats an hour. A time of day in the repeated
 hour means its first occurrence. On the day of a clock change, a span of one day has 23 or 25 hours.
 
-Without bounds, a span is the day. With only an earliest time, a span is 24 hours of the clock from that time. With only
-a deadline, a span is 24 hours of the clock until the deadline. With both bounds, a span begins at the last earliest
-time before the deadline.
+Without bounds, a span is the day. With only an earliest time, a span ends at the same time on the next day. With only a
+deadline, a span begins at the same time on the day before. With both bounds, a span begins at the last earliest time
+before the deadline.
 
 Each further day of `days` makes the span a day longer. With a deadline, each further day makes the span open a day
 earlier. Without a deadline, each further day makes the span close a day later. Spans never overlap. With a deadline, no
@@ -29,7 +29,7 @@ from ..prices.timeline import HOUR_S
 from .settings import MOST_DAYS, PlanSettings
 
 _DAY: Final = timedelta(days=1)
-# The days of the longest span, and one more for the hour that is added in autumn.
+# The days of the longest span, and one more day because of the clock change in autumn.
 _REACH_DAYS: Final = MOST_DAYS + 1
 # A week without a clock change, from Monday 2026-01-05 in Tallinn on.
 _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
