@@ -127,8 +127,8 @@ class Planner:
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
         """Return the plan's windows that have begun.
 
-        The newest window may have more pieces than before. A window that began and was dropped within the same second
-        has not run.
+        The newest window may have more pieces than before. A window does not count as run if it was dropped in the
+        second in which it began.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

@@ -1,4 +1,4 @@
-"""The accounts of all plans of one config entry, and the settled prices for them."""
+"""All accounts of one config entry, with their settled prices."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final, Self

@@ -82,7 +82,7 @@ def _id(*parts: str) -> str:
 
 @callback
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
-    """Return the parts of an id that distinguish the entry.
+    """Return the entry's parts of a statistic id.
 
     The list is empty for the only server of a home in Estonia. When an entry writes its first statistic, it gets the
     lowest free number of its zone and mode. The entry keeps this number.

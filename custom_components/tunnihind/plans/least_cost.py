@@ -51,7 +51,7 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table of least costs while a fixed number of pieces may still start.
+    """The least costs if a fixed number of pieces may still start.
 
     Rows are by step, and columns are by the number of steps left to run. `off` applies if no piece runs just before the
     step. `on` applies if a piece runs just before the step.
@@ -122,14 +122,14 @@ class LeastCosts:
         return level if len(self.tables) == 1 else level - 1
 
     def _starts(self, step: int, left: int, level: int) -> bool:
-        """Return whether a cheapest solution starts a piece at `step` if no piece runs there."""
+        """Return whether it is cheapest to start a piece at `step`."""
         if left < self.shortest or self.blocks[step] == _NEVER:
             return False
         on = self.tables[self._after_start(level)].on
         return self.blocks[step] + on[step + self.shortest][left - self.shortest] == self.tables[level].off[step][left]
 
     def _goes_on(self, step: int, left: int, level: int) -> bool:
-        """Return whether a cheapest solution continues a piece that runs up to `step`."""
+        """Return whether it is cheapest to continue a piece that runs up to `step`."""
         if not left or step == len(self.weights):
             return False
         on = self.tables[level].on

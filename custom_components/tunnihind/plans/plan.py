@@ -367,8 +367,8 @@ def _job_that_shortens(settings: PlanSettings) -> Job | None:
 def _price_of(settings: PlanSettings) -> PriceOf:
     """Return a function that computes the figure by which periods are compared.
 
-    The figure is the price, with its sign changed for a plan that looks for high prices. The function returns None for
-    a period that the plan must not use.
+    The figure is the price. For a plan that looks for high prices, the price gets the opposite sign. The function
+    returns None for a period that the plan must not use.
     """
     dear, horizon = settings.kind.is_dear, settings.horizon
     sign = -1 if dear else 1

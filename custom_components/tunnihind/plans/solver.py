@@ -16,8 +16,8 @@ solutions that are still equal, the solution with the earliest quarters wins. Pi
 With a tolerance, an earlier solution may win if it is nearly the cheapest. A solution is near enough if its average
 exceeds the least average by at most the tolerance. The least average is the average of the best solution in the whole
 span, including past hours. If past hours did not count, the window could move later and later while the best hours
-pass. Among the near-enough solutions, the solution that ends first wins. If several near-enough solutions end first,
-the rules without a tolerance choose. If no solution is near enough, the rules without a tolerance choose too.
+pass. Among the near-enough solutions, the solution that ends first wins. If several near-enough solutions end at this
+time, the rules without a tolerance choose. If no solution is near enough, the rules without a tolerance choose too.
 
 With `prefer_latest`, the rules are mirrored in time. So the near-enough solution that starts last wins.
 
@@ -142,7 +142,7 @@ def all_usable(
 
 
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
-    """Return the prices within `bounds` in steps that divide `step_s`.
+    """Return the prices within `bounds` by steps whose length divides `step_s`.
 
     If no price within `bounds` is known, return None.
     """
@@ -198,7 +198,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # The limit on pieces matters only if the search without this limit used more pieces.
+    # If the search without a limit uses few enough pieces, the limit changes nothing.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -237,7 +237,10 @@ class _Search:
     goes_on: bool
 
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
-        """Return the best runs, and the largest number of pieces that any compared solution has."""
+        """Return the best runs.
+
+        Also return the largest number of pieces in a compared solution.
+        """
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
         runs = tuple(costs.pieces(self.steps, goes_on=self.goes_on))
@@ -245,7 +248,10 @@ class _Search:
         return runs, max(len(runs) - continued, compared)
 
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
-        """Return `rest` up to the first near-enough end, and the number of pieces in the cheapest solution."""
+        """Return `rest` up to the first near-enough end.
+
+        Also return the number of pieces in the cheapest solution.
+        """
         rest, steps = self.rest, self.steps
         backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)
         whole = len(rest) == len(self.span)

@@ -5,8 +5,8 @@ hour has the offset from before the change. The clock change in autumn repeats a
 hour means its first occurrence. On the day of a clock change, a span of one day has 23 or 25 hours.
 
 Without bounds, a span is the day. With only an earliest time, a span ends at the same time on the next day. With only a
-deadline, a span begins at the same time on the day before. With both bounds, a span begins at the last earliest time
-before the deadline.
+deadline, a span begins at the same time on the day before. With both bounds, a span begins at the earliest time and
+ends at the next deadline.
 
 Each further day of `days` makes the span a day longer. With a deadline, each further day makes the span open a day
 earlier. Without a deadline, each further day makes the span close a day later. Spans never overlap. With a deadline, no

@@ -21,10 +21,10 @@ _MINUTE_S: Final = 60
 class Change:
     """A change of a plan beside its form.
 
-    `values` has new values by the form's field names; None empties a field. `clear` has the fields whose changes end.
-    `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays as it is. With `replan`, a
-    running window ends, and its span is planned again. With `must_fit`, a plan that could never run is refused.
-    Entities don't set `must_fit`, because they change one bound at a time.
+    `values` has new values by the form's field names. If a value is None, the field becomes empty. `clear` has the
+    fields whose changes end. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays as
+    it is. With `replan`, a running window ends, and its span is planned again. With `must_fit`, a plan that could never
+    run is refused. Entities don't set `must_fit`, because they change one bound at a time.
     """
 
     values: Mapping[str, Any] = NOTHING

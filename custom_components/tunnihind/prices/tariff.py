@@ -193,7 +193,7 @@ class Tariff:
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate of a day as a fraction, for rows without a VAT rate."""
+        """Return a day's VAT rate for rows without a VAT rate, as a fraction."""
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)

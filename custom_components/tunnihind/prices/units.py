@@ -34,7 +34,7 @@ class Unit(StrEnum):
         return _CENTS if self is Unit.CENTS else 1
 
     def from_cents(self, cents: float) -> float:
-        """Convert a figure from the options, in cents, to the unit of the forms."""
+        """Convert cents from the options to the unit of the forms."""
         return cents if self is Unit.CENTS else round(cents / _CENTS, _FORM_DECIMALS)
 
     def to_cents(self, typed: float) -> float:
