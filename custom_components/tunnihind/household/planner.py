@@ -19,10 +19,11 @@ KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
-    """Decides when each plan runs, and remembers the decisions, so that a window that has begun does not move.
+    """Decides when each plan runs, and remembers the decisions.
 
-    `settings`, `outcomes` and `ran` are mappings by the plan's id. `settings` has only plans with valid settings.
-    `outcomes` has the newest decision about each plan. `ran` has the windows that have run in the last two weeks.
+    A window that has begun does not move. `settings`, `outcomes` and `ran` are mappings by the plan's id. `settings`
+    has only plans with valid settings. `outcomes` has the newest decision about each plan. `ran` has the windows that
+    have run in the last two weeks.
     """
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ _CORRECTED_S: Final = 48 * HOUR_S
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
 # A window is closed this long after its end, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
-# The number of days with separate sums: this month and the month before.
+# The days with separate sums cover this month and the month before.
 _DAYS_KEPT: Final = 62
 
 

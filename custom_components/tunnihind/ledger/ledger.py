@@ -11,8 +11,8 @@ from ..storage import part_of, parts_of_plans
 from .account import Account
 from .settled_prices import SettledPrices
 
-# This is longer than the longest span of a plan. After a window, the price of the span's first hour may still be
-# needed.
+# Prices are kept longer than the longest span of a plan lasts. After a window, the price of the span's first hour may
+# still be needed.
 _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 
@@ -53,7 +53,7 @@ class Ledger:
     def forget_prices(self) -> None:
         """Forget the prices of an earlier server.
 
-        Windows of past days then count with the new server's prices.
+        The prices of the new server also apply to windows of past days.
         """
         self._prices = SettledPrices()
 

@@ -142,7 +142,10 @@ class StartedWindow:
         return replace(self, window=(self.start, min(self.end, instant)), pieces=pieces) if pieces else None
 
     def slices(self, until: int) -> list[Piece]:
-        """Split the pieces at the quarters of an hour, and return the parts that ended by `until` (UTC seconds)."""
+        """Return the parts of pieces that ended by `until` (UTC seconds).
+
+        The pieces are split at the quarters of an hour.
+        """
         return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
 
     def unread(self, until: int) -> list[Piece]:

@@ -61,7 +61,7 @@ def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mo
 def async_cost_statistic(
     hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode, *, energy_id: str, energy: str
 ) -> StatisticMetaData:
-    """Return the metadata of an entry's cost statistic for the energy statistic `energy_id`.
+    """Return the metadata of the entry's statistic for the cost of `energy_id`.
 
     `energy` is the name of the energy statistic.
     """

@@ -1,8 +1,8 @@
-"""Finds the cheapest way to run a device for a wanted time, or for as much of that time as possible.
+"""Finds how long a device can run, and the cheapest way to run it for that time.
 
-The search is dynamic programming over steps of equal length. A state consists of the step, the number of steps left to
-run, the number of pieces that may still start, and whether a piece runs. Two solutions in the same state have the same
-choices ahead. So the search keeps only the best continuation of each state.
+The search is dynamic programming over steps of equal length. A state has the step, the steps left to run, the pieces
+that may still start, and whether a piece runs. Two solutions in the same state have the same choices ahead. So the
+search keeps only the best continuation of each state.
 """
 
 import math

@@ -32,12 +32,12 @@ class Reason(StrEnum):
 class Decision:
     """The window that a plan has in one span.
 
-    `pieces` are the parts of the window, [start, end) in UTC seconds, in the order of time. All pieces lie within
-    `span`, with gaps between them. `average` is the expected price of the window's hours in EUR/kWh, weighted by time.
-    `saving` is the expected saving against starting at once. `saving` is None if it is unknown. `saving` is also None
-    if the plan does not look for the cheapest hours. `cost` is the expected cost of the window's energy. `cost` is None
-    if it is unknown, or if the plan does not set its energy. `forecast_share` (0 to 1) is the part of the window's time
-    with predicted prices. `shortened` is true if the window is shorter than the plan's duration.
+    `pieces` are the parts of the window in the order of time. Each piece is [start, end) in UTC seconds. All pieces lie
+    within `span`, with gaps between them. `average` is the expected price of the window's hours in EUR/kWh, weighted by
+    time. `saving` is the expected saving against starting at once. `saving` is None if it is unknown. `saving` is also
+    None if the plan does not look for the cheapest hours. `cost` is the expected cost of the window's energy. `cost` is
+    None if it is unknown, or if the plan does not set its energy. `forecast_share` (0 to 1) is the part of the window's
+    time with predicted prices. `shortened` is true if the window is shorter than the plan's duration.
 
     `locked` is true once the window has begun. The pieces and figures of a locked window don't change, with two
     exceptions. First, a shortened window may get more pieces. New pieces make the saving unknown. Second, a plan of all

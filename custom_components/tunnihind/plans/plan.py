@@ -9,10 +9,10 @@ After the end of a window, the next occurrence is planned.
 If prices come late, a window may begin with less than the planned duration. A window that began too short gets more
 time while its span lasts. So missing prices at midnight don't leave a boiler cold.
 
-A plan of all hours below or above a price has no fixed duration. In such a plan, each call keeps the running piece and
-chooses the later pieces again. If a running piece was planned with predicted prices, a published price past the limit
-ends the piece early. No piece ends before its least length. A piece that continues over midnight into the next span
-counts as one piece.
+A plan of all hours below or above a price has no fixed duration. Each call keeps the running piece of such a plan. Each
+call chooses the later pieces of such a plan again. If a running piece was planned with predicted prices, a published
+price past the limit ends the piece early. No piece ends before its least length. A piece that continues over midnight
+into the next span counts as one piece.
 
 If Home Assistant was down for a whole window, the window counts as not run. The rest of a missed window's span is
 planned again.
@@ -22,7 +22,7 @@ waits only for an occurrence that has room for the whole window.
 
 A plan that is switched off stops at once. A plan that is switched on again continues with the pieces that are still
 ahead. If a window can be shortened, it gets more time for pieces that were lost while the plan was off. If a window
-can't be shortened, it counts as run, so that no machine starts twice.
+can't be shortened, it counts as run. So no machine starts twice.
 
 If the clock is set back to a time within the span, a window that has begun stays. If the clock is set back to before
 the span, the window counts as not run.

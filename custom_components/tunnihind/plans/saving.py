@@ -11,12 +11,13 @@ A saving is a weighted sum of hourly prices. An hour's weight is its share of th
 has a negative weight. Each hour that would be used without waiting has a positive weight. The median of the saving is
 assumed to be the weighted sum of the hourly medians.
 
-The upper standard deviation of the saving is the square root of the sum of u_i rho(|i - j|) u_j over all pairs of
-hours. Here u_i is the weight of hour i times the hour's upper or lower standard deviation. For a positive weight, u_i
-uses the upper standard deviation, because a higher price raises the saving. For a negative weight, u_i uses the lower
-standard deviation, because a lower price raises the saving. For the lower standard deviation of the saving, the two
-sides are exchanged. The saving is treated as a split normal distribution too. The distribution of the saving gives p10,
-p90 and the probability of a positive saving. Settled prices have no error.
+The upper variance of the saving is the sum of u_i rho(|i - j|) u_j over all pairs of hours. The upper standard
+deviation of the saving is the square root of its upper variance. Here u_i is the weight of hour i times the hour's
+upper or lower standard deviation. For a positive weight, u_i uses the upper standard deviation, because a higher price
+raises the saving. For a negative weight, u_i uses the lower standard deviation, because a lower price raises the
+saving. For the lower standard deviation of the saving, the two sides are exchanged. The saving is treated as a split
+normal distribution too. The distribution of the saving gives p10, p90 and the probability of a positive saving. Settled
+prices have no error.
 
 The coefficients of rho were fitted by least squares to the correlations of the served model's standardised errors. The
 fit used walk-forward forecasts from July 2024 to June 2025, issued daily at 09:00 UTC. Each forecast for the fit had 71
@@ -24,10 +25,10 @@ hours. The fit used correlations at lags up to 59 hours. The benchmark `tests/be
 rule on 24 thousand windows per half-year. The windows came from plans of many kinds with 48 hours of forecast.
 
 In July to December 2025, after the fit, .81 of the savings were between p10 and p90. In the same months, .80 of the
-hourly prices and .81 of the 24-hour averages were between p10 and p90. In July to December 2024, these three shares
-were .75, .75 and .76. So the interval of a saving is as reliable as the intervals of the forecast. In July to December
-2024, the forecast's own intervals were too narrow. At chances of .56, .65, .75, .85, .93 and .99, the shares of
-positive savings in 2025 were .58, .65, .75, .86, .93 and .99. At the same chances, the shares of positive savings in
+hourly prices and .81 of the 24-hour averages were between p10 and p90. In July to December 2024, the shares between p10
+and p90 were .75, .75 and .76. So the interval of a saving is as reliable as the intervals of the forecast. In July to
+December 2024, the forecast's own intervals were too narrow. At chances of .56, .65, .75, .85, .93 and .99, the shares
+of positive savings in 2025 were .58, .65, .75, .86, .93 and .99. At the same chances, the shares of positive savings in
 2024 were .60, .68, .79, .85, .87 and .97.
 
 The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
@@ -52,7 +53,7 @@ from .solver import Piece
 _NORMAL: Final = NormalDist()
 _P90: Final = _NORMAL.inv_cdf(0.9)
 
-# The terms of rho: the share and the reach in seconds.
+# Each term of rho has a share and a reach in seconds.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
 # A sum that is zero to this many decimals is a rounding error.

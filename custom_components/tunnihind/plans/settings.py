@@ -92,12 +92,12 @@ class Horizon(StrEnum):
 class PlanSettings:
     """The settings of one plan. Lengths are whole quarters of an hour, in seconds. Times of day are Tallinn times.
 
-    If `energy_kwh` and `power_kw` are set, `duration_s` is computed from them and rounded up to a quarter of an hour.
-    If no energy is needed, `duration_s` is 0. For a plan of all hours below or above a price, `duration_s` is also 0.
-    If the plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts` pieces. If `max_starts`
-    is None, any number of pieces is allowed. `weekdays` are the days on which the deadline may be. Without a deadline,
-    `weekdays` are the days on which the plan may start. In `weekdays`, Monday is 0. `weekdays` is never empty. `days`
-    is the number of days from which the plan may choose.
+    If `energy_kwh` and `power_kw` are set, `duration_s` is computed from them. The computed duration is rounded up to a
+    quarter of an hour. If no energy is needed, `duration_s` is 0. For a plan of all hours below or above a price,
+    `duration_s` is also 0. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts`
+    pieces. If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days on which the deadline may
+    be. Without a deadline, `weekdays` are the days on which the plan may start. In `weekdays`, Monday is 0. `weekdays`
+    is never empty. `days` is the number of days from which the plan may choose.
 
     `price_cap` is the price limit in EUR/kWh, as the household pays it. A plan that looks for low prices uses no hour
     above the limit. A plan that looks for high prices uses no hour below the limit. Windows count as equally good if

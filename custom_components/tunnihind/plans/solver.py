@@ -16,8 +16,9 @@ solutions that are still equal, the solution with the earliest quarters wins. Pi
 With a tolerance, an earlier solution may win if it is nearly the cheapest. A solution is near enough if its average
 exceeds the least average by at most the tolerance. The least average is the average of the best solution in the whole
 span, including past hours. If past hours did not count, the window could move later and later while the best hours
-pass. Among the near-enough solutions, the solution that ends first wins. If several near-enough solutions end at this
-time, the rules without a tolerance choose. If no solution is near enough, the rules without a tolerance choose too.
+pass. Among the near-enough solutions, the solution that ends first wins. If several near-enough solutions share the
+first end, the rules without a tolerance choose. If no solution is near enough, the rules without a tolerance choose
+too.
 
 With `prefer_latest`, the rules are mirrored in time. So the near-enough solution that starts last wins.
 
@@ -142,9 +143,9 @@ def all_usable(
 
 
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
-    """Return the prices within `bounds` by steps whose length divides `step_s`.
+    """Return the prices within `bounds` as a grid, or None if no price is known there.
 
-    If no price within `bounds` is known, return None.
+    The step of the grid divides `step_s`.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)

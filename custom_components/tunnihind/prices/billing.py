@@ -52,10 +52,10 @@ def billing_from(options: Mapping[str, Any]) -> Billing:
 
 
 def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0) -> float:
-    """Convert a market price in EUR/MWh to the selling price in EUR/kWh, with 4 decimals.
+    """Convert a market price in EUR/MWh to the selling price in EUR/kWh.
 
     The buyer keeps `margin` and `balancing` (EUR/kWh). VAT is not added. If the selling price is negative, the
-    household pays.
+    household pays. The result has 4 decimals.
     """
     return rounded(eur_mwh / _KWH_PER_MWH - margin - balancing)
 
@@ -83,7 +83,7 @@ class SellingContract:
     deductions: Sequence[Deductions] = ()
 
     def price(self, eur_mwh: float, start: int) -> float:
-        """Return the selling price in EUR/kWh, with 4 decimals, for the period from `start` (UTC seconds)."""
+        """Return the selling price in EUR/kWh for the period from `start` (UTC seconds). The result has 4 decimals."""
         day = local(start).date()
         held = [one for one in self.deductions if one.valid_from is None or one.valid_from <= day]
         kept = held[-1] if held else Deductions()

@@ -23,7 +23,10 @@ def local(instant: int) -> datetime:
 
 
 def iso_bounds(start: int, end: int) -> dict[str, str]:
-    """Return [start, end), UTC seconds, as ISO texts in Tallinn time with the offset from UTC."""
+    """Return the bounds of [start, end), UTC seconds, as ISO texts in Tallinn time.
+
+    Each text has the offset from UTC.
+    """
     return {"start": local(start).isoformat(), "end": local(end).isoformat()}
 
 

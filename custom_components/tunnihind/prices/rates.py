@@ -1,7 +1,7 @@
 """The network and state fees per kilowatt-hour in Estonia, by date, from `rates.json`.
 
 The server reads `rates.json` too. All figures are in c/kWh without VAT, as in the price lists. To update a rate, end
-the old entry with `until`, and add a new entry. `as_of` of the new entry is the day on which the source was read.
+the old entry with `until` and add a new entry. `as_of` of the new entry is the day on which the source was read.
 """
 
 import json

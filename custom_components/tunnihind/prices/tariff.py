@@ -97,7 +97,7 @@ class Charges:
     is_entered: bool = True
 
     def price(self, eur_mwh: float) -> float:
-        """Return the household price in EUR/kWh, with 4 decimals, for a market price in EUR/MWh."""
+        """Return the household price in EUR/kWh for a market price in EUR/MWh. The result has 4 decimals."""
         charges = sum(charge.eur_kwh + charge.vat for charge in self.charges)
         return rounded(eur_mwh / _KWH_PER_MWH * (1 + self.vat_rate) + charges)
 
@@ -141,11 +141,11 @@ class Tariff:
     _charges_at: dict[int, Charges] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def price(self, eur_mwh: float, start: int) -> float:
-        """Return the household price in EUR/kWh, with 4 decimals, for the period from `start` (UTC seconds).
+        """Return the household price in EUR/kWh for the period from `start` (UTC seconds).
 
-        `eur_mwh` is the market price. If the table has no rate for the date, the last known rate is used. Devices need
-        a price for today and tomorrow even without a rate. `charges(start).unknown_parts` lists the parts without a
-        rate.
+        `eur_mwh` is the market price. The result has 4 decimals. If the table has no rate for the date, the last known
+        rate is used. Devices need a price for today and tomorrow even without a rate. `charges(start).unknown_parts`
+        lists the parts without a rate.
         """
         return self.charges(start).price(eur_mwh)
 

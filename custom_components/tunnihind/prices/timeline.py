@@ -115,7 +115,7 @@ def _mean(prices: Iterable[float]) -> float:
 
 
 def is_whole(day: Day, periods: Sequence[Period]) -> bool:
-    """Return whether the periods cover the whole day. All periods must be of that day, without overlaps."""
+    """Return whether the periods cover the whole day. All periods must lie in that day without overlaps."""
     return sum(period.length_s for period in periods) == day.end - day.start
 
 
