@@ -32,7 +32,7 @@ def usable_runs(prices: Prices) -> Iterator[StepRun]:
 
 
 def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | None, *, goes_on: bool) -> int:
-    """Return the largest number of steps that the pieces can fill, at most `steps`.
+    """Return the largest part of `steps` that the pieces can fill.
 
     There are at most `most_pieces` pieces. Each piece has at least `shortest` steps. With `goes_on`, a piece already
     runs when the first step begins. A piece that already runs may continue for any number of steps. A piece that
