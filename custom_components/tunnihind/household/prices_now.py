@@ -194,7 +194,7 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All known periods since the midnight before the newest answer."""
+        """All known periods since the midnight before the newest answer. The list changes only with a new answer."""
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 

@@ -42,7 +42,7 @@ class SettledPrices:
         )
 
     def mean(self, start: int, end: int) -> float | None:
-        """Return the mean price in [start, end), UTC seconds. If a price is missing, return None."""
+        """Return the time-weighted mean price in [start, end), UTC seconds. If a price is missing, return None."""
         total = 0.0
         for quarter in range(start - start % QUARTER_S, end, QUARTER_S):
             price = self._prices.get(quarter)
