@@ -1,1 +1,1 @@
-"""The prices and the plans of a household, as of now."""
+"""The present prices and plans of a household."""

@@ -14,15 +14,16 @@ from ..plans.steering import SteeredPlan
 from ..prices.timeline import HOUR_S, Timeline
 from ..storage import StoredState
 
-# How long a window is kept after it ran.
+# The time for which a window is kept after its end.
 KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
-    """Decides for every plan, and remembers the decisions, so that a window that has begun does not move.
+    """Decides when each plan runs, and remembers the decisions.
 
-    `settings` has the plans that can be used, and `outcomes` has their decisions. `ran` has the windows of the last two
-    weeks that have begun. All three are by the plan's id.
+    A window that has begun does not move. `settings`, `outcomes` and `ran` are mappings by the plan's id. `settings`
+    has only plans with valid settings. `outcomes` has the newest decision about each plan. `ran` has the windows that
+    have run in the last two weeks.
     """
 
     def __init__(self) -> None:
@@ -33,14 +34,14 @@ class Planner:
         self._after: dict[str, tuple[Decision, ...]] = {}
 
     def restore(self, subentries: Iterable[ConfigSubentry], kept: StoredState) -> None:
-        """Read the plans, with the changes, decisions and past windows stored before Home Assistant stopped."""
+        """Read the plans, with their stored changes, decisions and past windows."""
         self._plans = dict(kept.steered)
         self.update(subentries)
         self.ran = {plan: list(kept.ran.get(plan, ())) for plan in self.settings}
         self.outcomes = {plan: kept.outcomes[plan] for plan in self.settings if plan in kept.outcomes}
 
     def update(self, subentries: Iterable[ConfigSubentry]) -> None:
-        """Read new and changed plans. A window that has begun ends as it was planned."""
+        """Read new and changed plans. A window that has begun stays as it was planned."""
         plans = [subentry for subentry in subentries if subentry.subentry_type == SUBENTRY_PLAN]
         titles = {plan.subentry_id: plan.title for plan in plans}
         self._plans = {plan.subentry_id: self._with_current_form(plan) for plan in plans}
@@ -49,16 +50,17 @@ class Planner:
             try:
                 self.settings[plan_id] = plan.settings()
             except ValueError as error:
-                LOGGER.error("the plan %r can't be used, set it up again: %s", titles[plan_id], error)
+                LOGGER.error("the plan %r can't be used and must be set up again: %s", titles[plan_id], error)
 
     def plan(self, plan_id: str) -> SteeredPlan | None:
-        """Return the plan in force; None if it does not exist or can't be used."""
+        """Return the plan with this id, or None if there is no such plan with valid settings."""
         return self._plans[plan_id] if plan_id in self.settings else None
 
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
-        """Put these plans into force from `now` (UTC seconds) on. Raises ValueError before any of them changes.
+        """Use these plans from `now` (UTC seconds) on, in place of the plans with the same ids.
 
-        With `replan`, windows that have begun end now, and their span is planned again as if nothing had run in it.
+        Raises ValueError if any of the plans is not valid. If one plan is not valid, no plan changes. With `replan`,
+        windows that have begun end at `now`. The spans of these windows are planned again as if nothing had run.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans
@@ -70,11 +72,11 @@ class Planner:
                 self.ran[plan_id] = [window for window in ended if window]
 
     def forget(self) -> None:
-        """Forget all decisions, as if nothing had run."""
+        """Forget the decisions of all plans."""
         self.outcomes = {}
 
     def decide(self, timeline: Timeline, now: int) -> Mapping[str, Outcome]:
-        """Return every plan's window as of `now` (UTC seconds), or the reason why it has no window."""
+        """Return every plan's window as of `now` (UTC seconds), or the reason why the plan has no window."""
         self.outcomes = {plan: self._decide_one(plan, timeline, now) for plan in self.settings}
         self.ran = {plan: self._windows_run(plan, outcome, now) for plan, outcome in self.outcomes.items()}
         self._after = {
@@ -85,22 +87,22 @@ class Planner:
         return self.outcomes
 
     def windows(self, plan: str) -> list[Decision]:
-        """Return the windows that began in the last two weeks, and the windows ahead.
+        """Return the windows of the last two weeks and the windows ahead.
 
-        Only a plan by its price limit may have several windows ahead.
+        Only a plan of all hours below or above a price may have several windows ahead.
         """
         outcome, ran = self.outcomes.get(plan), self.ran.get(plan, [])
         ahead = [outcome] if isinstance(outcome, Decision) and not outcome.locked else []
         return [*ran, *ahead, *self._after.get(plan, ())]
 
     def status(self, plan: str, now: int) -> Status | None:
-        """Return the plan's status at `now` (UTC seconds); None if the plan can't be used."""
+        """Return the plan's status at `now` (UTC seconds); None if the plan has no valid settings."""
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         return status_of(settings, outcome, now) if settings and outcome else None
 
     @property
     def steered(self) -> Mapping[str, SteeredPlan]:
-        """The plans that were changed beside their forms, or are switched off."""
+        """The plans that are switched off or have changes beside their forms."""
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
@@ -111,7 +113,9 @@ class Planner:
             plan.settings()
         except ValueError as error:
             if plan.changes:
-                LOGGER.warning("changes of the plan %r no longer fit it and are dropped: %s", subentry.title, error)
+                LOGGER.warning(
+                    "the changes of the plan %r no longer fit its form and are dropped: %s", subentry.title, error
+                )
             return plan.without_changes()
         return plan
 
@@ -122,9 +126,10 @@ class Planner:
         return switched_off(timeline, now, last)
 
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        """Return the plan's windows that have begun. The newest may have more pieces than before.
+        """Return the plan's windows that have begun.
 
-        A window that began and was dropped within this second has not run.
+        The newest window may have more pieces than before. A window does not count as run if it was dropped in the
+        second in which it began.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

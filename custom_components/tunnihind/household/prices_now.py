@@ -1,4 +1,4 @@
-"""A household's prices, made from the server's answer, as of one quarter of an hour."""
+"""Computes the household's prices for the present quarter of an hour from the server's answer."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,19 +17,20 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whole, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
-# A shorter outlook says little. The hours after it are in the list of prices.
+# An average over a shorter outlook would be of little use.
 OUTLOOK_S: Final = 24 * HOUR_S
-# Today, tomorrow and seven days of forecast, which end an hour after midnight. Autumn adds an hour. The quarters take
-# 77 kB.
+# The list covers today, tomorrow and seven days of forecast. The forecast ends an hour after midnight. The clock change
+# in autumn adds another hour. With prices by the quarter, the list takes 77 kB.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 
 
 class Timelines:
-    """A household's prices, made again only when the answer or a contract has changed.
+    """A household's prices as timelines.
 
-    `paid` has the periods by which the household is billed. `levels` has the periods whose prices are compared with the
-    day's prices. `sold` has the prices that the household gets; it is empty if the household sells nothing.
+    The timelines are computed again only when the answer or a contract has changed. `paid` has the periods by which the
+    household is billed. `levels` has the periods that are compared for level, rank and cheap hours. `sold` has the
+    selling prices. If the household sells nothing, `sold` is empty.
     """
 
     def __init__(self) -> None:
@@ -37,7 +38,7 @@ class Timelines:
         self._priced_from: tuple[ForecastAnswer, Tariff, Billing, SellingContract | None] | None = None
 
     def update(self, answer: ForecastAnswer, tariff: Tariff, billing: Billing, selling: SellingContract | None) -> None:
-        """Make the prices from the answer and these contracts."""
+        """Compute the timelines from the answer and the contracts."""
         priced = answer, tariff, billing, selling
         if priced == self._priced_from:
             return
@@ -52,7 +53,7 @@ class Timelines:
 
 
 def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> Timeline:
-    """Return the prices that the household pays or gets. A settled price replaces its forecast."""
+    """Return the prices that the household pays or gets. A settled price replaces the forecast for its period."""
 
     def period(start: int) -> Period:
         end = start + answer.step_s
@@ -68,7 +69,7 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 
 @dataclass(frozen=True)
 class DayPrices:
-    """One whole day's published prices, EUR/kWh. If several are equally cheap, the first counts."""
+    """The published prices of one whole day, EUR/kWh. Among periods with equal prices, the first counts."""
 
     average: float
     lowest: Period
@@ -77,14 +78,14 @@ class DayPrices:
 
 @dataclass(frozen=True)
 class PricesNow:
-    """The prices as of `now` (UTC seconds), and the outcomes of the plans, by subentry.
+    """A household's prices and plans as of `now` (UTC seconds).
 
-    `timeline` has the periods by which the household is billed. `levels` has the periods whose prices are compared with
-    the day's prices. They are the periods of `timeline`, or whole hours, so that devices don't switch every quarter of
-    an hour. `unknown_parts` are the parts of the price for which the table has no rate today. For these parts, the
-    prices use the last known rate. The average price ahead covers `hours_ahead` hours from the current period on.
-    `scale` has the market prices, EUR/MWh, that separate the colours from cheap to expensive. Prices at which a
-    household sells have the same type.
+    `timeline` has the periods by which the household is billed. `levels` has the periods that are compared for rank,
+    level and cheap hours. If the household chose levels by the hour, `levels` has whole hours. Levels by the hour keep
+    devices from switching every quarter of an hour. `outcomes` has the decisions about the plans, by the plan's id.
+    `unknown_parts` are the parts of the price for which the table has no rate today. For unknown parts, the prices use
+    the last known rate. `hours_ahead` is the number of hours in the average price ahead. `scale` has the market prices
+    (EUR/MWh) that separate the colours from cheap to expensive. Selling prices use this class too.
     """
 
     now: int
@@ -104,14 +105,14 @@ class PricesNow:
 
     @cached_property
     def next(self) -> Period | None:
-        """The period after the current one."""
+        """The period after the current period."""
         return self.timeline.at(self.now + self.timeline.step_s)
 
     @cached_property
     def negative_until(self) -> int | None:
-        """The end of the present run of negative prices, UTC seconds. Forecasts count by their median.
+        """The end of the present run of negative prices, UTC seconds.
 
-        None if the current price is not negative.
+        For predicted periods, the median counts. If the current price is not negative, the result is None.
         """
         until = None
         period = self.current
@@ -122,7 +123,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The periods of `hours_ahead` hours from the current period on; empty while a price is missing."""
+        """The periods of `hours_ahead` hours from the current period on. If a price is missing, the result is empty."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -135,34 +136,34 @@ class PricesNow:
 
     @cached_property
     def tomorrow(self) -> Day:
-        """The Tallinn day after the current one."""
+        """The Tallinn day after today."""
         return day_at(self.now, days_later=1)
 
     @cached_property
     def today_prices(self) -> DayPrices | None:
-        """Today's published prices, once all are known."""
+        """Today's published prices; None if some are missing."""
         return self._published(self.today)
 
     @cached_property
     def tomorrow_prices(self) -> DayPrices | None:
-        """Tomorrow's published prices, once all are known."""
+        """Tomorrow's published prices; None if some are missing."""
         return self._published(self.tomorrow)
 
     @property
     def rank(self) -> int | None:
-        """The rank of the current hour, or quarter, among today's periods; 1 is the cheapest."""
+        """The rank of the current period among today's periods; 1 is the cheapest."""
         period = self.levels.at(self.now)
         return rank(period, self._today_whole) if period and self._today_whole else None
 
     @property
     def level(self) -> Level | None:
-        """The level of the current hour, or quarter: its fifth of today's prices."""
+        """The level of the current period among today's prices."""
         period = self.levels.at(self.now)
         return level(period, self._today_whole) if period and self._today_whole else None
 
     @property
     def is_cheap(self) -> bool | None:
-        """Whether the current hour, or quarter, is among today's cheap ones."""
+        """Return whether the current period is among today's cheap hours. If a price is missing, return None."""
         period = self.levels.at(self.now)
         if period is None or not self._today_whole:
             return None
@@ -170,12 +171,12 @@ class PricesNow:
 
     @cached_property
     def predicted(self) -> Sequence[Period]:
-        """The periods that are not published yet, from the current one on."""
+        """The current and later periods without a published price."""
         return tuple(period for period in self.timeline.periods if not period.settled and period.end > self.now)
 
     @cached_property
     def outlook(self) -> Sequence[Period]:
-        """The first 24 hours that are not published yet, or fewer if the server sends fewer."""
+        """The first 24 hours without a published price. If the server sends fewer hours, the outlook is shorter."""
         if not self.predicted:
             return ()
         begins = self.predicted[0].start
@@ -183,7 +184,7 @@ class PricesNow:
 
     @cached_property
     def outlook_band(self) -> Band | None:
-        """Percentiles of the outlook's average price, EUR/kWh."""
+        """The percentiles of the outlook's average price, EUR/kWh."""
         return Band(*average_band(self.outlook)) if self.outlook else None
 
     @cached_property
@@ -193,7 +194,7 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All known periods since the midnight before the newest answer. They change only with an answer."""
+        """All known periods since the midnight before the newest answer. The list changes only with a new answer."""
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 
@@ -213,34 +214,40 @@ class PricesNow:
 
     @cached_property
     def _today_whole(self) -> Sequence[Period]:
-        """Today's periods to compare, published or predicted; empty while a period is missing."""
+        """Today's published and predicted periods in `levels`. If a period is missing, the result is empty."""
         periods = self.levels.between(self.today.start, self.today.end)
         return periods if is_whole(self.today, periods) else ()
 
 
-# Prices in the formats of other programs, EUR/kWh as the household pays them.
+# The functions below return household prices in EUR/kWh, in the formats of other programs.
 
 
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the list that Nord Pool's integrations, evcc and Predbat read. A forecast period has its median."""
+    """Return the list that Nord Pool's integrations, evcc and Predbat read.
+
+    The price of a forecast period is its median.
+    """
     return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
 
 
 def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the list that HAEO reads. Each price is valid from its time until the next price's time."""
+    """Return the list that HAEO reads. Each price is valid until the time of the next price."""
     return [{"time": local(period.start).isoformat(), "value": period.price} for period in periods]
 
 
 def mapping(periods: Iterable[Period]) -> dict[str, float]:
-    """Return the mapping that EMHASS reads: prices by their start.
+    """Return the mapping that EMHASS reads. The keys are the starts of periods, and the values are prices.
 
-    The start is in UTC, because EMHASS can't mix two offsets.
+    The starts are in UTC, because EMHASS can't read two different offsets from UTC.
     """
     return {datetime.fromtimestamp(period.start, UTC).isoformat(): period.price for period in periods}
 
 
 def bands(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return forecast periods with all percentiles. Planners that know no percentiles read `time` and `value`."""
+    """Return forecast periods with all percentiles.
+
+    Planners without support for percentiles can read `time` and `value`.
+    """
     return [
         {
             **(bounds := iso_bounds(period.start, period.end)),

@@ -1,4 +1,4 @@
-"""Finds problems with the prices, from the ages of the server's answers."""
+"""Finds problems with the server, its prices and its forecast."""
 
 from collections.abc import Iterator
 from datetime import time
@@ -11,22 +11,22 @@ from .prices_now import PricesNow
 
 MINUTE_S: Final = 60
 
-# One or two lost polls don't count as a problem.
+# One or two lost polls are not a problem.
 UNREACHABLE_S: Final = 15 * MINUTE_S
 # A reboot of the server or the router needs no repair notice.
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
-# The market publishes prices at about 14:00 local time. Its rules allow an hour and a half more.
+# The market publishes prices at about 14:00 local time. The market's rules allow a delay until 15:30.
 PUBLISHED_BY: Final = time(15, 30)
-# The server makes a forecast every hour, and also calls its data stale after this time.
+# The server makes a forecast every hour. After this time, the server calls its own data stale too.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
-# With a smaller error of the clock, the shown hour is the right hour or a neighbour of it.
+# With a smaller error of the clock, the shown hour is at most one hour wrong.
 CLOCK_OFF_S: Final = HOUR_S
 
 
 def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
     """Return the present problems.
 
-    The age of prices and forecast counts only while the entry's own server answers.
+    Late prices and stale forecasts count only while the entry's own server answers.
     """
     if contact.silence_s(prices.now) >= UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
@@ -64,14 +64,14 @@ def _published_day(prices: PricesNow) -> Day:
 
 
 def _forecast_is_missing(prices: PricesNow) -> bool:
-    """Return whether no forecast reaches past now.
+    """Return whether there is no forecast for a later period.
 
-    Hours that have begun don't count, because they keep older forecasts.
+    Periods that have begun don't count, because they keep older forecasts.
     """
     return max(prices.answer.forecast, default=prices.now) <= prices.now
 
 
 def _forecast_is_stale(prices: PricesNow, clock_ahead_s: int) -> bool:
-    """Return whether the forecast is too old by the server's own clock. Without a forecast, return False."""
+    """Return whether the forecast is too old by the server's clock. Without a forecast, return False."""
     made_at = prices.answer.made_at
     return made_at is not None and prices.now + clock_ahead_s - made_at > FORECAST_LIFE_S

@@ -1,1 +1,1 @@
-"""The cost and the saving of the windows that ran, by settled prices."""
+"""The cost and the saving of windows that ran, by settled prices."""

@@ -16,20 +16,23 @@ from ..prices.timeline import HOUR_S, Timeline
 from .run import StartedWindow, Total, amounts_by_day, begun
 from .settled_prices import SettledPrices
 
-# A corrected price or a late reading still counts for this long after a window's end.
+# Corrected prices and late readings count for this long after a window's end.
 _CORRECTED_S: Final = 48 * HOUR_S
-# A clock that is set back by less than this may be wrong only for a moment. A small computer without a battery for its
-# clock starts with the last time that it stored, until it gets the right time from the network.
+# A clock that is set back by a shorter time may soon be right again. A small computer may have no battery for its
+# clock. Such a computer starts with an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
-# A window is closed this long after its end, even if some of its prices are still missing.
+# A window is closed this long after its end, even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
-# How many days are kept one by one: a month and the month before it.
+# The days with separate sums cover this month and the month before.
 _DAYS_KEPT: Final = 62
 
 
 @dataclass(frozen=True, slots=True)
 class LastWindow:
-    """The newest window that is over, with its amounts and its expected savings. Instants are UTC seconds."""
+    """The newest finished window, with its amounts and its expected savings.
+
+    `start` and `end` are UTC seconds.
+    """
 
     start: int
     end: int
@@ -40,9 +43,10 @@ class LastWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The open span: the earliest time at which its window may run, and the saving then expected from waiting.
+    """The open span of a plan.
 
-    `asked_s` is the duration that was asked for. When it changes, the expected saving is worked out again.
+    `at_once` is the earliest time at which the span's window may start, in UTC seconds. `expected` is the expected
+    saving from waiting. `asked_s` is the duration, in seconds, for which `expected` was computed.
     """
 
     span: Span
@@ -52,9 +56,10 @@ class _Opened:
 
 
 class Account:
-    """One plan's windows: the last two days' windows one by one, older windows as sums by day, and the sum of the rest.
+    """The amounts of one plan's windows.
 
-    `since` is when the account was opened, UTC seconds.
+    Recent windows are kept one by one. Older windows are kept as sums by day. The oldest days are kept as one sum.
+    `since` is the time when the account was opened, in UTC seconds.
     """
 
     def __init__(self, since: int) -> None:
@@ -77,14 +82,17 @@ class Account:
         return sum((total for part in parts for total in part.values()), start=self._before)
 
     def total_of(self, days: Iterable[date]) -> Total:
-        """Return the sum of these days. The days have to be in this month or the month before."""
+        """Return the sum of all windows on these days.
+
+        Each day must be in this month or the month before.
+        """
         wanted = set(days)
         parts = [self._days, *(found for _, found in self._worked_out.values())]
         return sum((part[day] for part in parts for day in wanted & part.keys()), start=Total())
 
     @property
     def last_window(self) -> LastWindow | None:
-        """The newest window that is over and whose prices are known."""
+        """The newest finished window with known prices."""
         for run in reversed(self._runs):
             total = sum(self._days_of(run).values(), start=Total())
             if run.end <= self._now and total.even.kwh:
@@ -93,17 +101,17 @@ class Account:
 
     @property
     def prices_needed_since(self) -> int | None:
-        """The start of the prices that have to be kept, UTC seconds; None if no prices are needed."""
+        """The earliest time whose price is still needed, UTC seconds; None if no price is needed."""
         opened = [self._opened.at_once] if self._opened else []
         return min([*opened, *(run.prices_needed[0] for run in self._runs)], default=None)
 
     def update(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, prices: SettledPrices, now: int
     ) -> None:
-        """Follow the plan's decision as of `now`, UTC seconds, and bring the amounts up to date."""
+        """Bring the account up to date with the plan's decision as of `now` (UTC seconds)."""
         if self._ran_until - now > _CLOCK_IN_DOUBT_S:
             self._ran_until = 0
-        # A window that ran stays when the clock is set back. Counting goes on when the clock reaches its end again.
+        # If the clock is set back, counting pauses until the clock reaches `_ran_until` again.
         seen = self._now = max(now, self._ran_until)
         self._follow(settings, outcome, timeline, seen, is_set_back=now < seen)
         if self._runs:
@@ -112,7 +120,10 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the slices that were over at `until` (UTC seconds) and have no reading yet, by meter."""
+        """Return the unread parts of windows, by meter.
+
+        A part of a window is unread if it ended by `until` (UTC seconds) and has no reading.
+        """
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
             if run.meter and (slices := run.unread(until)):
@@ -120,7 +131,7 @@ class Account:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
-        """Add a meter's readings, kWh by slice."""
+        """Add a meter's readings: the kWh of each part of a window."""
         self._runs = [
             replace(
                 run,
@@ -132,7 +143,10 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the starts of hours before `now` (UTC seconds) whose prices finished windows still need."""
+        """Return the start of each hour for which a finished window lacks a price.
+
+        Only hours before `now` (UTC seconds) count.
+        """
         return {
             hour
             for run in self._runs
@@ -156,7 +170,7 @@ class Account:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Rebuild the account from the result of `as_dict`, even if it was stored as JSON.
+        """Rebuild an account from the result of `as_dict`.
 
         Raises LookupError, TypeError, AttributeError or ValueError.
         """
@@ -174,7 +188,7 @@ class Account:
     def _follow(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
     ) -> None:
-        """Add a window that has begun, or update it if it was added before."""
+        """Add a window that has begun. If the window was added earlier, update it."""
         window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         self._end_dropped(window, now)
         is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
@@ -208,12 +222,15 @@ class Account:
             )
 
     def _note_ran_until(self, instant: int) -> None:
-        """Note the time until which a window has run. A new window in the same span can't start before that time."""
+        """Record that a window ran until `instant`. A new window in the same span can't start before `instant`."""
         if self._ready_since is not None:
             self._ready_since = max(self._ready_since, instant)
 
     def _end_dropped(self, window: Decision | None, now: int) -> None:
-        """End windows that the plan no longer has, because it was planned again or the clock was set back."""
+        """End windows that the plan no longer has.
+
+        Planning again or setting the clock back may remove a running window from its plan.
+        """
         ahead = [run for run in self._runs if run.end > now and (window is None or run.start != window.start)]
         if ahead:
             kept = [run.until(now) if run in ahead else run for run in self._runs]
@@ -221,7 +238,10 @@ class Account:
             self._ready_since, self._opened = now, None
 
     def _open(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
-        """Return the open span, with the saving expected when it was first seen or when its duration last changed."""
+        """Return the open span with its expected saving.
+
+        The saving is computed for a new span, and again when the plan's duration changes.
+        """
         opened = self._opened
         if opened is None or (opened.span, opened.asked_s) != (decision.span, decision.asked_s):
             at_once = first_quarter(max(decision.span.opens, ready_since))
@@ -230,7 +250,7 @@ class Account:
         return opened
 
     def _work_out(self, prices: SettledPrices, now: int) -> None:
-        """Work out again each window that ran further, or whose prices or readings have changed."""
+        """Compute the amounts of each window whose running time, prices or readings have changed."""
         known = self._worked_out
         self._worked_out = {}
         for run in self._runs:
@@ -241,7 +261,7 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """Add final windows to the sums of their days, and the oldest days to the sum of the rest."""
+        """Add final windows to the sums of their days. Add the oldest days to the sum of all earlier days."""
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)

@@ -1,11 +1,11 @@
-"""Completes the ledger: reads meters in the recorder, and asks the server for missing prices.
+"""Completes the ledger with meter readings from the recorder and missing prices from the server.
 
-Meters are read when the recorder has written its five-minute statistics, some seconds after each five minutes. So a
-window's energy is complete shortly after its end.
+The recorder writes statistics some seconds after each five minutes. The meters are read as soon as new statistics are
+written. So a window's energy is complete shortly after the window's end.
 
-These statistics are used because the recorder has already done the hard part. It goes on counting when a meter is reset
-or starts again at zero, converts units, weights a power by its duration, and continues after a restart. It keeps these
-statistics for days. Users may exclude the states themselves from the recorder, and hourly statistics are too coarse for
+In its five-minute statistics, the recorder has already handled meter resets, units and restarts. The recorder has also
+averaged power over time. The recorder keeps five-minute statistics for days. The states of a meter are not used,
+because users may exclude them from the recorder. Hourly statistics are not used, because they are too coarse for
 windows of quarters.
 """
 
@@ -29,17 +29,22 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-# Gaps in a power up to this length, after a restart or a lost connection, get the mean of their two neighbours.
+# A gap in the readings of a power meter gets the mean of its two neighbours. Restarts and lost connections cause gaps
+# up to this length.
 _LONGEST_HOLE_S: Final = HOUR_S
-# No home's connection allows so much energy. A higher reading means that the meter was replaced.
+# No home's connection allows more power. If a reading is higher, the meter was replaced.
 _MOST_KW: Final = 100.0
-# How long a meter may be silent around a window. The energy that it counted meanwhile is spread evenly.
+# The longest accepted time between a window and the nearest reading. Energy from a time without readings is spread
+# evenly.
 _SILENT_S: Final = 24 * HOUR_S
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The energy that a meter counted in [start, end), UTC seconds: kWh, evenly spread."""
+    """The energy in kWh that a meter counted in [start, end), UTC seconds.
+
+    The energy is spread evenly over the time.
+    """
 
     start: int
     end: int
@@ -47,16 +52,16 @@ class Stretch:
 
     @property
     def is_plausible(self) -> bool:
-        """Whether a device of a home may have used so much."""
+        """Return whether a device of a home can use so much energy."""
         return self.kwh <= _MOST_KW * (self.end - self.start) / HOUR_S
 
 
 def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
-    """Return the energy that a counter counted between its readings.
+    """Return the energy that a meter counted between its readings.
 
-    `sums` are kWh at the end of each five minutes, by their start. After a gap, the next row has the energy since the
-    row before the gap. The first row only sets the start of counting. A sum may fall because of a meter's noise or its
-    owner's correction; that counts as no energy.
+    `sums` maps the start of each five minutes to the meter's kWh at their end. A stretch over a gap has all energy
+    since the reading before the gap. The first reading only sets the start of counting. A stretch in which the sum
+    falls has no energy. Noise or a correction by the meter's owner may make a sum fall.
     """
     rows = sorted(sums.items())
     stretches = (
@@ -67,9 +72,10 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
 
 
 def of_power(means: Mapping[int, float]) -> list[Stretch]:
-    """Return the energy that a device used. `means` is its mean power, kW, by the start of each five minutes.
+    """Return the energy that a device used.
 
-    Power that the device feeds back does not count.
+    `means` maps the start of each five minutes to the device's mean power in kW. Energy that the device feeds back does
+    not count.
     """
     measured = [
         Stretch(start, start + FIVE_MIN_S, max(kilowatts, 0.0) * FIVE_MIN_S / HOUR_S)
@@ -85,9 +91,9 @@ def of_power(means: Mapping[int, float]) -> list[Stretch]:
 
 
 def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
-    """Return the energy, kWh, of the slices that the stretches fully cover.
+    """Return the kWh of each slice that the stretches cover completely.
 
-    The stretches have to be in the order of time without overlaps.
+    The stretches must be in the order of time, without overlaps.
     """
     found: dict[Piece, float] = {}
     ends = [stretch.end for stretch in stretches]
@@ -105,9 +111,10 @@ def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Pie
 
 
 class Completion:
-    """Looks in the background for missing readings and prices, and calls `on_found` if it found any.
+    """Adds missing readings and prices to the ledger in the background.
 
-    `ledger` returns the ledger to complete, `paid_prices` the prices that the household pays by today's contract.
+    After each addition, `on_found` is called. `ledger` returns the ledger to complete. `paid_prices` returns the
+    household's past prices by today's contract.
     """
 
     def __init__(
@@ -132,7 +139,10 @@ class Completion:
 
     @callback
     def async_look(self, now: int) -> None:
-        """Look for missing readings and prices as of `now`, UTC seconds, once in each quarter of an hour."""
+        """Look for missing readings and prices as of `now` (UTC seconds).
+
+        In each quarter of an hour, only the first call has an effect.
+        """
         if now // QUARTER_S == self._last_quarter:
             return
         self._last_quarter = now // QUARTER_S
@@ -148,10 +158,7 @@ class Completion:
 
     @callback
     def _async_start(self, now: int) -> None:
-        """Start looking, unless an earlier look still waits for the recorder or the server.
-
-        Then the next look finds the rest.
-        """
+        """Start a search in the background. If an earlier search is still running, do nothing."""
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(
                 self._hass, self._async_complete(now), f"{self._entry.title} past windows"
@@ -166,7 +173,7 @@ class Completion:
             self._on_found()
 
     async def _async_read_meters(self, now: int) -> bool:
-        """Read every meter with missing readings, and return whether any readings came."""
+        """Read each meter with missing readings. Return whether any readings were found."""
         if not records(self._hass):
             return False
         ledger, came, ahead_s = self._ledger(), False, self._clock.ahead_s
@@ -181,7 +188,7 @@ class Completion:
         return came
 
     async def _async_fetch_prices(self, now: int) -> bool:
-        """Ask the server for prices that the newest answer no longer has, and return whether any came."""
+        """Ask the server for prices that its newest answer no longer has. Return whether any prices were found."""
         ledger = self._ledger()
         hours = ledger.missing_hours(now)
         if not hours:

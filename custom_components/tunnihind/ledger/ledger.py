@@ -1,4 +1,4 @@
-"""The accounts of all plans of one config entry, and the prices that they use."""
+"""All accounts of one config entry, with their settled prices."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final, Self
@@ -11,25 +11,29 @@ from ..storage import part_of, parts_of_plans
 from .account import Account
 from .settled_prices import SettledPrices
 
-# Longer than the longest span of a plan, because the price of its first hour may be needed after its window.
+# Prices are kept longer than the longest span of a plan lasts. After a window, the price of the span's first hour may
+# still be needed.
 _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 
 class Ledger:
-    """The cost and the saving of every plan's windows. Only `update` and the two `note_` methods change amounts."""
+    """The cost and the saving of every plan's windows."""
 
     def __init__(self, accounts: Mapping[str, Account] | None = None, prices: SettledPrices | None = None) -> None:
         self._accounts: dict[str, Account] = dict(accounts or {})
         self._prices = prices or SettledPrices()
 
     def account(self, plan: str) -> Account | None:
-        """Return a plan's account."""
+        """Return the account of a plan, or None if the plan has no account."""
         return self._accounts.get(plan)
 
     def update(
         self, settings: Mapping[str, PlanSettings], outcomes: Mapping[str, Outcome], timeline: Timeline, now: int
     ) -> None:
-        """Follow the plans' decisions as of `now` (UTC seconds); `timeline` has the household's prices."""
+        """Bring all accounts up to date with the plans' decisions as of `now` (UTC seconds).
+
+        `timeline` has the household's prices.
+        """
         self._prices.note(timeline)
         for plan, outcome in outcomes.items():
             account = self._accounts.setdefault(plan, Account(now))
@@ -38,20 +42,26 @@ class Ledger:
         self._prices.forget_before(min([now - _PRICES_KEPT_S, *needed]))
 
     def keep_only(self, plans: Collection[str]) -> None:
-        """Forget the accounts of plans that were deleted."""
+        """Forget the accounts of all plans that are not in `plans`."""
         self._accounts = {plan: account for plan, account in self._accounts.items() if plan in plans}
 
     def forget(self) -> None:
-        """Forget everything, as if nothing had run."""
+        """Forget all accounts and all prices."""
         self._accounts = {}
         self.forget_prices()
 
     def forget_prices(self) -> None:
-        """Forget the prices of an earlier server. The new server's prices also count for windows of past days."""
+        """Forget the prices of an earlier server.
+
+        The prices of the new server also apply to windows of past days.
+        """
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return the parts of windows that were over at `until` (UTC seconds) and have no reading yet, by meter."""
+        """Return the unread parts of windows, by meter.
+
+        A part of a window is unread if it ended by `until` (UTC seconds) and has no reading.
+        """
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
             for meter, slices in account.unread(until).items():
@@ -59,18 +69,24 @@ class Ledger:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
-        """Add a meter's readings, kWh by part of a window."""
+        """Add a meter's readings: the kWh of each part of a window."""
         for account in self._accounts.values():
             account.note_readings(meter, readings)
 
     def missing_hours(self, now: int) -> list[int]:
-        """Return the starts of hours before `now` (UTC seconds) whose settled prices finished windows still need."""
+        """Return the start of each hour for which a finished window lacks a price.
+
+        Only hours before `now` (UTC seconds) count.
+        """
         return sorted(
             {hour for account in self._accounts.values() for hour in account.missing_hours(self._prices, now)}
         )
 
     def note_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
-        """Add settled prices of past hours, EUR/kWh as the household paid them, each by its four quarters."""
+        """Add settled prices of past hours in EUR/kWh, as the household paid them.
+
+        Each hour has the prices of its four quarters.
+        """
         self._prices.note_hours(hours)
 
     def as_dict(self) -> dict[str, Any]:
@@ -82,9 +98,6 @@ class Ledger:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Rebuild the ledger from the result of `as_dict`, even if it was stored as JSON.
-
-        A part that can't be read starts empty.
-        """
+        """Rebuild a ledger from the result of `as_dict`. If a part can't be read, it starts empty."""
         accounts = parts_of_plans(kept, "plans", Account.from_dict)
         return cls(accounts, part_of(kept, "prices", SettledPrices.from_dict))

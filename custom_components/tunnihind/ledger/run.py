@@ -1,4 +1,4 @@
-"""One window that ran: its time, its energy, its expected saving, and its amounts."""
+"""A window that ran, with its time, energy, savings and amounts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
@@ -13,7 +13,7 @@ from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, QUARTER_S
 from .settled_prices import SettledPrices
 
-# A milliwatt-hour, or a ten-thousandth of a cent.
+# Amounts are rounded to a milliwatt-hour or a ten-thousandth of a cent.
 _DECIMALS: Final = 6
 _FIGURES: Final = 4
 _KWH_DECIMALS: Final = 6
@@ -21,10 +21,10 @@ _KWH_DECIMALS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """An amount of energy, kWh, with its cost and savings, EUR.
+    """An amount of energy in kWh, with its cost and savings in EUR.
 
-    `saved` is the saving against starting at once. `below_mean` is the saving against the mean price of the day. Both
-    are negative if the energy cost more.
+    `saved` is the saving against starting at once. `below_mean` is the saving against the mean price of the day. A
+    negative saving is a loss.
     """
 
     kwh: float = 0.0
@@ -37,7 +37,7 @@ class Amounts:
 
     @property
     def per_kwh(self) -> Amounts | None:
-        """The amounts per kWh; None without energy."""
+        """The amounts for each kWh; None if there is no energy."""
         if not self.kwh:
             return None
         return Amounts(1.0, self.cost / self.kwh, self.saved / self.kwh, self.below_mean / self.kwh)
@@ -48,10 +48,11 @@ NOTHING: Final = Amounts()
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The time that windows ran, and the energy used in it.
+    """The amounts of windows that ran.
 
-    `even` has the amounts for a device of 1 kW, so that its kWh equal hours. It needs no readings. `used` has the
-    amounts of the device's own energy, which is not known for `unread_h` hours.
+    `even` has the amounts for a device of 1 kW, so that its kWh equal hours. `even` needs no meter readings. `used` has
+    the amounts for the energy of the plan's own device. `unread_h` is the number of hours for which the device's own
+    energy is unknown.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -68,9 +69,9 @@ class Total:
 
     @classmethod
     def from_list(cls, kept: Sequence[Any]) -> Self:
-        """Rebuild the total from the result of `as_list`.
+        """Rebuild a total from the result of `as_list`.
 
-        Raises ValueError or TypeError if `kept` is not such a list.
+        Raises ValueError or TypeError if `kept` has the wrong form.
         """
         *figures, unread_h = (float(figure) for figure in kept)
         if len(figures) != 2 * _FIGURES:
@@ -82,17 +83,16 @@ class Total:
 class StartedWindow:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
-    `window` is the time that the plan decided on. `pieces` are the parts of this time that have begun to run, in the
-    order of time. A piece that Home Assistant missed from start to end is left out. A piece that began while Home
-    Assistant was down counts from its return.
+    `window` is the time that the plan decided on. `pieces` are the pieces of the window that have begun, in the order
+    of time. If Home Assistant was down for a whole piece, this piece is left out. If a piece began while Home Assistant
+    was down, the piece counts from the restart on.
 
-    `at_once` is the earliest time at which the window could have begun. It is the first quarter of an hour at which its
-    span was open, and the plan was made and switched on. `expected` is the saving that the plan then expected from
-    waiting. `expected_at_start` is the saving that it expected when the window began. Both are in EUR/kWh, None if
-    unknown.
+    `at_once` is the earliest time at which the window could have begun. At `at_once`, the span was open and the plan
+    was switched on. `expected` is the saving that was first expected from waiting. `expected_at_start` is the saving
+    that was expected when the window began. An unknown saving is None.
 
-    Its energy comes from the `readings` of `meter`, kWh by slice. Without a meter, the device is assumed to use
-    `power_kw`, until it has `energy_kwh` if that is given.
+    `readings` has the kWh that `meter` measured in each part of a piece. Without a meter, the device is assumed to use
+    `power_kw`. If `energy_kwh` is given, the device is assumed to stop after this energy.
     """
 
     window: Piece
@@ -119,15 +119,16 @@ class StartedWindow:
     def prices_needed(self) -> Piece:
         """The time whose prices must be settled.
 
-        It begins with the window's first day, or at `at_once` if that is earlier. It ends with the window's last day.
+        The time begins with the window's first day, or at `at_once`, whichever is earlier. The time ends with the
+        window's last day.
         """
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
-        """Return the run after the plan has decided these pieces, as of `now` (UTC seconds).
+        """Return the window with newly decided pieces, as of `now` (UTC seconds).
 
-        `energy_kwh` is the present need. If this is higher than at the start, it replaces the need at the start. A
-        lower need only shows that part of the energy has been used.
+        `energy_kwh` is the energy that the device needs at `now`. A higher need than at the start replaces the need at
+        the start. A lower need only shows that the device has already used some energy.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -136,20 +137,23 @@ class StartedWindow:
         return replace(self, window=window, pieces=begun(decided, now, self.pieces), energy_kwh=needed)
 
     def until(self, instant: int) -> StartedWindow | None:
-        """Return the part of the run before `instant` (UTC seconds), if any."""
+        """Return the part of the window before `instant` (UTC seconds), or None if there is no such part."""
         pieces = tuple((start, min(end, instant)) for start, end in self.pieces if start < instant)
         return replace(self, window=(self.start, min(self.end, instant)), pieces=pieces) if pieces else None
 
     def slices(self, until: int) -> list[Piece]:
-        """Return the parts that were over at `until` (UTC seconds), split at the quarters of an hour."""
+        """Return the parts of pieces that ended by `until` (UTC seconds).
+
+        The pieces are split at the quarters of an hour.
+        """
         return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
 
     def unread(self, until: int) -> list[Piece]:
-        """Return the slices that were over at `until` (UTC seconds) and have no reading of the meter yet."""
+        """Return the parts from `slices(until)` that have no meter reading."""
         return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
 
     def energy(self, until: int) -> Mapping[Piece, float]:
-        """Return the known energy, kWh, of the slices that were over at `until`."""
+        """Return the known kWh of each part from `slices(until)`."""
         if self.meter:
             return self.readings
         if self.power_kw is None:
@@ -164,14 +168,14 @@ class StartedWindow:
         return used
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the run in a form that JSON can store."""
+        """Return the window in a form that JSON can store."""
         kept = asdict(self)
         kept["readings"] = [[start, end, round(kwh, _KWH_DECIMALS)] for (start, end), kwh in self.readings.items()]
         return {name: value for name, value in kept.items() if value is not None}
 
     @staticmethod
     def from_dict(kept: Mapping[str, Any]) -> StartedWindow:
-        """Rebuild the window from the result of `as_dict`, even if stored as JSON.
+        """Rebuild a window from the result of `as_dict`.
 
         Raises LookupError, TypeError or ValueError.
         """
@@ -183,9 +187,10 @@ _DECODER: Final = BasicDecoder(StartedWindow)
 
 
 def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
-    """Return the decided pieces that have begun: the pieces that had begun `before`, and the piece that runs at `now`.
+    """Return the decided pieces that have begun by `now` (UTC seconds).
 
-    A piece that had begun and is no longer decided ends now.
+    `before` has the pieces that had already begun. If a piece in `before` is no longer in `decided`, the piece ends at
+    `now`.
     """
     pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in(start, decided)]
     for start, end in decided:
@@ -196,11 +201,10 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 
 
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
-    """Return the amounts of the run's slices that were over at `until` (UTC seconds), by day.
+    """Return the window's amounts by day, up to `until` (UTC seconds).
 
-    If started at once, the device would have used the same energy in the same order without a pause. So the comparison
-    shifts each minute's energy to the earlier time, and charges it at the price of that time. A slice is left out until
-    all prices that it needs are settled.
+    If started at once, the device is assumed to use the same energy without pauses. So the saving compares each part of
+    the window with an earlier time of the same length. A part counts only if all its prices are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

@@ -1,4 +1,7 @@
-"""The settled prices of the last days, as the household pays them. They are kept longer than the server sends them."""
+"""The settled prices of the last days, as the household pays them.
+
+The prices are kept after the server has stopped sending them.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
@@ -7,11 +10,10 @@ from ..prices.timeline import HOUR_S, QUARTER_S, Timeline
 
 
 class SettledPrices:
-    """Prices in EUR/kWh by the quarter of an hour.
+    """Settled prices in EUR/kWh, by the start of each quarter of an hour.
 
-    With billing by the hour, all four quarters of an hour cost the same.
-
-    `version` changes whenever a price comes or is corrected.
+    If billing is by the hour, all four quarters of an hour cost the same. `version` changes whenever a price is added
+    or corrected.
     """
 
     def __init__(self, prices: Mapping[int, float] | None = None) -> None:
@@ -20,7 +22,7 @@ class SettledPrices:
         self.version = 0
 
     def note(self, timeline: Timeline) -> None:
-        """Add the settled prices. A corrected price replaces the old one."""
+        """Add the settled prices of a timeline. A corrected price replaces the old price."""
         if timeline is self._seen:
             return
         self._seen = timeline
@@ -32,7 +34,7 @@ class SettledPrices:
         )
 
     def note_hours(self, hours: Mapping[int, tuple[float, ...]]) -> None:
-        """Add the prices of hours, each given by its four quarters."""
+        """Add the prices of hours, by the start of the hour. Each hour has the prices of its four quarters."""
         self._put(
             (hour + index * QUARTER_S, price)
             for hour, quarters in hours.items()
@@ -40,7 +42,7 @@ class SettledPrices:
         )
 
     def mean(self, start: int, end: int) -> float | None:
-        """Return the mean price in [start, end), UTC seconds, weighted by time; None if a part is not known."""
+        """Return the time-weighted mean price in [start, end), UTC seconds. If a price is missing, return None."""
         total = 0.0
         for quarter in range(start - start % QUARTER_S, end, QUARTER_S):
             price = self._prices.get(quarter)
@@ -50,7 +52,7 @@ class SettledPrices:
         return total / (end - start)
 
     def missing_hours(self, start: int, end: int) -> set[int]:
-        """Return the starts of the hours that overlap [start, end) and are not fully known."""
+        """Return the start of each hour in [start, end) that lacks a price."""
         return {
             quarter - quarter % HOUR_S
             for quarter in range(start - start % QUARTER_S, end, QUARTER_S)
@@ -62,7 +64,7 @@ class SettledPrices:
         self._prices = {quarter: price for quarter, price in self._prices.items() if quarter >= instant}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the prices in a form that JSON can store: a list with None for each missing price."""
+        """Return the prices in a form that JSON can store. A missing price becomes None."""
         if not self._prices:
             return {}
         since, last = min(self._prices), max(self._prices)
@@ -70,7 +72,7 @@ class SettledPrices:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Rebuild the prices from the result of `as_dict`, even if stored as JSON.
+        """Rebuild the prices from the result of `as_dict`.
 
         Raises KeyError, TypeError or ValueError.
         """

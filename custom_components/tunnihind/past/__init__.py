@@ -1,1 +1,1 @@
-"""The prices that the household paid for past hours, for the statistics in Home Assistant's recorder."""
+"""Past prices of the household, for statistics in Home Assistant's recorder."""

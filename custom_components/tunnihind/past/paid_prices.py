@@ -1,4 +1,4 @@
-"""The settled price and the cost of past hours as the household pays them, or why they are not known."""
+"""The settled prices and the costs of past hours, as the household pays them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -25,14 +25,14 @@ _LONGEST_WAIT_S: Final = 30
 FIVE_MIN_S: Final = 300
 _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
-# 6 decimals of a euro. Sums are rounded too, so the same readings always give the same sums.
+# Costs and sums are rounded to 6 decimals of a euro. So the same readings always give the same sums.
 _DECIMALS: Final = 6
-# Readings come as differences of sums, whose last digits are noise.
+# A smaller difference between two readings is a rounding error.
 _SAME_KWH: Final = 1e-6
 
 
 class LeftOutReason(StrEnum):
-    """Why an hour has no price or no cost."""
+    """The reason why an hour has no price or no cost."""
 
     NO_PRICE = "no_price"
     """The server has no settled price for the hour."""
@@ -44,7 +44,7 @@ class LeftOutReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An hour without a price or a cost: the reason, and the `parts` that have no rate."""
+    """The reason why an hour was left out, and the parts of the price without a rate."""
 
     reason: LeftOutReason
     parts: tuple[Part, ...] = ()
@@ -56,7 +56,7 @@ NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The prices of an hour's four quarters, EUR/kWh. They are equal if billing is by the hour."""
+    """The prices of an hour's four quarters, EUR/kWh. If billing is by the hour, all four prices are equal."""
 
     quarters: tuple[float, ...]
 
@@ -67,9 +67,9 @@ class HourPrice:
 
 
 def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOut:
-    """Return the household's price of the hour from `hour` (UTC seconds).
+    """Return the household price of the hour that starts at `hour` (UTC seconds).
 
-    `settled` has market prices in EUR/MWh by the start of their periods, which are `step_s` seconds long.
+    `settled` has market prices in EUR/MWh by the start of their periods. Each period is `step_s` seconds long.
     """
     prices: list[float] = []
     for start in range(hour, hour + HOUR_S, step_s):
@@ -83,12 +83,15 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
 
 
 def without_rate(instant: int, tariff: Tariff) -> LeftOut:
-    """Return why the hour of `instant` (UTC seconds) has no price: the parts of the tariff without a rate."""
+    """Return a `LeftOut` with the parts of the tariff that have no rate at `instant` (UTC seconds)."""
     return LeftOut(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
 def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftOut]]:
-    """Return the hours that were left out as [start, end), UTC seconds. Neighbours with the same reason are joined."""
+    """Return the left-out hours as spans [start, end) in UTC seconds.
+
+    Neighbouring hours with the same reason are joined.
+    """
     spans: list[tuple[int, int, LeftOut]] = []
     for hour in sorted(reasons):
         goes_on = spans and spans[-1][1:] == (hour, reasons[hour])
@@ -98,7 +101,7 @@ def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftO
 
 
 def without_left_out[Value](found: Mapping[int, Value | LeftOut]) -> tuple[dict[int, Value], dict[int, LeftOut]]:
-    """Return the values that were found and the reasons why others were left out, both by hour."""
+    """Separate the hours with a value from the left-out hours."""
     kept: dict[int, Value] = {}
     left_out: dict[int, LeftOut] = {}
     for hour, value in found.items():
@@ -110,26 +113,27 @@ def without_left_out[Value](found: Mapping[int, Value | LeftOut]) -> tuple[dict[
 
 
 def hours_between(start: int, end: int) -> Iterable[int]:
-    """Return the whole hours in [start, end), UTC seconds, by their start."""
+    """Return the starts of the whole hours in [start, end), UTC seconds."""
     return range(-(-start // HOUR_S) * HOUR_S, end - HOUR_S + 1, HOUR_S)
 
 
 type SettledIn = Callable[[date], Awaitable[dict[int, float]]]
-"""Asks the server for the settled prices of the month that begins on that day, EUR/MWh by the start of the period."""
+"""Returns the settled prices of the month that starts on a date, EUR/MWh by the start of the period."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidPrices:
-    """The household's past prices. It is billed by periods of `step_s` seconds."""
+    """The past prices of a household that is billed by periods of `step_s` seconds."""
 
     step_s: int
     settled_in: SettledIn
     tariff: Tariff
 
     async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOut]:
-        """Return the price of each of these hours (UTC seconds, in the order of time), or why it is not known.
+        """Return the price of each hour, or the reason why the price is unknown.
 
-        The server is not asked for months in which every hour lacks a rate. Raises TunnihindError.
+        `hours` are UTC seconds in the order of time. If every hour of a month lacks a rate, no request is made for the
+        month. Raises TunnihindError.
         """
         found: dict[int, HourPrice | LeftOut] = {}
         for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):
@@ -144,7 +148,7 @@ class PaidPrices:
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return a month's settled prices. If the server is busy, ask again after the time that it names."""
+        """Return a month's settled prices. If the server is busy, try again after the time that the server gives."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self.settled_in(month)
@@ -157,7 +161,11 @@ class PaidPrices:
 
 @dataclass(frozen=True, slots=True)
 class SumRow:
-    """A row of a cumulative statistic, EUR: the cost of the hour, and the sum up to it. A removed cost is None."""
+    """A row of a cost statistic, in EUR.
+
+    `cost` is the cost of the hour. If the cost was removed, `cost` is None. `total` is the sum of all costs up to this
+    hour.
+    """
 
     cost: float | None
     total: float
@@ -165,16 +173,19 @@ class SumRow:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """The used energy, kWh, by the hour.
+    """The used energy in kWh, by the start of the period in UTC seconds.
 
-    If the recorder still has it, also by five minutes. Keys are starts, UTC seconds.
+    `hours` has the energy of each hour. `fives` has the energy of each five minutes that the recorder still has.
     """
 
     hours: Mapping[int, float]
     fives: Mapping[int, float]
 
     def quarters(self, hour: int) -> tuple[float, ...] | None:
-        """Return the energy of an hour's quarters, or None if the five-minute readings do not cover the hour."""
+        """Return the energy of an hour's quarters.
+
+        If the five-minute readings don't cover the hour, return None.
+        """
         starts = range(hour, hour + HOUR_S, FIVE_MIN_S)
         fives = [self.fives[start] for start in starts if start in self.fives]
         if len(fives) < _FIVES or not isclose(sum(fives), self.hours[hour], rel_tol=_SAME_KWH, abs_tol=_SAME_KWH):
@@ -183,10 +194,11 @@ class Energy:
 
 
 def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int, float | LeftOut]:
-    """Return the cost, EUR, of each hour from the first reading to the last, or the reason why it is not known.
+    """Return the cost of each hour in EUR, or the reason why the cost is unknown.
 
-    `prices` has the hours that have a reading. If the prices of an hour's quarters differ, the energy of each quarter
-    is charged at its price. Without five-minute readings, the hour's energy is charged at its mean price.
+    The result covers all hours from the first reading to the last. `prices` must contain every hour that has a reading.
+    The energy of each quarter is charged at the price of the quarter. Without five-minute readings, the energy of an
+    hour is charged at the mean price of the hour.
     """
     if not energy.hours:
         return {}
@@ -206,8 +218,9 @@ def _cost(hour: int, energy: Energy, price: HourPrice | LeftOut) -> float | Left
 def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut], start: int) -> dict[int, SumRow]:
     """Return the corrected rows from `start` on, by hour.
 
-    Hours before `start` keep their stored rows. Hours whose market price the server no longer knows keep their costs.
-    Other stored hours without a new cost lose their cost. All sums are corrected.
+    Hours before `start` keep their stored rows. If the server no longer has the market price of an hour, the hour keeps
+    its stored cost. All other stored hours without a new cost lose their cost. All sums from `start` on are computed
+    again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0

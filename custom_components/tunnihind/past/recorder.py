@@ -1,8 +1,8 @@
-"""Reads any statistics in Home Assistant's recorder, and writes the integration's own.
+"""Reads statistics from Home Assistant's recorder, and writes the integration's own statistics.
 
-An id names the entry only by its zone, its mode and its number among the zone's entries. So a server that is removed
-and added again, or replaced by another one, continues the old statistics. The statistics of different zones never mix.
-The statistics of live servers, demos and rehearsals never mix either.
+The id of a statistic has the entry's zone, mode and number. The number distinguishes entries of the same zone and mode.
+So a new server in place of a removed one continues the old statistics. Statistics of different zones never mix.
+Statistics of live servers, demos and rehearsals never mix either.
 """
 
 import asyncio
@@ -31,10 +31,10 @@ from ..server.answers import Mode
 from .paid_prices import Energy, HourPrice, SumRow
 
 _ENGLISH: Final = "en"
-# Between two batches the recorder can write the records of the rest of Home Assistant.
+# Between two batches, the recorder can write the records of other parts of Home Assistant.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
-# The names of an entry's statistics. Home Assistant does not translate them.
+# The names of an entry's statistics. Home Assistant can't translate these names.
 _PRICE_PAID: Final = {"en": "{title}: price paid", "et": "{title}: makstud hind", "ru": "{title}: уплаченная цена"}
 _COST: Final = {
     "en": "{title}: cost of {energy}",
@@ -45,7 +45,7 @@ _COST: Final = {
 
 @callback
 def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> StatisticMetaData:
-    """Return the metadata of the statistic with an entry's prices."""
+    """Return the metadata of an entry's price statistic."""
     return StatisticMetaData(
         statistic_id=_id("price_paid", *_async_place(hass, entry, mode)),
         source=DOMAIN,
@@ -61,7 +61,10 @@ def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mo
 def async_cost_statistic(
     hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode, *, energy_id: str, energy: str
 ) -> StatisticMetaData:
-    """Return the metadata of an energy statistic's cost by an entry's prices; `energy` is the statistic's name."""
+    """Return the metadata of the entry's statistic for the cost of `energy_id`.
+
+    `energy` is the name of the energy statistic.
+    """
     return StatisticMetaData(
         statistic_id=_id("cost", *_async_place(hass, entry, mode), slugify(energy_id)),
         source=DOMAIN,
@@ -79,9 +82,10 @@ def _id(*parts: str) -> str:
 
 @callback
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
-    """Return the parts of an id that distinguish the entry; empty for the only server of a home in Estonia.
+    """Return the entry's parts of a statistic id.
 
-    When the entry first writes, it gets the lowest number that no other entry of its zone and mode has, and keeps it.
+    The list is empty for the only server of a home in Estonia. When an entry writes its first statistic, it gets the
+    lowest free number of its zone and mode. The entry keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
@@ -112,10 +116,10 @@ def records(hass: HomeAssistant) -> bool:
 async def meter_rows(
     hass: HomeAssistant, meter: str, start: int, end: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the five-minute statistics of a meter in [start, end), UTC seconds, by their start.
+    """Return the five-minute statistics of a meter in [start, end), by their start in UTC seconds.
 
-    The first mapping has the sums of an energy meter, kWh, the second the means of a power meter, kW. Both are empty
-    for other entities. Waits until the recorder has written its newest statistics.
+    The first mapping has the sums of an energy meter in kWh. The second mapping has the means of a power meter in kW.
+    For any other entity, both mappings are empty. Waits until the recorder has written its newest statistics.
     """
     await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
@@ -130,7 +134,7 @@ async def meter_rows(
 async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> Energy:
     """Return the readings of an energy statistic in [start, end), UTC seconds.
 
-    Five-minute readings come only with `by_quarter`.
+    Five-minute readings are included only with `by_quarter`.
     """
     hours = await _rows(hass, energy_id, "hour", {"change"}, start, end)
     fives = await _rows(hass, energy_id, "5minute", {"change"}, start, end) if by_quarter else {}
@@ -138,9 +142,10 @@ async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *
 
 
 async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
-    """Return the name of the energy statistic that a field of an action asks for.
+    """Return the name of the energy statistic `energy_id`.
 
-    Raises Refusal if the statistic does not exist, or is not a sum of energy.
+    `field` is the action's field that an error names. Raises Refusal if the statistic does not exist, or if it is not a
+    sum of energy.
     """
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={energy_id}))
     if energy_id not in known:
@@ -154,13 +159,13 @@ async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> 
 
 
 async def stored_prices(hass: HomeAssistant, statistic_id: str) -> dict[int, tuple[float, float, float]]:
-    """Return mean, lowest and highest price by hour as they are stored."""
+    """Return the stored mean, lowest and highest price of each hour."""
     rows = await _rows(hass, statistic_id, "hour", {"mean", "min", "max"})
     return {hour: (row["mean"], row["min"], row["max"]) for hour, row in rows.items() if row["mean"] is not None}
 
 
 async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, SumRow]:
-    """Return costs and their sums by hour as they are stored."""
+    """Return the stored cost and sum of each hour."""
     rows = await _rows(hass, statistic_id, "hour", {"state", "sum"})
     return {hour: SumRow(row["state"], row["sum"] or 0.0) for hour, row in rows.items()}
 
@@ -168,7 +173,7 @@ async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, SumR
 async def write_prices(
     hass: HomeAssistant, metadata: StatisticMetaData, prices: Mapping[int, HourPrice | None]
 ) -> None:
-    """Write prices by hour; None removes the stored price."""
+    """Write prices by hour. If a price is None, remove the stored price."""
     await _write(hass, metadata, (_price_row(hour, price) for hour, price in prices.items()))
 
 
@@ -201,7 +206,7 @@ async def _rows(
     start: int = 0,
     end: int | None = None,
 ) -> dict[int, Any]:
-    """Return the stored rows of a statistic by the start of their periods, with energy in kWh and power in kW."""
+    """Return the stored rows of a statistic by the start of their periods. Energy is in kWh and power is in kW."""
     until = None if end is None else dt_util.utc_from_timestamp(end)
     found = await get_instance(hass).async_add_executor_job(
         statistics_during_period,
@@ -221,19 +226,19 @@ def _column(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
 
 
 async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
-    """Write rows, replace rows of the same hours, and return when all are stored."""
+    """Write rows, and replace stored rows of the same hours. Wait until all rows are stored."""
     for some in batched(rows, _BATCH, strict=False):
         async_add_external_statistics(hass, metadata, some)
     await _wait_for_recorder(hass, metadata["statistic_id"])
 
 
 async def _wait_for_recorder(hass: HomeAssistant, statistic_id: str) -> None:
-    """Wait until the recorder has finished everything that was requested earlier."""
+    """Wait until the recorder has finished all earlier requests."""
     done = asyncio.Event()
 
-    def note() -> None:  # in the recorder's thread
+    def note() -> None:  # called in the recorder's thread
         hass.loop.call_soon_threadsafe(done.set)
 
-    # The recorder does its jobs in order. It reports when it has updated metadata, even without a change.
+    # The recorder does its jobs in order. The recorder calls `on_done` even if the update changes nothing.
     get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
     await done.wait()

@@ -1,1 +1,1 @@
-"""When to run a device that can wait: pure functions over plain values."""
+"""Pure functions that decide when a device runs."""

@@ -1,8 +1,8 @@
-"""Runs over steps of equal length: how much of a wanted time they can fill, and which runs cost least.
+"""Finds how long a device can run, and the cheapest way to run it for that time.
 
-This is dynamic programming. A state has the step, the time left, the pieces that may still start, and whether a piece
-runs. Solutions with the same state have the same choices ahead. So the best continuation of each state covers every
-solution. Each row over the time left is computed at once.
+The search is dynamic programming over steps of equal length. A state has the step, the steps left to run, the pieces
+that may still start, and whether a piece runs. Two solutions in the same state have the same choices ahead. So the
+search keeps only the best continuation of each state.
 """
 
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# No window has that many pieces, so their weights together stay below the price of one unit.
+# One unit of price weighs more than all pieces of a window.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
@@ -22,7 +22,7 @@ type StepRun = tuple[int, int]
 
 
 def usable_runs(prices: Prices) -> Iterator[StepRun]:
-    """Yield the longest runs of usable steps without a gap."""
+    """Yield each unbroken run of usable steps."""
     first = 0
     for usable, run in groupby(prices, key=lambda price: price is not None):
         end = first + len(tuple(run))
@@ -32,12 +32,14 @@ def usable_runs(prices: Prices) -> Iterator[StepRun]:
 
 
 def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | None, *, goes_on: bool) -> int:
-    """Return how many of `steps` at most `most_pieces` pieces can fill, with at least `shortest` steps in each piece.
+    """Return the largest part of `steps` that the pieces can fill.
 
-    With `goes_on` a piece already runs up to the first step. It may go on for any length, and doesn't count as a start.
+    There are at most `most_pieces` pieces. Each piece has at least `shortest` steps. With `goes_on`, a piece already
+    runs when the first step begins. A piece that already runs may continue for any number of steps. A piece that
+    already runs doesn't count towards `most_pieces`.
     """
-    # In each number, bit n is set if some pieces fill n steps. There is a number for each count of pieces that may
-    # start. Without a limit there is only one number.
+    # In each number of this list, bit n is set if pieces can fill exactly n steps. The number at index i is for up to i
+    # pieces. Without a limit on the pieces, one number is enough.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
     for first, end in usable_runs(prices):
         continued = goes_on and first == 0
@@ -49,9 +51,10 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Least costs while a certain number of pieces may still start: rows by step, columns by the number of steps left.
+    """The least costs if a fixed number of pieces may still start.
 
-    `off` applies if no piece runs just before the step. `on` applies if a piece runs up to the step and may end there.
+    Rows are by step, and columns are by the number of steps left to run. `off` applies if no piece runs just before the
+    step. `on` applies if a piece runs just before the step.
     """
 
     off: Sequence[Sequence[float]]
@@ -60,11 +63,11 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class LeastCosts:
-    """The least cost of running a number of steps, from any step on, and the pieces with this cost.
+    """The least costs of running any number of steps.
 
-    A piece weighs one and a unit of price weighs `_PIECES`, so the number of pieces only decides between equal costs.
-    Floats hold these sums exactly. There is one table for each count of pieces that may still start. Without a limit
-    there is only one table.
+    A cost is the sum of `_PIECES` for each unit of price and 1 for each piece. So the number of pieces matters only
+    between solutions with equal prices. Floats represent all costs exactly. `tables` has one table for each number of
+    pieces that may still start. Without a limit on the pieces, there is only one table.
     """
 
     weights: Sequence[float]
@@ -86,20 +89,21 @@ class LeastCosts:
         return cls(weights, shortest, blocks, tables)
 
     def is_within(self, limit: int, step: int, left: int) -> bool:
-        """Return whether running `left` steps from `step` on can cost `limit` units or less."""
+        """Return whether the least cost of `left` steps at or after `step` is at most `limit` units."""
         return self.tables[-1].off[step][left] < (limit + 1) * _PIECES
 
     def least(self, left: int) -> tuple[int, int]:
-        """Return the least cost of running `left` steps, in units, and the least number of pieces with this cost.
+        """Return the least cost of `left` steps in units, and the least number of pieces at that cost.
 
         Raises OverflowError if the steps do not fit.
         """
         return divmod(int(self.tables[-1].off[0][left]), _PIECES)
 
     def pieces(self, left: int, *, goes_on: bool) -> Iterator[StepRun]:
-        """Yield the pieces of the optimum for `left` steps. Among equal optima, early steps win.
+        """Yield the pieces of the cheapest solution for `left` steps.
 
-        With `goes_on` a piece already runs up to the first step.
+        If several solutions are equal, early steps win. With `goes_on`, a piece already runs when the first step
+        begins.
         """
         step, level = 0, len(self.tables) - 1
         first = step if goes_on else None
@@ -118,14 +122,14 @@ class LeastCosts:
         return level if len(self.tables) == 1 else level - 1
 
     def _starts(self, step: int, left: int, level: int) -> bool:
-        """Return whether an optimum in which no piece runs starts one at `step`."""
+        """Return whether it is cheapest to start a piece at `step`."""
         if left < self.shortest or self.blocks[step] == _NEVER:
             return False
         on = self.tables[self._after_start(level)].on
         return self.blocks[step] + on[step + self.shortest][left - self.shortest] == self.tables[level].off[step][left]
 
     def _goes_on(self, step: int, left: int, level: int) -> bool:
-        """Return whether an optimum in which a piece runs up to `step` continues it."""
+        """Return whether it is cheapest to continue a piece that runs up to `step`."""
         if not left or step == len(self.weights):
             return False
         on = self.tables[level].on
@@ -135,9 +139,12 @@ class LeastCosts:
 def _table(
     weights: Sequence[float], steps: int, shortest: int, blocks: Sequence[float], *, then: _Table | None = None
 ) -> _Table:
-    """Compute the rows from the last step to the first. `then` is the table after a start; None means this table."""
+    """Compute the rows from the last step to the first.
+
+    `then` is the table that applies after a piece has started. If `then` is None, the new table applies.
+    """
     nothing_left = [0.0, *[_NEVER] * steps]
-    off, on = [nothing_left], [nothing_left]  # from the last step backwards
+    off, on = [nothing_left], [nothing_left]  # the last step comes first
     after_start = on if then is None else then.on[::-1]
     for step in reversed(range(len(weights))):
         row = off[-1]

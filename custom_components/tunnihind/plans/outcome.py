@@ -1,4 +1,4 @@
-"""A plan's decision, and its stored form."""
+"""The decision about a plan: a window, or the reason why there is no window."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,36 +12,37 @@ from .spans import Span
 
 
 class Reason(StrEnum):
-    """Why a plan has no window."""
+    """The reason why a plan has no window."""
 
     NO_PRICES = "no_prices"
     """Too few hours of the span have a known price."""
     TOO_LITTLE_TIME = "too_little_time"
-    """The span, or the rest of it, is shorter than the plan."""
+    """The remaining time of the span is shorter than the plan."""
     ABOVE_CAP = "above_cap"
-    """Enough hours are known, but too few of them, or none in a row, at or below the price cap."""
+    """Too few hours in a row are at or below the price limit."""
     BELOW_CAP = "below_cap"
-    """Like `ABOVE_CAP`, for a plan that looks for high prices: too few hours are at or above its limit."""
+    """Too few hours in a row are at or above the limit of a plan that looks for high prices."""
     NOTHING_NEEDED = "nothing_needed"
-    """The plan goes by energy and needs 0 kWh."""
+    """The plan's device needs 0 kWh."""
     SWITCHED_OFF = "switched_off"
-    """The plan is turned off by its switch."""
+    """The plan's switch is off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """The window that a plan has in one span.
 
-    `pieces` are [start, end) in UTC seconds, in the order of time, within `span`, with gaps between them. `average` is
-    the expected price of the window's hours, EUR/kWh, weighted by time. `saving` is the saving against starting at
-    once. It is None if unknown, or if the plan does not look for the cheapest hours. `cost` is the expected cost of a
-    plan by energy. It is None if unknown; any other plan has None. `forecast_share` (0 to 1) is the part of the
-    window's time with predicted prices. A window that is shorter than the plan's duration is `shortened`.
+    `pieces` are the parts of the window in the order of time. Each piece is [start, end) in UTC seconds. All pieces lie
+    within `span`, with gaps between them. `average` is the expected price of the window's hours in EUR/kWh, weighted by
+    time. `saving` is the expected saving against starting at once. `saving` is None if it is unknown. `saving` is also
+    None if the plan does not look for the cheapest hours. `cost` is the expected cost of the window's energy. `cost` is
+    None if it is unknown, or if the plan does not set its energy. `forecast_share` (0 to 1) is the part of the window's
+    time with predicted prices. `shortened` is true if the window is shorter than the plan's duration.
 
-    A window that has begun is `locked`: neither its pieces nor its figures change. There are two exceptions. A
-    shortened window may get more pieces; then its saving is unknown. A plan by its price limit keeps only the pieces
-    that have begun. `asked_s` is the duration that the plan asked for when it decided. `last_run` is the newest window
-    that ran before this one.
+    `locked` is true once the window has begun. The pieces and figures of a locked window don't change, with two
+    exceptions. First, a shortened window may get more pieces. New pieces make the saving unknown. Second, a plan of all
+    hours below or above a price may choose its future pieces again. `asked_s` is the plan's duration, in seconds, at
+    the time of the decision. `last_run` is the newest window that ran before this window.
     """
 
     pieces: tuple[Piece, ...]
@@ -71,19 +72,20 @@ class Decision:
         return self.pieces[-1][1]
 
     def runs_at(self, instant: int) -> bool:
-        """Return whether the plan runs at `instant`; between two pieces it doesn't."""
+        """Return whether a piece of the window runs at `instant` (UTC seconds)."""
         return any(start <= instant < end for start, end in self.pieces)
 
     def started_by(self, instant: int) -> bool:
-        """Return whether the first piece has begun at `instant`. From then on the window no longer moves."""
+        """Return whether the window has begun by `instant` (UTC seconds)."""
         return self.locked or self.start <= instant
 
 
 @dataclass(frozen=True, slots=True)
 class NoWindow:
-    """The reason why a plan has no window. `last_run` is the newest window that ran.
+    """The reason why a plan has no window.
 
-    `rest` has the pieces of `last_run` that were still ahead when the plan was switched off.
+    `last_run` is the newest window that ran. When a plan is switched off, `rest` keeps the pieces of `last_run` that
+    have not run yet.
     """
 
     reason: Reason
@@ -97,8 +99,8 @@ _DECODER: Final[BasicDecoder[Outcome]] = BasicDecoder(Decision | NoWindow)
 
 
 def outcome_from_dict(kept: object) -> Outcome:
-    """Rebuild the outcome from the result of `asdict`, even if stored as JSON.
+    """Rebuild an outcome from the dictionary that `asdict` made of it.
 
-    Raises ValueError if `kept` is no outcome.
+    Lists from JSON are accepted in place of tuples. Raises ValueError if `kept` is not an outcome.
     """
     return _DECODER.decode(kept)

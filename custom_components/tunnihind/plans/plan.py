@@ -1,24 +1,31 @@
-"""Decides when a plan runs, and gives its status.
+"""Decides when a plan runs, and reports the plan's status.
 
-`decide` is called at least at every start of a quarter of an hour. Each call gets the last decision. Its rules are:
+`decide` is called at least at every start of a quarter of an hour. Each call gets the decision of the previous call.
 
-- Until a window begins, it is searched again with the newest prices. So new prices may move it.
-- Once a window has begun, it stays, even if prices, settings or the clock change.
-- When a window is over, its occurrence is done, and the next occurrence is planned.
-- If prices came late, a window may begin shorter than planned. It then gets more time while its span lasts: further
-  pieces, or a longer present piece. So a boiler does not stay cold because prices were missing at midnight.
-- A plan of all hours below or above a price has no duration to complete. It keeps only the piece that runs, and
-  searches the time ahead again with the newest prices. If the window rests on predicted prices, the running piece ends
-  early at the first published price past the limit, but not before its least length. If the next span follows without a
-  gap, a piece may continue over midnight and counts as one piece.
-- A window that Home Assistant missed from start to end has not run. The rest of its span is planned again.
-- In a plan with several days to choose from, a window made late may be too short because part of its span has passed.
-  The plan then waits for a later occurrence within these days, if one has room for the whole window.
-- A plan that is switched off stops at once. If it is switched on again, it continues with the pieces that are still
-  ahead. A window that may be done in part gets more time to make up for the loss. Any other window counts as run, so no
-  machine starts twice.
-- If the clock is set back into a span whose window has begun, that window stays. If the clock is set back to before the
-  span, the window has not run.
+Before a window begins, each call searches for the best window again with the newest prices. So new prices may move a
+window that has not begun. Once a window has begun, changes of prices, settings or the clock don't move the window.
+After the end of a window, the next occurrence is planned.
+
+If prices come late, a window may begin with less than the planned duration. A window that began too short gets more
+time while its span lasts. So missing prices at midnight don't leave a boiler cold.
+
+A plan of all hours below or above a price has no fixed duration. Each call keeps the running piece of such a plan. Each
+call chooses the later pieces of such a plan again. If a running piece was planned with predicted prices, a published
+price past the limit ends the piece early. No piece ends before its least length. A piece that continues over midnight
+into the next span counts as one piece.
+
+If Home Assistant was down for a whole window, the window counts as not run. The rest of a missed window's span is
+planned again.
+
+A plan with several days waits for a later occurrence if too little time is left in the present occurrence. The plan
+waits only for an occurrence that has room for the whole window.
+
+A plan that is switched off stops at once. A plan that is switched on again continues with the pieces that are still
+ahead. If a window can be shortened, it gets more time for pieces that were lost while the plan was off. If a window
+can't be shortened, it counts as run. So no machine starts twice.
+
+If the clock is set back to a time within the span, a window that has begun stays. If the clock is set back to before
+the span, the window counts as not run.
 """
 
 import math
@@ -36,19 +43,19 @@ from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, last_close, spans
 
-# Longer than prices are ever known ahead, and longer than the interval of a weekly plan.
+# Prices are never known this far ahead. A weekly plan has at least one occurrence in this time.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
 
 class Status(StrEnum):
-    """What a plan does, or why it does nothing."""
+    """The status of a plan."""
 
     PLANNED = "planned"
-    """A window, or the next piece of one, is ahead."""
+    """A window or its next piece is ahead."""
     RUNNING = "running"
     DONE = "done"
-    """The window of the present span has run, and the next span has no window yet; or no energy is needed."""
+    """The window of the present span has run, or the plan needs no energy."""
     NO_PRICES = "no_prices"
     TOO_LITTLE_TIME = "too_little_time"
     ABOVE_CAP = "above_cap"
@@ -69,10 +76,11 @@ _WHY_NONE: Final = {
 
 
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
-    """Return the plan's window as of `now` (UTC seconds), or the reason why it has no window.
+    """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the decision before; None forgets past windows. The result is the window of the first occurrence that has
-    one. Without any window, the reason comes from the first occurrence with enough time.
+    `last` is the previous decision. If `last` is None, past windows don't count. The result is the window of the first
+    occurrence in which a window fits. If no occurrence has a window, the reason comes from the first occurrence with
+    enough time.
     """
     run = _last_run(last, now)
     if run is not None:
@@ -91,14 +99,15 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
                 continue
             return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=run)
         reasons.append(outcome.reason)
-    # min() keeps the first of equals, and False comes before True.
+    # `min` returns the first reason other than TOO_LITTLE_TIME, because False is less than True.
     return NoWindow(min(reasons, key=lambda reason: reason is Reason.TOO_LITTLE_TIME, default=Reason.NO_PRICES), run)
 
 
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, now: int) -> tuple[Decision, ...]:
-    """Return the windows after `window` of a plan by its price limit, as of `now` (UTC seconds).
+    """Return the plan's windows after `window`, as of `now` (UTC seconds).
 
-    Other plans have none, because the best time of a later span may still change completely.
+    Only a plan of all hours below or above a price has windows after `window`. For any other plan, the best time in a
+    later span may still change completely.
     """
     found: list[Decision] = []
     if settings.kind.is_by_limit:
@@ -114,7 +123,7 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, 
 def _should_wait_for_later_day(
     settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]
 ) -> bool:
-    """Return whether the window is short because time has passed, and a later span of the plan's days may have room."""
+    """Return whether the plan waits for a later span because too much of this span has passed."""
     span = window.span
     days_end = last_close(settings, span)
     others = [other for other in later if other.closes <= days_end]
@@ -126,7 +135,7 @@ def _should_wait_for_later_day(
 
 
 def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
-    """Return whether the whole plan fits into a later span by its prices, or may fit because some are not known yet."""
+    """Return whether the whole plan fits into a later span, or may fit when more prices are known."""
     outcome = window_in(settings, timeline, span, span.opens)
     if isinstance(outcome, Decision) and not outcome.shortened:
         return True
@@ -136,9 +145,9 @@ def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bo
 
 
 def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
-    """Return the outcome of a plan that is switched off. A window that runs at `now` (UTC seconds) ends at `now`.
+    """Return the outcome of a plan that is switched off. A running window ends at `now` (UTC seconds).
 
-    `last` is the decision before, which may also come from this function.
+    `last` is the previous decision of `decide` or of this function.
     """
     run = _last_run(last, now)
     if isinstance(last, NoWindow) and last.reason is Reason.SWITCHED_OFF and run is not None:
@@ -155,7 +164,10 @@ def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow
 
 
 def until(window: Decision, now: int) -> Decision | None:
-    """Return the part of the window before `now` (UTC seconds), or None. The saving of a part is not known."""
+    """Return the part of the window before `now` (UTC seconds), or None if there is no such part.
+
+    The saving and the cost of a part are unknown.
+    """
     pieces = tuple((start, min(end, now)) for start, end in window.pieces if start < now)
     if pieces == window.pieces:
         return window
@@ -165,9 +177,8 @@ def until(window: Decision, now: int) -> Decision | None:
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
     """Return the window within one span as of `now` (UTC seconds), or the reason why there is no window.
 
-    Earlier windows don't count.
-
-    With `goes_on` a plan by its price limit already runs up to the span, and may continue in it for any length.
+    Windows that have run are ignored. `goes_on` matters only for a plan of all hours below or above a price. With
+    `goes_on`, a piece already runs when the span opens. A piece that already runs may continue for any length.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
@@ -179,7 +190,7 @@ def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, 
 
 
 def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
-    """Return the plan's status at `now` (UTC seconds), from its decision."""
+    """Return the plan's status at `now` (UTC seconds)."""
     if isinstance(outcome, Decision):
         return Status.RUNNING if outcome.runs_at(now) else Status.PLANNED
     if outcome.reason is Reason.SWITCHED_OFF:
@@ -192,7 +203,10 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
 
 
 def _last_run(last: Outcome | None, now: int) -> Decision | None:
-    """Return the newest window that has begun, unless the clock was set back to before its span."""
+    """Return the newest window that has begun.
+
+    If the clock was set back to before the window's span, return None.
+    """
     if isinstance(last, Decision) and last.locked:
         run: Decision | None = last
     elif isinstance(last, Decision) and last.start <= now < last.end:
@@ -205,7 +219,7 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
 
 
 def _resumed(run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
-    """Return a switched-off window with the pieces that are still ahead. The time while the plan was off is lost."""
+    """Return the window of a plan that is switched on again, with the pieces that are still ahead."""
     ahead = _after(rest, now)
     if ahead != rest:
         run = replace(run, shortened=True)
@@ -217,10 +231,10 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 
 
 def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
-    """Return a window that has begun, with more time if it is shortened and its span has room now."""
+    """Add time to a shortened window if its span has room."""
     had_s = _length(run.pieces)
-    # The duration that the plan asked for at the start counts, because the need falls while a car charges. If less than
-    # a quarter of an hour was lost while the plan was switched off, it is not worth another start.
+    # While a car charges, the energy that it needs falls. So missing time is measured against the duration at the
+    # window's start. A missing time below a quarter of an hour is not worth another start.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:
@@ -251,7 +265,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision
 
 
 def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
-    """Return a window by the price limit that has begun, with the pieces ahead by the present prices."""
+    """Keep the pieces that have begun, and choose the later pieces again by the newest prices."""
     begun = [piece for piece in run.pieces if piece[0] <= now]
     if not begun:  # the clock was set back
         return run
@@ -268,7 +282,10 @@ def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, 
 
 
 def _end_of_piece(settings: PlanSettings, timeline: Timeline, run: Decision, piece: Piece, now: int) -> int:
-    """Return the end of a piece that has begun: the planned end, or the first published price past the limit."""
+    """Return the end of a piece that has begun.
+
+    A published price past the limit ends the piece early.
+    """
     start, end = piece
     if end <= now or not run.forecast_share:
         return end
@@ -286,7 +303,7 @@ def _length(pieces: Sequence[Piece]) -> int:
 
 
 def _joined(pieces: Sequence[Piece], later: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Return the pieces in the order of time. Pieces that touch are joined."""
+    """Return all pieces in the order of time. Two pieces that touch become one piece."""
     if later and later[0][0] == pieces[-1][1]:
         return (*pieces[:-1], (pieces[-1][0], later[0][1]), *later[1:])
     return (*pieces, *later)
@@ -301,9 +318,9 @@ def _pieces(
     limited: bool = True,
     goes_on: bool = False,
 ) -> tuple[Piece, ...]:
-    """Return the best pieces within `bounds`, which are the rest of `span`.
+    """Return the best pieces within `bounds`. If `limited` is false, the price limit does not apply.
 
-    If not `limited`, the price limit does not apply.
+    `bounds` are the rest of `span`.
     """
     price_of = _price_of(settings if limited else replace(settings, price_cap=None))
     if settings.kind.is_by_limit:
@@ -316,9 +333,10 @@ def _pieces(
 def _all_by_limit(
     settings: PlanSettings, timeline: Timeline, bounds: Piece, price_of: PriceOf, *, goes_on: bool
 ) -> tuple[Piece, ...]:
-    """Return all usable time within `bounds`, which end with a span.
+    """Return all usable time within `bounds`, as pieces in the order of time.
 
-    A piece at the end may get its least length from the next span.
+    `bounds` must end where a span ends. If the last piece continues into the next span, its time there counts towards
+    its least length.
     """
     opens, closes = bounds
     until = next((span.closes for span in spans(settings, closes, closes + 1)), closes)
@@ -337,16 +355,20 @@ def _job(settings: PlanSettings) -> Job:
 
 
 def _job_that_shortens(settings: PlanSettings) -> Job | None:
-    """Return the job that may be done in part. For a plan in one piece that does not go by energy, return None."""
+    """Return a job that may run for less than the whole duration.
+
+    If the plan must run in one piece of fixed duration, return None.
+    """
     if settings.min_piece_s is not None:
         return _job(settings)
     return None if settings.energy_kwh is None else replace(_job(settings), min_piece_s=QUARTER_S, most_pieces=1)
 
 
 def _price_of(settings: PlanSettings) -> PriceOf:
-    """Return the function that gives the figure by which periods are compared.
+    """Return a function that computes the figure by which periods are compared.
 
-    The sign is changed for a plan that looks for high prices. The price limit applies to the same figure.
+    The figure is the price. For a plan that looks for high prices, the price gets the opposite sign. The function
+    returns None for a period that the plan must not use.
     """
     dear, horizon = settings.kind.is_dear, settings.horizon
     sign = -1 if dear else 1

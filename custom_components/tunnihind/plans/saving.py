@@ -1,40 +1,43 @@
-"""How much a window saves against starting at once, how much it costs, and how certain both figures are.
+"""The expected saving and the expected cost of a window, each with its uncertainty.
 
-The rule treats an hour's error as a normal distribution in two pieces, with half of the probability on each side of
-p50. The standard deviation of each side follows from the forecast's p10 or p90: (p50 - p10) / 1.2816 below and (p90 -
-p50) / 1.2816 above. Errors of two hours that start k hours apart have the correlation
+The saving of a window is the difference from the cost of starting at once. The price of a predicted hour is treated as
+a split normal distribution. Half of the probability is below p50, with the standard deviation (p50 - p10) / 1.2816. The
+other half of the probability is above p50, with the standard deviation (p90 - p50) / 1.2816. For hours that start k
+hours apart, the errors have this correlation:
 
-    rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34)
+    rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34).
 
-A saving is a weighted sum of hours. The hours that starting at once would use count as plus, and the window's hours as
-minus, each by its share of the time. Its median is assumed to be the same sum of the medians. It rises when hours of
-positive weight cost more and hours of negative weight cost less. So its upper standard deviation is the square root of
-the sum of u_i rho(|i - j|) u_j over all hours. Here u is an hour's weight times a deviation of the hour. Hours of
-positive weight use the deviation above, and hours of negative weight use the deviation below. The lower standard
-deviation uses the opposite sides. This distribution, again normal in two pieces, gives p10, p90 and the probability of
-any saving. Settled prices have no error.
+A saving is a weighted sum of hourly prices. An hour's weight is its share of the running time. Each hour of the window
+has a negative weight. Each hour that would be used without waiting has a positive weight. The median of the saving is
+assumed to be the weighted sum of the hourly medians.
 
-The figures of rho are a least-squares fit to the correlations of the served model's standardised errors, at lags up to
-59 h: walk-forward forecasts of July 2024 to June 2025, issued daily at 09:00 UTC, 71 hours each. The table shows how
-well the rule held. It covers 24 thousand windows per half-year, from plans of many kinds with 48 hours of forecast
-(`tests/benchmarks/bench_saving.py`):
+The upper variance of the saving is the sum of u_i rho(|i - j|) u_j over all pairs of hours. The upper standard
+deviation of the saving is the square root of its upper variance. Here u_i is the weight of hour i times the hour's
+upper or lower standard deviation. For a positive weight, u_i uses the upper standard deviation, because a higher price
+raises the saving. For a negative weight, u_i uses the lower standard deviation, because a lower price raises the
+saving. For the lower standard deviation of the saving, the two sides are exchanged. The saving is treated as a split
+normal distribution too. The distribution of the saving gives p10, p90 and the probability of a positive saving. Settled
+prices have no error.
 
-| | July to December 2025, after the fit | July to December 2024 |
-|---|---|---|
-| savings between their p10 and p90 | .81 | .75 |
-| single hours between theirs, for comparison | .80 | .75 |
-| averages of 24 hours between theirs | .81 | .76 |
-| waiting paid, with chances of .56 .65 .75 .85 .93 .99 | .58 .65 .75 .86 .93 .99 | .60 .68 .79 .85 .87 .97 |
+The coefficients of rho were fitted by least squares to the correlations of the served model's standardised errors. The
+fit used walk-forward forecasts from July 2024 to June 2025, issued daily at 09:00 UTC. Each forecast for the fit had 71
+hours. The fit used correlations at lags up to 59 hours. The benchmark `tests/benchmarks/bench_saving.py` checked the
+rule on 24 thousand windows per half-year. The windows came from plans of many kinds with 48 hours of forecast.
 
-So a saving's band is as reliable as the forecast's own bands. The forecast's bands were too narrow in July to December
-2024.
+In July to December 2025, after the fit, .81 of the savings were between p10 and p90. In the same months, .80 of the
+hourly prices and .81 of the 24-hour averages were between p10 and p90. In July to December 2024, the shares between p10
+and p90 were .75, .75 and .76. So the interval of a saving is as reliable as the intervals of the forecast. In July to
+December 2024, the forecast's own intervals were too narrow. At chances of .56, .65, .75, .85, .93 and .99, the shares
+of positive savings in 2025 were .58, .65, .75, .86, .93 and .99. At the same chances, the shares of positive savings in
+2024 were .60, .68, .79, .85, .87 and .97.
 
-The server's 20 price paths model the dependence between hours from other errors. They were compared with the rule on
-every fifth day from July 2025 on, and on every fourth from September 2024 on (`bench_scenarios.py --plans`). The
-chances differ by .037 and .039 on average, by +.004 and -.009 with their sign, and p10 and p90 differ by .6 cents/kWh.
-The rule's chances had Brier scores of .103 and .100. The paths' chances had .105 and .100. The rule's bands from p10 to
-p90 contained .83 and .76 of the savings, and the paths' bands contained .81 and .71. So the paths are no better, and
-are not used.
+The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
+price paths with this rule. The comparison used every fifth day from July 2025 on, and every fourth day from September
+2024 on. On average, the chances differed by .037 from July 2025 on, and by .039 from September 2024 on. The mean signed
+differences of the chances were +.004 and -.009. The values of p10 and p90 differed by .6 cents/kWh. The chances of this
+rule had Brier scores of .103 and .100. The chances of the price paths had Brier scores of .105 and .100. The intervals
+of this rule contained .83 and .76 of the savings. The intervals of the price paths contained .81 and .71 of the
+savings. The price paths are not used, because they are no better than this rule.
 """
 
 import math
@@ -50,19 +53,20 @@ from .solver import Piece
 _NORMAL: Final = NormalDist()
 _P90: Final = _NORMAL.inv_cdf(0.9)
 
-# The terms of rho. Each has its share, and its reach in seconds.
+# Each term of rho has a share and a reach in seconds.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
-# Prices have four decimals, and weights are parts of a day. So a smaller sum is a rounding error and not a saving.
+# A sum that is zero to this many decimals is a rounding error.
 _NOTHING_DECIMALS: Final = 9
 _ENERGY_DECIMALS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """The window's saving, EUR/kWh, for each kWh of an even load: median, p10 and p90. A loss is negative.
+    """The saving of a window against starting at once, in EUR per kWh of an even load.
 
-    `chance` (0 to 1) is the probability of a positive saving.
+    A loss is a negative saving. `expected` is the median, `low` is p10, and `high` is p90. `chance` (0 to 1) is the
+    probability of a positive saving.
     """
 
     expected: float
@@ -73,7 +77,11 @@ class Saving:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of a window's energy, EUR: median, p10 and p90. `energy` is the amount that the window gives, kWh."""
+    """The cost of a window's energy in EUR.
+
+    `expected` is the median, `low` is p10, and `high` is p90. `energy` is the energy in kWh that the device gets in the
+    window.
+    """
 
     expected: float
     low: float
@@ -82,9 +90,9 @@ class Cost:
 
 
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
-    """Compare the window with one piece of the same length from `at_once` (UTC seconds) on.
+    """Return the saving of a window against one piece of the same length from `at_once` (UTC seconds) on.
 
-    Return None if a price of either time is not known. If both times are the same, the saving and its chance are zero.
+    If any needed price is unknown, return None. If waiting changes nothing, the saving and its chance are zero.
     """
     duration = sum(end - start for start, end in pieces)
     weights: dict[Period, float] = {}
@@ -104,9 +112,10 @@ def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Savi
 
 
 def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, power_kw: float) -> Cost | None:
-    """Return the cost of a device that takes `power_kw` from the window's start on until it has `energy_kwh`.
+    """Return the cost of the energy that a device takes in the window.
 
-    Return None if a price of that time is not known.
+    From the window's start on, the device takes `power_kw` until it has `energy_kwh`. If a price is unknown while the
+    device runs, return None.
     """
     needed_s = math.ceil(energy_kwh / power_kw * HOUR_S)
     used: list[Piece] = []
@@ -117,7 +126,7 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
     seconds = seconds_of(timeline, used)
     if seconds.total() < given_s:
         return None
-    # Whole seconds may give a little more energy than is needed. The answer must not show that.
+    # Rounding up to whole seconds must not add energy to the result.
     energy = min(energy_kwh, given_s / HOUR_S * power_kw)
     total = _WeightedSum.of({period: energy * part / given_s for period, part in seconds.items()})
     return Cost(
@@ -129,7 +138,10 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
 
 
 def average_band(periods: Sequence[Period]) -> tuple[float, float, float]:
-    """Return p10, p50 and p90 of the average price of `periods`, EUR/kWh. Raises ValueError without periods."""
+    """Return p10, p50 and p90 of the average price of `periods` in EUR/kWh.
+
+    Raises ValueError if there are no periods.
+    """
     if not periods:
         raise ValueError("the average of no periods has no price")
     duration = sum(period.length_s for period in periods)
@@ -138,7 +150,7 @@ def average_band(periods: Sequence[Period]) -> tuple[float, float, float]:
 
 
 def seconds_of(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Period]:
-    """Return, for each known period, how many of its seconds the pieces take."""
+    """Return the number of seconds that the pieces cover in each known period."""
     seconds: Counter[Period] = Counter()
     for start, end in pieces:
         for period in timeline.between(start, end):
@@ -148,7 +160,10 @@ def seconds_of(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Period]:
 
 @dataclass(frozen=True, slots=True)
 class _WeightedSum:
-    """A sum of uncertain prices: normal in two pieces, with the standard deviations `below` and `above` its median."""
+    """The split normal distribution of a weighted sum of prices.
+
+    `below` and `above` are the standard deviations on the two sides of the median.
+    """
 
     median: float
     below: float
@@ -156,7 +171,7 @@ class _WeightedSum:
 
     @classmethod
     def of(cls, weights: Mapping[Period, float]) -> _WeightedSum:
-        """Return the sum of the periods' prices, each times its weight."""
+        """Return the distribution of the weighted sum of the periods' prices."""
         uncertain = sorted(
             ((period, weight) for period, weight in weights.items() if weight and not period.settled),
             key=lambda item: item[0].start,
@@ -186,12 +201,11 @@ def _deviation(period: Period, *, up: bool) -> float:
 
 
 def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
-    """Return the standard deviation of a sum of errors.
+    """Return the standard deviation of a sum of correlated errors.
 
-    Each error is given by its start and its own deviation, in the order of time.
-
-    This is the double sum of the rule. What earlier hours add to an hour's variance fades exponentially with the
-    distance. So one running sum is enough.
+    `deviations` has the start and the standard deviation of each error, in the order of time. The result is the square
+    root of the double sum at the top of this module. In each term of rho, the influence of an earlier hour fades
+    exponentially with the distance. So one running sum for each term of rho replaces the double sum.
     """
     variance = 0.0
     for share, reach_s in _CORRELATION:

@@ -26,12 +26,16 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# No price has more decimals. Rounding removes a division's error, so that a price equal to the cap is not above it.
+# No price has more decimals. Rounding removes the small error of a division. Without rounding, a price could exceed a
+# limit of the same value.
 _PRICE_DECIMALS: Final = 6
 
 
 class PlanError(ValueError):
-    """An impossible plan. `key` names the translated text; `placeholders` and the plan's name fill it in."""
+    """An error in a plan's settings.
+
+    `key` is the key of the translated message. `placeholders` has the values in the message, except the plan's name.
+    """
 
     def __init__(self, field: str, key: str, **placeholders: object) -> None:
         self.key = key
@@ -41,7 +45,7 @@ class PlanError(ValueError):
 
 
 class Kind(StrEnum):
-    """Which hours a plan looks for."""
+    """The hours that a plan looks for."""
 
     CHEAPEST = "cheapest"
     """The wanted duration, at the lowest cost."""
@@ -54,12 +58,12 @@ class Kind(StrEnum):
 
     @property
     def is_dear(self) -> bool:
-        """Whether a plan of this kind looks for high prices."""
+        """Return whether a plan of this kind looks for high prices."""
         return self in (Kind.DEAREST, Kind.ABOVE)
 
     @property
     def is_by_limit(self) -> bool:
-        """Whether the price limit alone decides how long a plan of this kind runs."""
+        """Return whether a plan of this kind runs in all hours within its price limit."""
         return self in (Kind.BELOW, Kind.ABOVE)
 
 
@@ -71,33 +75,34 @@ class Prefer(StrEnum):
 
 
 class Horizon(StrEnum):
-    """How far a plan trusts the forecast."""
+    """The prices that a plan uses."""
 
     PUBLISHED = "published"
     """Only hours with a settled price."""
     EXPECTED = "expected"
     """Predicted hours too, at their median."""
     CAUTIOUS = "cautious"
-    """Predicted hours too, at their 90th percentile in a plan for low prices, at their 10th in a plan for high prices.
+    """Predicted hours too, at a percentile that makes waiting for them worth its risk.
 
-    So waiting for a predicted hour must be worth its risk.
+    A plan for low prices uses the 90th percentile. A plan for high prices uses the 10th percentile.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSettings:
-    """One plan. Lengths are in seconds and are whole quarters of an hour. Wall times are Tallinn times.
+    """The settings of one plan. Lengths are whole quarters of an hour, in seconds. Times of day are Tallinn times.
 
-    If the plan has `energy_kwh` and `power_kw`, `duration_s` follows from them, rounded up to the quarter. It is 0 if
-    no energy is needed, and for a plan by its price limit. `min_piece_s` is None if the plan runs in one piece. A split
-    plan has at most `max_starts` pieces; None means any number. `weekdays` (0 is Monday, never empty) are the days on
-    which the deadline falls or, without a deadline, on which the plan may start. `days` is how many days before its
-    deadline the plan may begin.
+    If `energy_kwh` and `power_kw` are set, `duration_s` is computed from them. The computed duration is rounded up to a
+    quarter of an hour. If no energy is needed, `duration_s` is 0. For a plan of all hours below or above a price,
+    `duration_s` is also 0. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts`
+    pieces. If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days on which the deadline may
+    be. Without a deadline, `weekdays` are the days on which the plan may start. In `weekdays`, Monday is 0. `weekdays`
+    is never empty. `days` is the number of days from which the plan may choose.
 
-    `price_cap` is in EUR/kWh as the household pays it. A plan that looks for low prices never uses a more expensive
-    hour. A plan that looks for high prices never uses a cheaper one. Windows whose average is within `tolerance`
-    (EUR/kWh) of the best count as equally good, and `prefer` chooses between them. `meter` is the entity that measures
-    the device's energy or power.
+    `price_cap` is the price limit in EUR/kWh, as the household pays it. A plan that looks for low prices uses no hour
+    above the limit. A plan that looks for high prices uses no hour below the limit. Windows count as equally good if
+    their averages are within `tolerance` (EUR/kWh) of the best average. `prefer` chooses between equally good windows.
+    `meter` is the entity that measures the device's energy or power.
     """
 
     kind: Kind = Kind.CHEAPEST
@@ -118,9 +123,10 @@ class PlanSettings:
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> PlanSettings:
-        """Read a plan as its form writes it: minutes, kWh, kW, "HH:MM:SS", names of days, c/kWh.
+        """Read the settings from the data of a plan's form.
 
-        A missing field gets its default. Raises ValueError that names the field and its allowed values.
+        The form has minutes, kWh, kW and c/kWh. Times of day are texts like "07:00:00", and days are names in
+        `WEEKDAYS`. A missing field gets its default. Raises ValueError that names the field and its allowed values.
         """
         kind = _one_of(Kind, data, "kind", Kind.CHEAPEST)
         return cls(
@@ -137,9 +143,9 @@ class PlanSettings:
 
     @property
     def least_s(self) -> int:
-        """The shortest window that the plan can have, in seconds.
+        """The length of the plan's shortest possible window, in seconds.
 
-        A plan by energy may run for any part of its duration.
+        A plan with `energy_kwh` may run for any part of its duration.
         """
         if self.min_piece_s is not None:
             return self.min_piece_s
@@ -147,30 +153,31 @@ class PlanSettings:
 
     @property
     def needs_nothing(self) -> bool:
-        """Whether the plan goes by energy and needs 0 kWh."""
+        """Return whether the plan's device needs 0 kWh."""
         return self.energy_kwh == 0
 
 
-# A plan's stored form decides which entities it has, even if its kind is from a newer version.
+# The next three functions read a plan's stored form. A newer version may have stored a kind of plan that is unknown
+# here.
 
 
 def goes_by_energy(form: Mapping[str, Any]) -> bool:
-    """Return whether kWh and kW decide how long a plan runs."""
+    """Return whether a plan's energy and power determine its duration."""
     return form.get("energy") is not None
 
 
 def goes_by_limit(form: Mapping[str, Any]) -> bool:
-    """Return whether the price limit alone decides how long a plan runs."""
+    """Return whether a plan runs in all hours within its price limit."""
     return any(kind.is_by_limit and kind == form.get("kind") for kind in Kind)
 
 
 def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
-    """Return whether a plan's window is in expensive hours."""
+    """Return whether a plan looks for high prices."""
     return any(kind.is_dear and kind == form.get("kind") for kind in Kind)
 
 
 def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
-    """Return the fields for the length of a plan by its price limit. Such a plan has only a shortest piece."""
+    """Return the fields for the length of a plan without a fixed duration."""
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
@@ -180,7 +187,6 @@ def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
 
 
 def _length(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields for a plan's duration, its pieces, and the windows that count as equally good."""
     energy, power = _energy(data), _power(data)
     if energy is None or power is None:
         duration_s = _minutes(data, "duration", DEFAULT_DURATION_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
@@ -197,7 +203,7 @@ def _length(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
-    """Return the fields for the pieces of a split plan. The shortest piece is never longer than the plan."""
+    """Return the fields for the pieces of a split plan."""
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     starts = None if data.get("max_starts") is None else _whole(data, "max_starts", 1, 1, MOST_STARTS)
     if not _flag(data, "split"):
@@ -222,7 +228,10 @@ def _power(data: Mapping[str, Any]) -> float | None:
 
 
 def _quarters_for(energy_kwh: float, power_kw: float) -> int:
-    """Return how many quarters of an hour the energy takes. In floats, 1.1 / 0.1 is more than 11, so use fractions."""
+    """Return the number of quarters of an hour that the energy takes, rounded up.
+
+    The division uses fractions, because 1.1 / 0.1 is more than 11 in floats.
+    """
     return math.ceil(Fraction(str(energy_kwh)) / Fraction(str(power_kw)) * (HOUR_S // QUARTER_S))
 
 
@@ -278,7 +287,7 @@ def _wall_time(data: Mapping[str, Any], field: str) -> time | None:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{field}: {wall!r} is not a time of day like 07:00:00") from error
     if read.tzinfo is not None:
-        raise ValueError(f"{field}: {wall!r} names a time zone; it is local time without one")
+        raise ValueError(f"{field}: {wall!r} has a time zone, but only a local time is allowed")
     return read
 
 
@@ -288,7 +297,7 @@ def _weekdays(data: Mapping[str, Any]) -> frozenset[int]:
         raise ValueError("weekdays: choose at least one day")
     unknown = [name for name in names if name not in WEEKDAYS]
     if unknown:
-        raise ValueError(f"weekdays: {unknown[0]!r} is none of {', '.join(WEEKDAYS)}")
+        raise ValueError(f"weekdays: {unknown[0]!r} is not one of {', '.join(WEEKDAYS)}")
     return frozenset(WEEKDAYS.index(name) for name in names)
 
 
@@ -297,7 +306,7 @@ def _one_of[Choice: StrEnum](choices: type[Choice], data: Mapping[str, Any], fie
     try:
         return choices(chosen)
     except ValueError as error:
-        raise ValueError(f"{field}: {chosen!r} is none of {', '.join(choices)}") from error
+        raise ValueError(f"{field}: {chosen!r} is not one of {', '.join(choices)}") from error
 
 
 def _price_cap(data: Mapping[str, Any]) -> float | None:

@@ -1,34 +1,36 @@
-"""The cheapest time to run, exactly.
+"""Finds the cheapest time to run, exactly.
 
-Windows begin and end on quarters of an hour, UTC. The first usable quarter starts at or after the first bound, and the
-last one ends at or before the last bound. A period without a known price or past the price limit is never used. Prices
-count in whole millionths of a euro, so equal sums are exactly equal. For the most expensive time, the prices come with
-the sign changed.
+Windows begin and end on quarters of an hour in UTC. Only quarters that lie completely within the bounds are used. A
+period without a known price is never used. A period past the price limit is never used. Prices are whole millionths of
+a euro, so that equal sums are exactly equal. To find the most expensive time, the caller changes the sign of the
+prices.
 
-One piece: the window has the whole duration without a gap, or there is no window. The cheapest window wins, then the
-earliest.
+A job in one piece gets its whole duration without a gap, or no window. The cheapest window of a job in one piece wins.
+Among equally cheap windows, the earliest wins.
 
-Split: the pieces have at least a given length and at most a given number. Together they have the whole duration, or as
-much of it as possible. The longest solution wins, then the cheapest, then the solution with the fewest pieces. If two
-solutions are equal, the one that uses the first differing quarter wins. Pieces that touch are one piece.
+The pieces of a split job have at least a given length. The number of pieces may be limited. All pieces together have
+the wanted duration, or as much of the duration as possible. The longest solution of a split job wins. Among equally
+long solutions, the cheapest wins. Among equally cheap solutions, the solution with the fewest pieces wins. Among
+solutions that are still equal, the solution with the earliest quarters wins. Pieces that touch count as one piece.
 
-Earlier if nearly as cheap: a solution is near enough if its average exceeds the least average by at most the tolerance.
-The least average is for the same time in the whole span, past hours included. So a window can't slip from hour to hour
-because the best windows have passed. The near-enough solution that ends first wins. A window in one piece that ends
-first also starts first. If several end first, or none is near enough, the rules above choose.
+With a tolerance, an earlier solution may win if it is nearly the cheapest. A solution is near enough if its average
+exceeds the least average by at most the tolerance. The least average is the average of the best solution in the whole
+span, including past hours. If past hours did not count, the window could move later and later while the best hours
+pass. Among the near-enough solutions, the solution that ends first wins. If several near-enough solutions share the
+first end, the rules without a tolerance choose. If no solution is near enough, the rules without a tolerance choose
+too.
 
-Later if nearly as cheap: this is the mirror image. The solution that starts last wins, and the rules above prefer late
-quarters to early ones.
+With `prefer_latest`, the rules are mirrored in time. So the near-enough solution that starts last wins.
 
-The grid may be coarser than quarters. Let all bounds, changes of price and lengths be multiples of one step, and
-suppose that a solution has boundaries between the steps. Two of these boundaries, or the two ends of a piece of the
-least length, can move by a quarter, forward or back, without changing the total time or adding a piece. One direction
-costs as much as the other saves. So one direction is cheaper or, if both cost nothing, one direction is earlier.
-Therefore the best solution has no boundaries between the steps. With a tolerance this is not true, because an average
-may be just near enough between two steps. Then the grid is the quarter.
+The steps of the grid may be longer than a quarter of an hour. The step must divide all bounds, lengths and times of
+price changes. The best solution then has no ends between grid points. Two ends between grid points could move together
+by a quarter of an hour. A move in one direction costs as much as a move in the other direction saves. So one of the two
+moves makes the solution cheaper, or earlier at the same cost. With a tolerance, an average may be just near enough
+between two grid points. So the grid for a job with a tolerance has steps of a quarter of an hour.
 
-While prices stay, a window stays until it begins. Time removes solutions and adds none. So the best solution of a span
-remains the best until its start. So the whole span is searched, and the answer is remembered.
+While prices stay the same, a planned window stays until it begins. Passing time removes solutions and adds none. So the
+best solution of a span remains the best until its own start. So the whole span is searched once, and the result is
+cached.
 """
 
 import math
@@ -46,15 +48,16 @@ _UNITS_PER_EUR: Final = 1_000_000
 type Piece = tuple[int, int]
 """[start, end) in UTC seconds."""
 type PriceOf = Callable[[Period], float | None]
-"""Returns the figure by which a period is compared, EUR/kWh; None if the period must not be used."""
+"""Returns the figure in EUR/kWh by which a period is compared; None if the period must not be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The time that has to run. Lengths are whole quarters of an hour, in seconds.
+    """A wanted running time. Lengths are whole quarters of an hour, in seconds.
 
     If `min_piece_s` is None, the job is one piece of the whole duration. If `most_pieces` is None, any number of pieces
-    is allowed. With a `tolerance` (EUR/kWh), the average of an earlier or later window may be higher by this amount.
+    is allowed. An earlier solution may exceed the least average price by `tolerance` (EUR/kWh). With `prefer_latest`, a
+    later solution may exceed the least average price by `tolerance`.
     """
 
     duration_s: int
@@ -66,7 +69,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Steps of equal length from `start` on; a step without a price can't be used."""
+    """The prices of steps of equal length from `start` on. A step without a price can't be used."""
 
     start: int
     step_s: int
@@ -77,7 +80,7 @@ class _Grid:
 
 
 def first_quarter(instant: int) -> int:
-    """Return the earliest start of a quarter of an hour that is not before `instant` (UTC seconds)."""
+    """Round `instant` (UTC seconds) up to the start of a quarter of an hour."""
     return -(-instant // QUARTER_S) * QUARTER_S
 
 
@@ -90,16 +93,17 @@ def cheapest(
     span_opens: int | None = None,
     goes_on: bool = False,
 ) -> tuple[Piece, ...]:
-    """Return the cheapest pieces within `bounds`, in the order of time; an empty tuple if none fit.
+    """Return the cheapest pieces within `bounds` in the order of time.
 
-    `bounds` may be the rest of a span that opened at `span_opens` (UTC seconds). With `goes_on`, a piece of a split job
-    already runs up to the bounds. It may continue for any length, and doesn't count as a start. `goes_on` does not
-    combine with `prefer_latest`.
+    If no piece fits, return an empty tuple. `bounds` may be the rest of a span that opened at `span_opens` (UTC
+    seconds). With `goes_on`, a piece of a split job already runs when `bounds` begin. A piece that already runs may
+    continue for any length. A piece that already runs doesn't count as a start. `goes_on` can't be combined with
+    `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
     span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
     if span[0] < opens:
-        # As long as the best window of the whole span is still ahead, it is also the best of the rest.
+        # If the best window of the whole span is still ahead, this window is also the best for the rest of the span.
         pieces = _cheapest_from(span[0], timeline, span, job, price_of, goes_on=False)
         if pieces and pieces[0][0] >= opens:
             return pieces
@@ -125,9 +129,10 @@ def _cheapest_from(
 def all_usable(
     timeline: Timeline, bounds: Piece, min_piece_s: int, price_of: PriceOf, *, goes_on: bool = False
 ) -> tuple[Piece, ...]:
-    """Return all usable time within `bounds`, in pieces of at least `min_piece_s`, in the order of time.
+    """Return all usable time within `bounds` as pieces in the order of time.
 
-    With `goes_on` a piece already runs up to the bounds, and may continue for any length.
+    Each piece has at least `min_piece_s` seconds. With `goes_on`, a piece already runs when `bounds` begin. A piece
+    that already runs may have any length.
     """
     grid = _grid(timeline, bounds, math.gcd(min_piece_s, first_quarter(bounds[0])), price_of)
     if grid is None:
@@ -138,7 +143,10 @@ def all_usable(
 
 
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
-    """Return the prices within the bounds, in steps that divide `step_s`; None if no price is known there."""
+    """Return the prices within `bounds` as a grid, or None if no price is known there.
+
+    The step of the grid divides `step_s`.
+    """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
     if opens >= closes or not periods:
@@ -157,7 +165,7 @@ def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A job in steps and units."""
+    """A `Job` in grid steps and units of price."""
 
     steps: int
     shortest: int | None
@@ -165,14 +173,15 @@ class _Wanted:
     tolerance: int
 
 
-# Room for ten plans, each with its whole span and the rest of its span, and for as many again after changes.
+# A plan needs one entry for its whole span and one for the rest of the span. The cache has room for ten plans, even if
+# all of them change.
 @lru_cache(maxsize=64)
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
 ) -> tuple[StepRun, ...]:
-    """Return the best runs of a span of which `passed` steps are over.
+    """Return the best runs in `span` without its first `passed` steps.
 
-    Most ticks ask the same question, so it is cached.
+    Results are cached, because most calls repeat the arguments of an earlier call.
     """
     if prefer_latest:
         left = len(span) - passed
@@ -190,7 +199,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # If the best and the compared solution have few enough pieces anyway, the limit on pieces changes nothing.
+    # If the search without a limit uses few enough pieces, the limit changes nothing.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -202,13 +211,16 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
     if not costs:
         return ()
     near_enough = min(_costs_by_start(span, steps).values()) + tolerance * steps
-    # min() returns the first of equals.
+    # `min` returns the first of equal items.
     start = next((start for start, cost in costs.items() if cost <= near_enough), min(costs, key=costs.__getitem__))
     return ((start, start + steps),)
 
 
 def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
-    """Return the costs of runs of `steps` steps, by their first step, in the order of time."""
+    """Return the cost of each run of `steps` steps, by the run's first step.
+
+    The runs are in the order of time.
+    """
     totals = [0, *accumulate(price or 0 for price in prices)]
     starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
     return {start: totals[start + steps] - totals[start] for start in starts}
@@ -216,7 +228,7 @@ def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search for pieces of `steps` steps in total. Such pieces are known to exist."""
+    """A search for pieces that have `steps` steps in total. A solution must exist."""
 
     span: Prices
     rest: Prices
@@ -228,7 +240,7 @@ class _Search:
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
         """Return the best runs.
 
-        Also return their number of pieces, or the compared solution's number if that is larger.
+        Also return the largest number of pieces in a compared solution.
         """
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
@@ -237,7 +249,10 @@ class _Search:
         return runs, max(len(runs) - continued, compared)
 
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
-        """Return `rest` up to the first end that is near enough, and the compared solution's number of pieces."""
+        """Return `rest` up to the first near-enough end.
+
+        Also return the number of pieces in the cheapest solution.
+        """
         rest, steps = self.rest, self.steps
         backwards = LeastCosts.of(rest[::-1], steps, self.shortest, most_pieces)
         whole = len(rest) == len(self.span)

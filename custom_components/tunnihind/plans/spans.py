@@ -1,22 +1,22 @@
-"""The occurrences of a plan: the spans of time in which each of its windows may be.
+"""The occurrences of a plan. Each occurrence has a span of time for one window.
 
-Days and times of day are local. If spring leaves out a wall time, the offset before the change applies. If autumn
-repeats one, the first of the two counts. So a day's span is 23 or 25 hours long when the clocks change.
+Days and times of day are in Tallinn time. The clock change in spring leaves out an hour. A time of day in the left-out
+hour has the offset from before the change. The clock change in autumn repeats an hour. A time of day in the repeated
+hour means its first occurrence. On the day of a clock change, a span of one day has 23 or 25 hours.
 
-| Bounds | Span of an occurrence |
-|---|---|
-| none | the day |
-| earliest E | 24 hours of the clock from E |
-| deadline D | 24 hours of the clock until D |
-| both | from the last E before D until D; E is on the day before if it is not earlier than D |
+Without bounds, a span is the day. With only an earliest time, a span ends at the same time on the next day. With only a
+deadline, a span begins at the same time on the day before. With both bounds, a span begins at the earliest time and
+ends at the next deadline.
 
-Each further day of `days` makes the span a day longer: at its start with a deadline, else at its end. But occurrences
-never overlap. With a deadline, a span opens no earlier than the chosen deadline before it. Without one, it closes no
-later than the next chosen start. So if every day is chosen, a span is one day. `weekdays` choose the days of the
-deadline or, without a deadline, of the start.
+Each further day of `days` makes the span a day longer. With a deadline, each further day makes the span open a day
+earlier. Without a deadline, each further day makes the span close a day later. Spans never overlap. With a deadline, no
+span opens before the previous deadline. Without a deadline, no span closes after the start of the next span. If every
+day of the week is chosen, each span has only one day. `weekdays` are the chosen days of the deadline. Without a
+deadline, `weekdays` are the chosen days of the start.
 
-A span depends only on its own date, so it is the same at any time. A clock change may leave no time in a span (earliest
-03:30 and deadline 04:00 on the spring day). Then the plan has no occurrence on that day.
+A span depends only on its date and not on the present time. A clock change may leave no time in a span. For example,
+the clock skips the time from 03:30 to 04:00 in spring. If a day's span has no time, the plan has no occurrence on that
+day.
 """
 
 from collections.abc import Iterator
@@ -29,22 +29,22 @@ from ..prices.timeline import HOUR_S
 from .settings import MOST_DAYS, PlanSettings
 
 _DAY: Final = timedelta(days=1)
-# The longest span, and another day for the hour that autumn adds.
+# The days of the longest span, and one more day because of the clock change in autumn.
 _REACH_DAYS: Final = MOST_DAYS + 1
-# From Monday 2026-01-05 in Tallinn on.
+# A week without a clock change, from Monday 2026-01-05 in Tallinn on.
 _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The time in which one occurrence may run: [opens, closes) in UTC seconds."""
+    """The time [opens, closes) in which one window may run, in UTC seconds."""
 
     opens: int
     closes: int
 
 
 def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
-    """Yield the occurrences that overlap [since, until) (UTC seconds), in the order of time."""
+    """Yield the spans that overlap [since, until) in the order of time. All times are UTC seconds."""
     day = local(since).date() - _REACH_DAYS * _DAY
     last = local(until).date() + _REACH_DAYS * _DAY
     while day <= last:
@@ -56,18 +56,24 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
 
 
 def last_close(settings: PlanSettings, span: Span) -> int:
-    """Return the end of the plan's days to choose from, counted from the start of `span`, UTC seconds."""
+    """Return the end of the days from which the plan may choose, in UTC seconds.
+
+    The days are counted from the start of `span`.
+    """
     opens = local(span.opens)
     return instant_of(opens.date() + settings.days * _DAY, opens.time())
 
 
 def longest_span_s(settings: PlanSettings) -> int:
-    """Return the length of the plan's longest occurrence, in seconds, in a week without a change of clocks."""
+    """Return the length of the plan's longest span in seconds, without a clock change."""
     return max(span.closes - span.opens for span in spans(settings, *_PLAIN_WEEK))
 
 
 def _span_of(settings: PlanSettings, day: date) -> Span:
-    """Return the span that closes on `day` with a deadline, or opens on it without one."""
+    """Return the span whose deadline is on `day`.
+
+    Without a deadline, return the span that opens on `day`.
+    """
     return _starting_on(settings, day) if settings.deadline is None else _ending_on(settings, day)
 
 
@@ -86,7 +92,7 @@ def _ending_on(settings: PlanSettings, day: date) -> Span:
 
 
 def _chosen(settings: PlanSettings, day: date, step: timedelta) -> date:
-    """Return the nearest chosen day after `day`, or before it if `step` is negative."""
+    """Return the first chosen day after `day`. If `step` is negative, return the last chosen day before `day`."""
     day += step
     while day.weekday() not in settings.weekdays:
         day += step

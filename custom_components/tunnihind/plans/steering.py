@@ -1,7 +1,8 @@
-"""A plan in force: its form, and the changes by automations and dashboards beside the form.
+"""A plan with its form and with changes from automations and dashboards.
 
-Changes use the names and values of the form. A change lasts until it is cleared or the form is saved. A restart does
-not end it. The form has no field for the plan's switch, so saving the form leaves the switch as it is.
+Changes use the names and values of the form. A change lasts until it is cleared or the form is saved. A restart of Home
+Assistant does not end a change. The form has no field for the plan's switch. So saving the form leaves the switch as it
+is.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,11 +19,12 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change of a plan.
+    """A change of a plan beside its form.
 
-    It has `values` by the form's field names (None empties a field), the fields to `clear`, and the switch. `replan`
-    forgets a window that has begun and past windows of the same span. With `must_fit` a plan that could never run is
-    refused. Entities that move one bound after the other don't set `must_fit`.
+    `values` has new values by the form's field names. If a value is None, the field becomes empty. `clear` has the
+    fields whose changes end. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays as
+    it is. With `replan`, a running window ends, and its span is planned again. With `must_fit`, a plan that could never
+    run is refused. Entities don't set `must_fit`, because they change one bound at a time.
     """
 
     values: Mapping[str, Any] = NOTHING
@@ -34,7 +36,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SteeredPlan:
-    """A plan: the data of its `form`, the `changes` beside it, and whether it is switched on."""
+    """A plan with changes beside its form.
+
+    `form` has the data of the form. `changes` has the values that differ from the form. `enabled` is the state of the
+    plan's switch.
+    """
 
     form: Mapping[str, Any]
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -46,7 +52,7 @@ class SteeredPlan:
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
 
     def settings(self) -> PlanSettings:
-        """Read the settings in force. Raises ValueError that names the field and its allowed values."""
+        """Return the settings in force. Raises ValueError that names the field and its allowed values."""
         return PlanSettings.from_mapping(self.holding)
 
     def changed(self, change: Change) -> SteeredPlan:
@@ -72,7 +78,7 @@ class SteeredPlan:
         return changed
 
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
-        """Return the plan with this form. If the form differs from the old one, the changes end."""
+        """Return the plan with this form. If the form differs from the old form, all changes end."""
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
     def without_changes(self) -> SteeredPlan:

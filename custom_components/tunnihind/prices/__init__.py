@@ -1,1 +1,1 @@
-"""The household's price of an hour: pure functions over plain values."""
+"""Pure functions that compute the prices of a household."""

@@ -1,4 +1,4 @@
-"""How the household is billed and paid for electricity: by the hour or the quarter."""
+"""The billing of bought and sold electricity, by the hour or by the quarter of an hour."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,36 +25,47 @@ class Resolution(StrEnum):
 
     @property
     def step_s(self) -> int:
-        """Its length in seconds."""
+        """The length of a period in seconds."""
         return QUARTER_S if self is Resolution.QUARTER else HOUR_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Billing:
-    """The periods by which the household pays, and the periods of comparison for level, rank and cheap hours."""
+    """The billing of bought electricity.
+
+    `billed_by` is the period by which the household pays. `levels_by` is the period by which level, rank and cheap
+    hours are computed.
+    """
 
     billed_by: Resolution = Resolution.HOUR
     levels_by: Resolution = Resolution.HOUR
 
 
 def billing_from(options: Mapping[str, Any]) -> Billing:
-    """Read the entry's options. Levels by the quarter need billing by the quarter."""
+    """Read the billing from the entry's options.
+
+    If billing is by the hour, levels are by the hour too.
+    """
     billed_by = Resolution(options.get(BILLED_BY, Resolution.HOUR))
     levels_by = Resolution(options.get(LEVELS_BY, Resolution.HOUR))
     return Billing(billed_by=billed_by, levels_by=levels_by if billed_by is Resolution.QUARTER else Resolution.HOUR)
 
 
 def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0) -> float:
-    """Return the price that the household gets at a market price in EUR/MWh: in EUR/kWh, to 4 decimals.
+    """Convert a market price in EUR/MWh to the selling price in EUR/kWh.
 
-    The buyer keeps `margin` and `balancing` (EUR/kWh). VAT is not added. Below zero, the household pays.
+    The buyer keeps `margin` and `balancing` (EUR/kWh). VAT is not added. If the selling price is negative, the
+    household pays. The result has 4 decimals.
     """
     return rounded(eur_mwh / _KWH_PER_MWH - margin - balancing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deductions:
-    """The amounts that the buyer keeps, EUR/kWh, from `valid_from` on. With None they count from the beginning."""
+    """The amounts in EUR/kWh that the buyer keeps from `valid_from` on.
+
+    If `valid_from` is None, the amounts have always applied.
+    """
 
     valid_from: date | None = None
     margin: float = 0.0
@@ -63,13 +74,16 @@ class Deductions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SellingContract:
-    """The periods by which the household is paid, and dated deductions in the order of their dates."""
+    """A contract for selling electricity.
+
+    `resolution` is the period by which the household is paid. `deductions` are in the order of their dates.
+    """
 
     resolution: Resolution
     deductions: Sequence[Deductions] = ()
 
     def price(self, eur_mwh: float, start: int) -> float:
-        """Return the price that the household gets, EUR/kWh to 4 decimals, in the period from `start` (UTC seconds)."""
+        """Return the selling price in EUR/kWh for the period from `start` (UTC seconds). The result has 4 decimals."""
         day = local(start).date()
         held = [one for one in self.deductions if one.valid_from is None or one.valid_from <= day]
         kept = held[-1] if held else Deductions()
@@ -77,7 +91,10 @@ class SellingContract:
 
 
 def selling_from(options: Mapping[str, Any]) -> SellingContract | None:
-    """Read the entry's options, whose deductions are in cents; None if the household sells nothing."""
+    """Read the selling contract from the entry's options.
+
+    In the options, deductions are in cents. If the household sells nothing, return None.
+    """
     contract = options.get(SELLING)
     if not contract:
         return None

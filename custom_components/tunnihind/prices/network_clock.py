@@ -1,4 +1,4 @@
-"""The times of the network's rates: day, night, and the winter peaks in packages of Elektrilevi."""
+"""The times of the network's day rate, night rate and peak rates."""
 
 from datetime import date, datetime, time
 from enum import Enum, auto
@@ -7,7 +7,7 @@ from typing import Final
 
 import holidays
 
-# Without this line the library would import the holidays at their first use, in the event loop.
+# These imports keep the library from importing countries in the event loop.
 import holidays.countries.estonia
 import holidays.countries.finland
 import holidays.countries.latvia
@@ -25,7 +25,7 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkTime(Enum):
-    """A time of the network's clock. Each time has a separate rate."""
+    """A time with its own network rate."""
 
     DAY = auto()
     NIGHT = auto()
@@ -34,10 +34,11 @@ class NetworkTime(Enum):
 
 
 def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
-    """Return the time of an Elektrilevi package's clock at this Estonian wall time.
+    """Return the kind of network rate that applies at this Estonian wall time.
 
-    Day is 07 to 22 on working days, and night is the rest. A package with peaks has them from November to March: 09 to
-    12 and 16 to 20 on working days, 16 to 20 on days of rest.
+    The day rate applies from 07 to 22 on working days. The night rate applies at all other times. A package with peaks
+    has peak rates from November to March. On working days, the peaks are from 09 to 12 and from 16 to 20. On days of
+    rest, the peak is from 16 to 20.
     """
     is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())
     if has_peaks and wall.month in _PEAK_MONTHS:
@@ -50,7 +51,7 @@ def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
 
 
 def is_within(clock: time, starts: time, ends: time) -> bool:
-    """Return whether a time of day lies in [starts, ends), which may include midnight."""
+    """Return whether a time of day lies in [starts, ends). The range may include midnight."""
     return starts <= clock < ends if starts <= ends else clock >= starts or clock < ends
 
 
@@ -66,5 +67,5 @@ def is_public_holiday(zone: Zone, day: date) -> bool:
 
 @cache
 def _public_holidays(zone: Zone) -> holidays.HolidayBase:
-    """Return the country's public holidays. The library adds each year at its first use."""
+    """Return the public holidays of a country. The library adds each year at its first use."""
     return holidays.country_holidays(zone)

@@ -1,9 +1,7 @@
-"""The charges of network and state per kilowatt-hour in Estonia, by date, from `rates.json`.
+"""The network and state fees per kilowatt-hour in Estonia, by date, from `rates.json`.
 
-The server reads that file too.
-
-Figures are in c/kWh without VAT, as the price lists give them. To update the table, end the old entry with `until`, add
-the new one, and set `as_of` to the day on which the source was read.
+The server reads `rates.json` too. All figures are in c/kWh without VAT, as in the price lists. To update a rate, end
+the old entry with `until` and add a new entry. `as_of` of the new entry is the day on which the source was read.
 """
 
 import json
@@ -16,12 +14,12 @@ from typing import Any, Final
 
 from .zones import Zone
 
-# State fees change once a year. A figure that was checked longer ago may be wrong.
+# State fees change once a year. A figure that was checked more than a year ago may be wrong.
 _OLD_AFTER_YEARS: Final = 1
 
 
 class Part(StrEnum):
-    """A part of the household's price that is added to the market's price."""
+    """A part of the household price that is added to the market price."""
 
     MARGIN = "margin"
     BALANCING = "balancing"
@@ -32,7 +30,10 @@ class Part(StrEnum):
 
 
 class Package(StrEnum):
-    """A package of the network operator Elektrilevi (up to 63 A), or the household's own rates."""
+    """A package of the network operator Elektrilevi, or the household's own network rates.
+
+    The packages are for connections up to 63 A.
+    """
 
     VORK_1 = "vork_1"
     VORK_2 = "vork_2"
@@ -43,7 +44,10 @@ class Package(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRates:
-    """The transmission rates for each time of the network's clock; None for the peaks of a package without peaks."""
+    """The transmission rates of a package, by the time of the network's clock.
+
+    In a package without peaks, `peak` and `rest_day_peak` are None.
+    """
 
     day: float
     night: float
@@ -53,9 +57,10 @@ class NetworkRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry[Rate]:
-    """One rate of the table. It holds from `since` to `until`, both included. `until` is None if the end is not known.
+    """A rate in the table.
 
-    `as_of` is the day on which the source was read. `disputed` has the different figures of other sources, c/kWh.
+    The rate holds from `since` to `until`, both included. If the last day is unknown, `until` is None. `as_of` is the
+    day on which the source was read. `disputed` is the different figure of another source, in c/kWh.
     """
 
     rate: Rate
@@ -70,13 +75,14 @@ class Entry[Rate]:
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate has ended by that day or is old."""
+        """Return whether the rate has ended before that day or is old."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
         """Return whether the rate's source was read more than a year before that day.
 
-        On the day `compared_on`, the household compared the rate with an invoice. That counts like reading the source.
+        `compared_on` is the day on which the household compared the rate with an invoice. Comparing with an invoice
+        counts like reading the source.
         """
         seen = max(self.as_of, compared_on or self.as_of)
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
@@ -104,7 +110,10 @@ FEES: Final[Mapping[Part, Sequence[Entry[float]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class PriceLists:
-    """A zone's network packages and state fees; empty if the table has none."""
+    """The network packages and state fees of a zone.
+
+    If the table has no rates for the zone, `packages` and `fees` are empty.
+    """
 
     packages: Mapping[Package, Sequence[Entry[NetworkRates]]] = field(default_factory=dict)
     fees: Mapping[Part, Sequence[Entry[float]]] = field(default_factory=dict)
@@ -120,6 +129,6 @@ def price_lists_of(zone: Zone) -> PriceLists:
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the entry of that day, else the last entry before it, else the first entry."""
+    """Return the last entry that began on or before that day. If no entry had begun, return the first entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]

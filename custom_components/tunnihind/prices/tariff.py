@@ -1,4 +1,4 @@
-"""Computes the household's price per kilowatt-hour from the market's price, in parts, with the legal VAT by date."""
+"""Computes the household price per kilowatt-hour from the market price, the fees and VAT."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -22,7 +22,7 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# Two weeks of quarters are more than a screen shows. The limit is for imports of past prices, which read years.
+# Two weeks of quarters are more than a screen shows. Without this limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
 # The parts that the supplier bills with the electricity. The network company bills the other parts.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
@@ -30,11 +30,12 @@ _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TariffRow:
-    """The fees that are added to the market's price, EUR/kWh, from `valid_from` on. None means from the beginning.
+    """The fees in EUR/kWh that are added to the market price from `valid_from` on.
 
-    `vat_rate` is a fraction; None means the rate that the server's operator chose, else the legal rate. `package`
-    decides when each of the network's rates applies. Parts `from_table` follow the table in `rates.json`, by date;
-    their figures here don't count. `compared_on` is the day on which the household last confirmed old figures.
+    If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction. If `vat_rate` is None, the rate
+    chosen by the server's operator applies, or else the legal rate. `package` decides when each network rate applies.
+    Parts in `from_table` have the rates of `rates.json`, by date. The row's own figures for parts in `from_table` are
+    ignored. `compared_on` is the day on which the household last confirmed old figures.
     """
 
     valid_from: date | None = None
@@ -53,22 +54,23 @@ class TariffRow:
     excise: float = 0.0
 
     def typed(self, part: Part) -> float:
-        """Return the household's own figure for a part whose rate is the same at all times."""
+        """Return the household's own figure for a part that has the same rate at all times."""
         figure: float = getattr(self, part)
         return figure
 
 
-# In the options, a row's figures have the names of these fields.
-# The options only have figures for which the row's form asked.
+# A row's figures have the same names in this class and in the options. If the form did not ask for a figure, the
+# options don't have the figure.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One part of the price of an instant, EUR/kWh.
+    """One part of the price at an instant, in EUR/kWh.
 
-    `vat_rate` is the VAT that is added, as a fraction: 0 if the part includes VAT. `is_known` is false if the table has
-    no rate for the date. Then the last rate before the date is used, else the first rate.
+    `vat_rate` is the VAT to add, as a fraction. If the part already includes VAT, `vat_rate` is 0. If the table has no
+    rate for the date, `is_known` is false. An unknown rate is replaced by the last rate before the date, or else by the
+    first rate.
     """
 
     part: Part
@@ -78,15 +80,16 @@ class Charge:
 
     @property
     def vat(self) -> float:
-        """The VAT that is added, EUR/kWh."""
+        """The added VAT in EUR/kWh."""
         return self.eur_kwh * self.vat_rate
 
 
 @dataclass(frozen=True, slots=True)
 class Charges:
-    """The charges on top of the market's price at one instant. `vat_rate` is the market price's VAT, a fraction.
+    """The charges on top of the market price at one instant.
 
-    `is_entered` is false on dates before the household's first figures.
+    `vat_rate` is the VAT on the market price, as a fraction. `is_entered` is false on dates before the household's
+    first figures.
     """
 
     vat_rate: float
@@ -94,12 +97,15 @@ class Charges:
     is_entered: bool = True
 
     def price(self, eur_mwh: float) -> float:
-        """Return the household's price, EUR/kWh to 4 decimals, at a market price in EUR/MWh."""
+        """Return the household price in EUR/kWh for a market price in EUR/MWh. The result has 4 decimals."""
         charges = sum(charge.eur_kwh + charge.vat for charge in self.charges)
         return rounded(eur_mwh / _KWH_PER_MWH * (1 + self.vat_rate) + charges)
 
     def vat(self, eur_mwh: float) -> float:
-        """Return the VAT that is added, EUR/kWh: on the market's price and on all parts that don't include VAT."""
+        """Return the added VAT in EUR/kWh for a market price in EUR/MWh.
+
+        Parts that already include VAT don't count.
+        """
         return eur_mwh / _KWH_PER_MWH * self.vat_rate + sum(charge.vat for charge in self.charges)
 
     @property
@@ -109,17 +115,18 @@ class Charges:
 
     @property
     def are_known(self) -> bool:
-        """Whether every part of the household's price is known for this date."""
+        """Return whether every part of the household price is known for this date."""
         return self.is_entered and not self.unknown_parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tariff:
-    """A household's contract: dated rows, and the hours of the night rate for network rates that it typed itself.
+    """The fees of a household by date.
 
-    `rows` are in the order of their dates. `zone` decides which country's law and public holidays count. Rows without a
-    VAT rate use `chosen_vat_rate`, a fraction that the server's operator chose for all dates. None means the legal rate
-    by date.
+    `rows` are in the order of their dates. `zone` decides which country's law and public holidays count.
+    `chosen_vat_rate` is a fraction that the server's operator chose for all dates. If a row has no VAT rate,
+    `chosen_vat_rate` applies. If `chosen_vat_rate` is None too, the legal rate applies. The hours of the day rate apply
+    only to network rates that the household typed itself.
     """
 
     zone: Zone = Zone.EE
@@ -130,24 +137,28 @@ class Tariff:
     day_rate_ends: time = DAY_RATE_ENDS
     weekends_at_night_rate: bool = True
     holidays_at_night_rate: bool = True
-    # Each period of a forecast has three prices with the same charges.
+    # The three prices of a forecast period have the same charges, so charges are cached.
     _charges_at: dict[int, Charges] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def price(self, eur_mwh: float, start: int) -> float:
-        """Return the household's price, EUR/kWh to 4 decimals, for the period from `start` (UTC seconds).
+        """Return the household price in EUR/kWh for the period from `start` (UTC seconds).
 
-        This is for the prices of today and tomorrow, because devices wait for them. If the table has no rate of a part
-        for the date, the last rate is used; `charges(start).unknown_parts` lists these parts.
+        `eur_mwh` is the market price. The result has 4 decimals. If the table has no rate for the date, the last known
+        rate is used. Devices need a price for today and tomorrow even without a rate. `charges(start).unknown_parts`
+        lists the parts without a rate.
         """
         return self.charges(start).price(eur_mwh)
 
     def known_price(self, eur_mwh: float, start: int) -> float | None:
-        """Return the same as `price` if each part has a rate for the date, else None. This is for statistics."""
+        """Return the same as `price`, or None if a part has no rate for the date.
+
+        Statistics use only known prices.
+        """
         charges = self.charges(start)
         return charges.price(eur_mwh) if charges.are_known else None
 
     def charges(self, start: int) -> Charges:
-        """Return the charges on top of the market's price in the period from `start` (UTC seconds)."""
+        """Return the charges on top of the market price in the period from `start` (UTC seconds)."""
         if start not in self._charges_at:
             if len(self._charges_at) >= _CHARGES_KEPT:
                 self._charges_at.clear()
@@ -165,7 +176,7 @@ class Tariff:
         return Charges(vat_rate, tuple(self._charge(part, row, wall, rates[part]) for part in Part))
 
     def outdated_parts(self, day: date) -> tuple[Part, ...]:
-        """Return the parts whose entry in the table has ended by that day or is more than a year old."""
+        """Return the parts whose rate in the table is outdated on that day."""
         row = self.row_on(day)
         if row is None:
             return ()
@@ -177,12 +188,12 @@ class Tariff:
         )
 
     def row_on(self, day: date) -> TariffRow | None:
-        """Return the row that holds on that day, or None if the household has entered no row."""
+        """Return the row that holds on that day, or None if there is no such row."""
         held = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate of a day as a fraction, for rows that set no rate."""
+        """Return a day's VAT rate for rows without a VAT rate, as a fraction."""
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)
@@ -238,7 +249,10 @@ def _rate_at(now: NetworkTime, rates: NetworkRates) -> float:
 
 
 def tariff_from(options: Mapping[str, Any], *, zone: Zone = Zone.EE, chosen_vat_rate: float | None = None) -> Tariff:
-    """Build the tariff of a zone from the entry's options, whose fees are in cents and rates in percent."""
+    """Build the tariff of a zone from the entry's options.
+
+    In the options, fees are in cents and VAT rates are in percent.
+    """
     rows = sorted((_row_from(row) for row in options.get("rows", ())), key=lambda row: row.valid_from or date.min)
     return Tariff(
         zone=zone,

@@ -1,4 +1,4 @@
-"""Settled and predicted prices in one sequence of periods, and the comparison of each period with its day."""
+"""A sequence of periods with settled and predicted prices, and the level of a period in its day."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,16 +13,17 @@ from .days import Day
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
-# A mean of four prices has up to two more decimals. Without these there would be a second rounding error.
+# A mean of four prices has up to two more decimals. Rounding the mean to fewer decimals would add a second rounding
+# error.
 _MEAN_DECIMALS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The price of one period, [start, end) in UTC seconds: EUR/kWh as the household pays it.
+    """The price of one period in EUR/kWh, as the household pays it. The period is [start, end) in UTC seconds.
 
     `price` is the settled price, or the median of the forecast. `low` and `high` are the forecast's 10th and 90th
-    percentile. Once the price is settled, all three are the same.
+    percentile. If the price is settled, all three figures are the same.
     """
 
     start: int
@@ -39,12 +40,15 @@ class Period:
 
 
 def rounded(eur_kwh: float) -> float:
-    """Round to the 4 decimals in which household prices are shown; never -0.0."""
+    """Round a household price to 4 decimals. The result is never -0.0."""
     return round(eur_kwh, _PRICE_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
 
 
 class Timeline:
-    """Periods of `step_s` seconds in the order of time, each at most once. Unknown periods are left out."""
+    """Periods of `step_s` seconds in the order of time, without overlaps.
+
+    Periods without a known price are left out.
+    """
 
     def __init__(self, step_s: int, periods: Iterable[Period] = ()) -> None:
         self.step_s: Final = step_s
@@ -52,7 +56,7 @@ class Timeline:
         self._starts: Final = [period.start for period in self.periods]
 
     def at(self, instant: int) -> Period | None:
-        """Return the period that contains `instant` (UTC seconds), or None if its price is not known."""
+        """Return the period that contains `instant` (UTC seconds), or None if its price is unknown."""
         index = bisect_right(self._starts, instant) - 1
         if index < 0 or self.periods[index].end <= instant:
             return None
@@ -65,9 +69,10 @@ class Timeline:
         return tuple(period for period in self.periods[first:last] if start < period.end)
 
     def at_step(self, step_s: int) -> Timeline:
-        """Return the same prices by the hour or by the quarter.
+        """Return the same prices in periods of `step_s` seconds.
 
-        An hour has the mean of its quarters. It is left out if a quarter is missing. A quarter has its hour's price.
+        An hour has the mean price of its quarters. If a quarter is missing, its hour is left out. A quarter has the
+        price of its hour.
         """
         if step_s == self.step_s:
             return self
@@ -84,7 +89,7 @@ class Timeline:
 
     @property
     def known_until(self) -> int | None:
-        """The end of the newest period, settled or predicted, UTC seconds; None without periods."""
+        """The end of the newest period, UTC seconds; None if there are no periods."""
         return self.periods[-1].end if self.periods else None
 
 
@@ -94,7 +99,7 @@ def _split(period: Period, step_s: int) -> Iterator[Period]:
 
 
 def _joined(parts: Sequence[Period]) -> Period:
-    """Return one period with the mean prices of its neighbouring parts."""
+    """Join neighbouring periods into one period with their mean prices."""
     return Period(
         parts[0].start,
         parts[0].start + sum(part.length_s for part in parts),
@@ -110,12 +115,12 @@ def _mean(prices: Iterable[float]) -> float:
 
 
 def is_whole(day: Day, periods: Sequence[Period]) -> bool:
-    """Return whether the periods, all from that day and without overlaps, cover the whole day."""
+    """Return whether the periods cover the whole day. All periods must lie in that day without overlaps."""
     return sum(period.length_s for period in periods) == day.end - day.start
 
 
 class Level(StrEnum):
-    """A fifth of the day, by price."""
+    """A fifth of a day's prices."""
 
     VERY_LOW = "very_low"
     LOW = "low"
@@ -125,14 +130,14 @@ class Level(StrEnum):
 
 
 def rank(period: Period, day: Sequence[Period]) -> int:
-    """Return the period's rank in its day; 1 is the cheapest. Equal prices share the lower number."""
+    """Return the rank of the period in its day; 1 is the cheapest. Equal prices have the same rank."""
     return 1 + sum(other.price < period.price for other in day)
 
 
 def level(period: Period, day: Sequence[Period]) -> Level:
-    """Return which fifth of its day the period belongs to by its price.
+    """Return the fifth of the day's prices to which the period belongs.
 
-    Equal prices share the middle of their ranks, so a day with one price is normal all day.
+    For equal prices, the middle of their ranks counts. If all prices of a day are equal, the level is normal.
     """
     return _level(period.price, sorted(other.price for other in day))
 
@@ -144,12 +149,15 @@ def levels(day: Sequence[Period]) -> list[Level]:
 
 
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
-    """Return whether the period is among the cheapest `cheap_hours` hours of its day, or costs the same."""
+    """Return whether the period is among the cheapest `cheap_hours` hours of its day.
+
+    A period with the same price as one of the cheapest hours counts too.
+    """
     return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
 
 
 def _level(price: float, prices: Sequence[float]) -> Level:
-    """Return which fifth of the day's sorted `prices` the price belongs to."""
+    """Return the level of a price among the day's sorted `prices`."""
     middle = (bisect_left(prices, price) + bisect_right(prices, price)) / 2 / len(prices)
     fifths = tuple(Level)
     return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

@@ -1,4 +1,4 @@
-"""The unit in which people read and type prices: cents, or euros like the sensors."""
+"""The unit of prices in forms and texts: cents or euros."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -9,7 +9,7 @@ from ..const import CENTS_PER_KWH, EUR_PER_KWH
 CONF_UNIT: Final = "unit"
 _CENTS: Final = 100
 _CENTS_PER_KWH: Final = {"et": "s/kWh", "ru": "ц/кВт·ч"}
-# Home Assistant's languages that write 0.5. All others write 0,5.
+# The languages of Home Assistant with a decimal point. All other languages have a decimal comma.
 _WITH_DECIMAL_POINT: Final = frozenset(
     ("bn", "cy", "en", "es-419", "ga", "gsw", "he", "hi", "ja", "ko", "ml", "ta", "te", "th", "ur", "zh")
 )
@@ -20,9 +20,9 @@ _PART_DECIMALS: Final = 2
 
 
 class Unit(StrEnum):
-    """The unit in forms and texts.
+    """The unit of prices in forms and texts.
 
-    Sensors stay in EUR/kWh, because the Energy dashboard reads any other unit as euros.
+    Sensors always use EUR/kWh, because the Energy dashboard reads every unit as euros.
     """
 
     CENTS = "cents"
@@ -34,20 +34,23 @@ class Unit(StrEnum):
         return _CENTS if self is Unit.CENTS else 1
 
     def from_cents(self, cents: float) -> float:
-        """Convert a figure of the options, in cents, to the unit of the forms."""
+        """Convert cents from the options to the unit of the forms."""
         return cents if self is Unit.CENTS else round(cents / _CENTS, _FORM_DECIMALS)
 
     def to_cents(self, typed: float) -> float:
-        """Convert a typed figure to cents, for the options."""
+        """Convert a typed figure to cents for the options."""
         return typed if self is Unit.CENTS else round(typed * _CENTS, _FORM_DECIMALS)
 
     def text(self, eur_kwh: float, language: str) -> str:
-        """Write a price to a hundredth of a cent with its unit, by the rules of that language."""
+        """Format a price with its unit by the rules of that language. The price is rounded to a hundredth of a cent."""
         cents = _CENTS_PER_KWH.get(language, CENTS_PER_KWH)
         return f"{self._figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
 
     def part(self, eur_kwh: float, language: str) -> str:
-        """Write a part of a price without its unit. It has up to two more decimals, so that the parts add up."""
+        """Format a part of a price without its unit.
+
+        Parts have up to two more decimals than prices, so that the parts add up.
+        """
         return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
 
     def _figure(self, eur_kwh: float, language: str, *, more_decimals: int = 0) -> str:
@@ -64,5 +67,5 @@ def in_language(figure: str, language: str) -> str:
 
 
 def unit_of(options: Mapping[str, Any]) -> Unit:
-    """Return the unit that the household chose; cents by default."""
+    """Return the unit that the household chose. The default is cents."""
     return Unit(options.get(CONF_UNIT, Unit.CENTS))

@@ -98,7 +98,7 @@ async def test_a_plan_of_an_unknown_kind_does_not_disturb_the_others(
 ) -> None:
     home = await make_home(MORNING)
     await home.add(plans={"newer": {"kind": "steadiest"}, PLAN_ID: CAR})
-    assert "kind: 'steadiest' is none of cheapest" in caplog.text
+    assert "kind: 'steadiest' is not one of cheapest" in caplog.text
     assert home.value("status", "newer") == "unavailable"
     assert home.value("status", PLAN_ID) == "planned"
     assert home.value("saved_total", PLAN_ID) == "0.0"
