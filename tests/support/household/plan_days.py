@@ -30,7 +30,7 @@ def noise(seed: int) -> float:
 def timeline_at(now: int, *, late_s: int = 0) -> Timeline:
     """Return a server's answer at `now`: settled hours, then that hour's forecast.
 
-    With `late_s` the prices come later.
+    With `late_s`, each day's prices are published that many seconds later.
     """
     tomorrow = delivery_day(now + DAY_S)
     newest = tomorrow if publication_time(tomorrow) + late_s <= now else delivery_day(now)
