@@ -40,7 +40,7 @@ server {{
 
 @dataclass
 class Cluster:
-    """The processes of a cluster. If it has a shifted clock, all processes except PostgreSQL use it."""
+    """The processes of a cluster. If the cluster has a shifted clock, all processes except PostgreSQL use this clock."""
 
     folder: Path
     postgresql: PostgresqlServer

@@ -72,7 +72,7 @@ def test_every_hour_of_a_day_of_23_or_25_has_the_mean_of_its_clock_hour(market: 
 def test_in_a_backtest_it_never_sees_a_price_that_was_published_later(market: Market) -> None:
     day = date(2024, 5, 23)
     honest = market(FIRST, LAST, by_day)
-    later = honest.prices.known_ts > day_start(day) - 86_400 + 11 * 3600  # the day before: every issue is at 09:00
+    later = honest.prices.known_ts > day_start(day) - 86_400 + 11 * 3600  # the day before, after the issue at 09:00
     noised = np.where(later, 9999.0, honest.prices.eur_mwh)
     leaky = Archive(replace(honest.prices, eur_mwh=noised), honest.covariates)
     issued = [backtest(archive, LastWeeksMean(ESTONIA), day, day).forecasts for archive in (honest, leaky)]

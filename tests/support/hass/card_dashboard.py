@@ -17,7 +17,7 @@ SIZES: Final = ((12, 6), (6, 3), (12, 2), (24, 8))
 
 
 async def make_card_dashboard(real_home: RealHome, **options: Json) -> None:
-    """Make the dashboard, or replace it; all its cards have these options."""
+    """Make or replace the dashboard. All its cards have these options."""
     dashboards = await real_home.hass.command("lovelace/dashboards/list")
     if DASHBOARD not in {each["url_path"] for each in dashboards}:
         await real_home.hass.command(

@@ -83,7 +83,7 @@ class RealHome:
         await self.hass.post(f"/api/config/config_entries/entry/{entry['entry_id']}/reload")
 
     async def come_to(self, instant: float) -> None:
-        """Set the clock to some seconds before an instant. If this took too long, set it again with more seconds."""
+        """Set the clock to some seconds before an instant. If the reload takes too long, do it again with more seconds."""
         for approach_s in (APPROACH_S, 2 * APPROACH_S, 3 * APPROACH_S):
             self.clock.jump(round(instant - approach_s - self.clock.now()))
             await self.reload()
@@ -100,7 +100,7 @@ class RealHome:
         await self.hass.until_running()
 
     async def entity(self, key: str) -> str:
-        """Return the id of the entity with a key, which doesn't depend on the language."""
+        """Return the id of the entity with a key, in any language of Home Assistant."""
         entities = await self.hass.command("config/entity_registry/list")
         [found] = [
             each["entity_id"] for each in entities if each["platform"] == "tunnihind" and each["translation_key"] == key
