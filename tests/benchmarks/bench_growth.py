@@ -2,9 +2,9 @@
 
     uv run --no-sync python -m tests.benchmarks.bench_growth [--years 2]
 
-Each kind has a separate database. It is filled day by day as by a running server, and thinned once a day. The figures
-count used pages. A file may be somewhat larger, because it also has pages for reuse. Two years take some ten minutes of
-processor time.
+Each kind has a separate database. The database is filled day by day as by a running server, and thinned once a day. The
+figures count used pages. A file may be somewhat larger, because it also has pages for reuse. Two years take some ten
+minutes of processor time.
 """
 
 import tempfile

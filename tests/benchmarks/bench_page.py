@@ -6,9 +6,9 @@ Bytes are counted over the wire. Loading times end when something, and then ever
 chart is the time of the browser's main thread for one step of a drag through a week.
 
 Without an address, a server with a fortnight of made-up prices is started. The browser is Debian's chromium with an
-empty cache. It runs first at this machine's speed, then like a phone: with a small window, a processor four times
-slower, and slow 4G (1.6 Mbit/s with 150 ms of latency). The goals are 110 kB, a first paint within a second on the
-phone, and no layout shift.
+empty cache. The browser runs first at this machine's speed, then like a phone: with a small window, a processor four
+times slower, and slow 4G (1.6 Mbit/s with 150 ms of latency). The goals are 110 kB, a first paint within a second on
+the phone, and no layout shift.
 """
 
 import asyncio

@@ -9,8 +9,8 @@ integration assumes.
 
 For single hours and for means of hours, the program prints the CRPS, and the share of actual values between the 10% and
 90% percentiles of the paths. For vectors it prints the energy score and the variogram score (power .5). If the 20 paths
-were true draws, .72 of the actual values would lie between the percentiles (15.2 of 21 places). The hourly values are
-placed so that .80 do, which raises the other shares too.
+were true draws, .72 of the actual values would lie between the percentiles (15.2 of 21 places). The hourly values of
+the paths are placed so that .80 of the actual values lie between the percentiles. This raises the other shares too.
 
 With `--plans` the program compares three figures of savings: by the integration's p10, p90 and chance, by the share of
 paths, and the actual one.

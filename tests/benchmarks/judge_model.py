@@ -239,7 +239,7 @@ def _row(cells: Iterable[str]) -> str:
 
 @contextmanager
 def tree(of: str) -> Iterator[Path]:
-    """Yield a folder with the server of a tree or of a git revision. Raises CalledProcessError if it is neither."""
+    """Yield a folder with the server of a tree or of a git revision. Raises CalledProcessError for anything else."""
     if Path(of).is_dir():
         yield Path(of)
         return

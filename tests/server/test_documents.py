@@ -189,7 +189,7 @@ def test_the_commands_that_show_a_past_instant_are_named(language: str) -> None:
 
 
 def described(option: click.Option) -> list[str]:
-    """Return the cells that describe an option: its name, variable, default and, if it has one, its help."""
+    """Return the cells that describe an option: its name, its variable, its default, and its help if there is any."""
     text, _, words = (option.help or "").partition("  [default: ")
     match serve.make_context("serve", []).params[str(option.name)]:
         case bool(is_on):

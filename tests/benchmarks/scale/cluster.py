@@ -40,7 +40,7 @@ server {{
 
 @dataclass
 class Cluster:
-    """The processes of a cluster. If the cluster has a shifted clock, all processes except PostgreSQL use this clock."""
+    """The processes of a cluster. If `clock` is given, all processes except PostgreSQL use it."""
 
     folder: Path
     postgresql: PostgresqlServer

@@ -47,7 +47,7 @@ async def connected(server: RunningServer) -> AsyncIterator[Client]:
 
 
 class LoopTime:
-    """The time of the running loop. It is put forward so that no test has to wait."""
+    """The time of the running loop. A test puts this time forward instead of waiting."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         loop = asyncio.get_running_loop()

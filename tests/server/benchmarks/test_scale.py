@@ -110,7 +110,7 @@ async def test_clients_that_get_no_answer_are_told_from_those_that_do() -> None:
 
 @pytest.fixture
 async def echo() -> AsyncIterator[Path]:
-    """Return a socket that sends all bytes back. Its path has to be short."""
+    """Return a socket that sends all bytes back. The socket's path has to be short."""
 
     async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(100):

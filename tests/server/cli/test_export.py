@@ -28,7 +28,7 @@ def written(output: str) -> dict[int, list[float]]:
 
 @pytest.fixture
 def quotes(run: Run, tmp_path: Path) -> Quotes:
-    """Import the days around the change to quarters. One of them has 100 quarters."""
+    """Import the days around the change to quarters. One of these days has 100 quarters."""
     found = made_up_quotes(date(2025, 9, 28), date(2025, 10, 28))
     done = run("import", "prices", str(write_prices(tmp_path / "quarters.csv", found)))
     assert done.exit_code == 0, done.output

@@ -76,7 +76,7 @@ def test_in_a_backtest_it_never_sees_a_price_that_was_published_later(market: Ma
     noised = np.where(later, 9999.0, honest.prices.eur_mwh)
     leaky = Archive(replace(honest.prices, eur_mwh=noised), honest.covariates)
     issued = [backtest(archive, LastWeeksMean(ESTONIA), day, day).forecasts for archive in (honest, leaky)]
-    # Issued 1 to 7 days ahead, from the 22nd back to the 16th. Each is the mean of seven days, to its issue.
+    # Issued 1 to 7 days ahead, from the 22nd back to the 16th. Each mean covers the seven days up to its issue.
     assert issued[0].seven_day_mean.tolist() == (20 - issued[0].lead_days).tolist()
     assert (issued[0].seven_day_mean == issued[1].seven_day_mean).all()
 

@@ -52,7 +52,7 @@ def without_a_past(run: Run) -> Scenarios:
 def of_a_market(errors: Floats, leads: Floats | None = None) -> tuple[PriceSeries, IssuedHours]:
     """Return prices of days up to `NEWEST`, and forecasts of them with given errors, (days, 24), asinh scale.
 
-    The errors are the same at each lead, unless `leads` has the errors of each, (7, days, 24).
+    The errors are the same at each lead, unless `leads` has the errors of each lead, (7, days, 24).
     """
     first = NEWEST - timedelta(days=len(errors) - 1)
     p50 = np.full(errors.shape, 80.0)

@@ -48,7 +48,7 @@ def four_a_day(until: date, days: int = 45) -> list[int]:
 
 
 def scored(value: Value, *, today: date = TODAY, instants: list[int] | None = None) -> tuple[LeadAgreement, ...]:
-    """Score Finland's temperature at noon of a day. The result is empty if it can't be scored."""
+    """Score Finland's temperature at noon of a day. The result is empty without a score."""
     archive = CovariateArchive({HELSINKI: issues(value, four_a_day(today) if instants is None else instants)})
     found = weather_scores(archive, FINLAND, issue_instant(today) + 5 * HOUR_S)
     assert [one.variable for one in found] == ["temperature_2m"] * bool(found)

@@ -1,6 +1,6 @@
 """A model's learning is stored in files.
 
-It is read completely or not at all, and no forecast fails because of a file.
+A file is read completely or not at all, and no forecast fails because of a file.
 """
 
 import os

@@ -83,7 +83,8 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
             assert run.is_identical_to(here.by_step[step_s])
         assert same_scenarios(there, here)
         assert [window.days for window in (await modeller.accuracy(ESTONIA, NOW)).windows] == [7, 30, 90]
-        # The process is killed. Its successor makes the same run, with the first one's stored learning and without it.
+        # The process is killed. Its successor makes the same run, with the first process's stored learning and without
+        # it.
         kept = learnt_folder(filled, "ee")
         assert kept is not None
         for keeps in (True, False):

@@ -339,7 +339,7 @@ async def test_a_jump_of_the_clock_costs_no_prices_no_forecast_and_no_storm(
     clock.instant += jump_s
     jumped = clock.instant
     await live(pipeline, clock, jumped + 2 * HOUR_S)
-    # One more request may come at once. Then there is one every hour, because it is the middle of the morning.
+    # One more request may come at once. Then there is one request every hour, because it is the middle of the morning.
     assert 2 <= len(source.asked) - asked <= 3
     assert 2 <= len(modeller.made_at) - made <= 3
     assert (store.state.last_refresh() or 0) <= clock.instant

@@ -35,7 +35,7 @@ FEW = replace(OpenMeteo.back_fill, an_hour=17, a_day=34)
 
 
 class Pace(StillClock):
-    """The same clock for the source. It sleeps exactly as long as the source orders."""
+    """The same clock for the source. A sleep lasts exactly as long as the source orders."""
 
     def __init__(self, clock: JumpingClock) -> None:
         super().__init__(clock.instant)

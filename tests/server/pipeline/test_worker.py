@@ -70,7 +70,7 @@ _KEPT: list[bytearray] = []
 
 
 def use_and_free_64_mb() -> None:
-    """Keep the last of many pieces, so that the C library keeps the freed memory below it until it has to return it."""
+    """Keep the last of many pieces, because the C library then keeps the freed memory of the other pieces."""
     pieces = [bytearray(64 * 1024) for _ in range(1024)]
     _KEPT.append(pieces[-1])
 

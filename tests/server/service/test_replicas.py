@@ -110,7 +110,7 @@ async def answers(session: ClientSession, base: str, path: str, coding: str) -> 
 
 
 async def test_replicas_answer_alike_however_they_came_by_the_data(url: str, writer: Store) -> None:
-    # The old replica read an hour ago and after each change. The new one has just started.
+    # The old replica read an hour ago and after each change. The new replica has just started.
     old = Replica(url, NOW - HOUR_S)
     await old.updater.refresh()
     writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
@@ -168,7 +168,7 @@ async def test_the_version_of_what_is_served_is_that_of_its_data(url: str, write
 
 
 async def test_a_restored_backup_gives_no_tag_to_other_data_that_it_had_before(tmp_path: Path) -> None:
-    """After the restore, versions are counted on from the backup's.
+    """After the restore, versions continue from the backup's version.
 
     So the same numbers come again, within the same hour.
     """

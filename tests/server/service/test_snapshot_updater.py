@@ -248,7 +248,10 @@ async def test_a_replica_of_a_standby_with_an_account_that_may_only_read_follows
 
 
 def has_read(replica: Replica, refreshed: int | None = None) -> Callable[[], bool]:
-    """Return a function that checks the time of the shown refresh. Without one, it checks that the replica has read."""
+    """Return a function that checks that a replica has read.
+
+    With `refreshed`, the shown data have to have this time of refresh.
+    """
     if refreshed is None:
         return lambda: replica.updater.lag_s is not None
     return lambda: replica.last_refresh() == refreshed

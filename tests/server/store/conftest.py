@@ -82,7 +82,7 @@ def store(url: str) -> Iterator[Store]:
 
 @pytest.fixture(scope="session")
 def memory_store(system: System, request: pytest.FixtureRequest) -> Iterator[Store]:
-    """Return a store for property tests. Before each example, `emptied` empties it."""
+    """Return a store for property tests. Before each example, `emptied` empties this store."""
     url = "sqlite://"
     if system == "postgresql":
         server: PostgresqlServer = request.getfixturevalue("postgresql")

@@ -36,7 +36,7 @@ def test_closing_waits_for_a_transaction_that_is_open_in_another_thread(tmp_path
     is_open.wait()
     closer.start()
     closer.join(LONG_ENOUGH_TO_CLOSE_S)
-    # Only now may the transaction end, and closing after it.
+    # Only now may the transaction end. Closing ends after it.
     order.append("let go")
     go_on.set()
     writer.join()

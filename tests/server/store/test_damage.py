@@ -1,6 +1,6 @@
 """A damaged cell in any column of any table is named and left out.
 
-No process ends because of it, and the data are fetched again if possible.
+No process ends because of a damaged cell, and its data are fetched again if possible.
 """
 
 import json

@@ -89,7 +89,7 @@ def beat(store: Store, beat_ts: int) -> None:
 
 
 def watched(store: Store, steady: Steady, seconds: float) -> Lease:
-    """Return a lease that is not ours. Its present holder has been watched for some seconds."""
+    """Return our claim on a lease, after watching the lease's holder for some seconds."""
     lease = Lease(store.database, steady=steady)
     assert not lease.claim()
     steady.seconds += seconds

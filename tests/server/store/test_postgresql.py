@@ -330,7 +330,7 @@ def test_a_writer_that_is_frozen_is_given_up_by_the_server(
                     impatient.setattr(engine, "_WRITING", engine._WRITING.replace("'10s'", "'100ms'"))
                     connection = stack.enter_context(frozen.database.writing())
                 connection.exec_driver_sql("DELETE FROM state")
-                # This transaction stops here. The other one has to wait until the server ends this one.
+                # This transaction stops here. The other write has to wait until PostgreSQL ends this transaction.
                 other.runs.add(run(SEEN))
                 connection.exec_driver_sql("DELETE FROM runs")
 
@@ -343,7 +343,7 @@ _WAITED_FOR: Final = "SELECT wait_event FROM pg_stat_activity WHERE pid = %s"
 
 @contextmanager
 def in_the_middle_of_a_batch(url: str) -> Iterator[psycopg.Connection[Any]]:
-    """Hold the writers' lock in an active transaction that waits for a next statement, which never comes."""
+    """Hold the writers' lock in an active transaction whose next statement never comes."""
     address = url.replace("+psycopg", "")
     with psycopg.connect(address) as frozen, suppress(psycopg.OperationalError), frozen.pipeline():
         frozen.execute("SELECT pg_advisory_xact_lock(%s)", [engine._ONE_WRITER]).fetchone()

@@ -1,4 +1,4 @@
-"""Runs of the weather model. Each is stored once, with the time at which it was first known."""
+"""Runs of the weather model. Each run is stored once, with the time at which it was first known."""
 
 from functools import partial
 

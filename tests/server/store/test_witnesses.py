@@ -1,4 +1,4 @@
-"""The sources' prices for delivery days, and those of them that are held back."""
+"""The sources' prices for delivery days, and the prices that are held back."""
 
 from dataclasses import replace
 from datetime import date

@@ -25,7 +25,7 @@ def test_a_day_of_quarters_is_drawn_as_so_many_steps(day: date, quarters: int) -
 
 
 def points_of(path: str) -> list[tuple[float, int]]:
-    """Return the points of a path. Each is given relative to the one before."""
+    """Return the points of a path. Each point is given relative to the point before."""
     start, *ways = [pair.split() for pair in re.findall(r"-?[\d.]+ -?\d+", path)]
     return list(
         accumulate(
@@ -68,7 +68,7 @@ def test_each_price_is_drawn_in_its_colour_from_the_price_before_it() -> None:
     assert drawing is not None
     lines = {steps.tint: steps.line for steps in drawing.settled}
     assert list(lines) == ["t0", "t2", "t4"]
-    # The second hour's line begins at the end of the first hour's. Before the third one, an hour is missing.
+    # The second hour's line begins at the end of the first hour's. Before the third hour, an hour is missing.
     first_height = lines["t0"].partition(" ")[2].partition("H")[0]
     assert lines["t2"].partition(" ")[2].startswith(f"{first_height}V")
     assert "V" not in lines["t4"]

@@ -56,9 +56,10 @@ def prices(n: int) -> str:
 
 
 async def after(asked: dict[str, list[dict[str, str]]], jumps: tuple[int, ...] = ()) -> dict[str, Any]:
-    """Poll each minute, once for each answer, and return the script's messages to the page and its idea of the time.
+    """Poll each minute, once for each answer.
 
-    The device's clock is set forward by `jumps` seconds before the second request and the later ones.
+    Return the script's messages to the page, and the script's estimate of the time. The device's clock is set forward
+    by `jumps` seconds before the second request and each later request.
     """
     outcome: dict[str, Any] = json.loads(await run_module(POLL, json.dumps([asked, jumps])))
     return outcome

@@ -151,7 +151,7 @@ console.log(JSON.stringify([
 ]));
 """
 
-# The card is a module for a browser. These stubs are enough to load it.
+# The card is a module for a browser. These stubs are enough to load the card.
 CARD_WORDING = """
 globalThis.window = globalThis;
 globalThis.navigator ??= {{ language: "en" }};

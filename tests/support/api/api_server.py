@@ -136,7 +136,7 @@ class RunningServer:
     async def ask(self, target: str, *headers: str, method: str = "GET", close: bool = False) -> Answer:
         """Send one request over a connection that stays open, and return exactly the bytes of its answer.
 
-        A second request follows, because it would fail if the first answer had a byte too many.
+        A second request follows. If the first answer had a byte too many, the second request would fail.
         """
         lines = [f"{method} {target} HTTP/1.1", "Host: test", *headers, *(["Connection: close"] if close else [])]
         message = "\r\n".join([*lines, "", ""]).encode("latin-1")

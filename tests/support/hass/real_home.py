@@ -83,7 +83,7 @@ class RealHome:
         await self.hass.post(f"/api/config/config_entries/entry/{entry['entry_id']}/reload")
 
     async def come_to(self, instant: float) -> None:
-        """Set the clock to some seconds before an instant. If the reload takes too long, do it again with more seconds."""
+        """Set the clock to some seconds before an instant, or to more seconds if the reload takes too long."""
         for approach_s in (APPROACH_S, 2 * APPROACH_S, 3 * APPROACH_S):
             self.clock.jump(round(instant - approach_s - self.clock.now()))
             await self.reload()

@@ -97,7 +97,7 @@ class PredbatRates:
 
     @classmethod
     def read_attributes(cls, attributes: Mapping[str, Any], midnight: int) -> PredbatRates:
-        """Read the sensor that `metric_octopus_import` names: the first existing list of those that Predbat looks for.
+        """Read the sensor in `metric_octopus_import` from the first of its lists that Predbat knows.
 
         Items with `start` and `end` are in currency per kWh. Their prices become cents.
         """
@@ -110,7 +110,10 @@ class PredbatRates:
         return cls(midnight, minutes)
 
     def at(self, ts: int) -> float:
-        """Return the price at an instant in cents per kWh. If it isn't known, return the price of the day before."""
+        """Return the price at an instant in cents per kWh.
+
+        If this price isn't known, return the price of the day before.
+        """
         minute = (ts - self.midnight) // MINUTE_S
         while minute not in self.minutes:
             minute -= int(timedelta(days=1).total_seconds()) // MINUTE_S

@@ -18,7 +18,10 @@ NPM = ROOT / "tests/npm"
 
 
 def _together() -> Path:
-    """Return a folder with all scripts of the pages, as browsers get them. It is deleted when the process ends."""
+    """Return a folder with all scripts of the pages, as browsers get them.
+
+    The folder is deleted when the process ends.
+    """
     folder = Path(tempfile.mkdtemp(prefix="tunnihind-scripts-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for path in page_files():

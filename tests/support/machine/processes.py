@@ -280,7 +280,7 @@ def at_any_moment(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def server_environment(home: Path, database: Path) -> dict[str, str]:
-    """Return the environment of a server, with only those variables of the machine that it needs to run."""
+    """Return the environment of a server, with only the machine's variables that the server needs."""
     # PYTHONDONTWRITEBYTECODE is left out: with it, each process would compile all modules again.
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     return kept | {

@@ -36,7 +36,7 @@ class WindyMarket:
         return cls(start, 1 / (1 + np.exp(-weather)), rng.normal(size=hours))
 
     def prices(self, ts: NDArray[np.int64]) -> Floats:
-        """Return the price of hours: expensive evenings, cheap when it is windy."""
+        """Return the price of hours: high in the evening, low in strong wind."""
         hour = (ts - self.start_ts) // HOUR_S
         shape = 20 * np.sin((ts % DAY_S) / DAY_S * 2 * np.pi - 2)
         price: Floats = 120 + shape - 100 * self.wind[hour] + 6 * self.noise[hour]

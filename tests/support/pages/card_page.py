@@ -131,8 +131,8 @@ async def opened_card(
 ) -> AsyncIterator[Page]:
     """Open a page with a card at an instant (UTC seconds).
 
-    The card's subscription gets the contents at once, or is refused. The page must log no error. If it is not `still`,
-    it has the machine's own clock. The options are those of a browser's context.
+    The card's subscription gets the contents at once, or is refused. The page must log no error. A page that is not
+    `still` has the machine's own clock. The options are those of a browser's context.
     """
     look = look or Look()
     viewport = {"width": look.width + 32, "height": (look.height or 600) + 32}

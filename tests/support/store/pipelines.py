@@ -127,7 +127,7 @@ def quarters_of(run: Run, within: Sequence[float] = (-3.0, -1.0, 1.0, 3.0)) -> R
 
 
 def plain_runs(made_at: int, zone: Zone = "ee") -> Runs:
-    """Return a plain run, and the quarters and scenarios that go with it."""
+    """Return a plain run, and the quarters and scenarios of this run."""
     hours = replace(plain_run(made_at), zone=zone)
     return Runs({HOUR_S: hours, QUARTER_S: quarters_of(hours)}, scenarios_with(hours))
 

@@ -83,7 +83,7 @@ class PostgresqlServer:
             yield connection
 
     def make_database(self, *, like: str = "template0", encoding: str = "UTF8", name: str = "") -> str:
-        """Make a database as a copy of another one without connections. Return its name."""
+        """Make a database as a copy of another database, which must have no connections. Return its name."""
         name = name or f"test_{uuid.uuid4().hex[:12]}"
         made = sql.SQL("CREATE DATABASE {} OWNER tunnihind TEMPLATE {} ENCODING {} LC_COLLATE 'C' LC_CTYPE 'C'")
         if encoding == "UTF8":
@@ -106,7 +106,7 @@ class PostgresqlServer:
         user = ROOTS_STAND_IN if os.geteuid() == 0 else None
         groups: list[str] | None = None if user is None else []
         command = [str(_programs() / program), f"--pgdata={self._data}", *arguments]
-        # The output goes into a file. A pipe would stay open as long as the server, which inherits it.
+        # The output goes into a file. The server would inherit a pipe and keep the pipe open.
         with (self.folder / "setup.log").open("ab") as log:
             done = subprocess.run(
                 command,

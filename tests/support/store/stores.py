@@ -58,7 +58,7 @@ def whole_day(
 
 
 def series(issued_ts: int, values: Sequence[float], *, start_ts: int | None = None) -> IssuedSeries:
-    """Return a covariate's series. It starts at its issue unless `start_ts` is given."""
+    """Return a covariate's series. The series starts at its issue unless `start_ts` is given."""
     start = issued_ts if start_ts is None else start_ts
     return IssuedSeries(issued_ts, start, np.array(values, np.float32))
 

@@ -122,5 +122,8 @@ def swapped(one: Zone, other: Zone, *days: date) -> Lie:
 
 
 def doubled(zone: Zone, other: Zone, *days: date) -> Lie:
-    """Write a zone's key twice into the document. The second key has another zone's prices, and readers use it."""
+    """Write a zone's key twice into the document.
+
+    The second key has another zone's prices, and readers use the second key.
+    """
     return lambda quotes: {**quotes, zone: swapped(zone, other, *days)(quotes)[zone]}
