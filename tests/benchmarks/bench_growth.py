@@ -134,7 +134,7 @@ def add_entsoe_archive(store: Store, day: date) -> None:
 
 
 def add_held_days(store: Store, day: date) -> None:
-    """Add held days of a source whose every answer fails a check, for all four zones in quarters."""
+    """Add held days of all four zones in quarters, as if every answer of a source failed a check."""
     for zone in ZONES:
         prices = [round(RANDOM.normal(90, 60), 2) for _ in range(day_start(day), day_end(day), QUARTER_S)]
         seen = publication_time(day) + 600

@@ -43,7 +43,7 @@ def rooms_of(root: Path) -> set[str]:
 
 
 def imported_by(root: Path, room: str) -> set[str]:
-    """Return the imports of a room from the other rooms of its package, as `room.module`."""
+    """Return a room's imports from the other rooms of its package, as `room.module`."""
     place = root / room
     return {
         ".".join(imported.split(".")[1:])

@@ -107,8 +107,8 @@ def test_a_benchmark_starts_by_the_command_at_its_top(
     module, *arguments = [given.get(word, word) for word in arguments_of(path)]
     environment = {"TMPDIR": short_folder, "OPENBLAS_NUM_THREADS": "1"}
     if path.stem == "bench_scale":
-        # This benchmark starts a database and a web server in separate groups. Without a path, the benchmark only
-        # reports that it needs them.
+        # This benchmark starts a database and a web server in separate groups. With an empty PATH, it only reports that
+        # it needs them.
         environment["PATH"] = ""
     written = tmp_path / "report"
     process = interpreters.Process(target=run_for_a_while, args=(module, arguments, environment, written))

@@ -81,7 +81,7 @@ def test_a_day_without_a_run_is_left_out_at_its_distance_only() -> None:
 
 
 def prophetic(day: date, truth: PriceSeries) -> Run:
-    """Return a run of a morning whose p50 is the later price."""
+    """Return a morning's run with the later prices as its p50."""
     made_at = morning(day)
     start, end = made_at // HOUR_S * HOUR_S + HOUR_S, day_end(day + timedelta(days=7))
     p50 = np.nan_to_num(truth.between(start, end).eur_mwh)

@@ -196,7 +196,7 @@ def test_forecasts_that_have_outlived_their_use_are_deleted(store: Store) -> Non
 
 
 class SlicingModeller(InProcessModeller):
-    """Makes one forecast a slice unless `slice_s` is longer, and notes its requests."""
+    """A modeller that makes one forecast a slice, unless `slice_s` is longer, and notes its requests."""
 
     def __init__(self, store: Store, slice_s: float = 0.0) -> None:
         super().__init__(store)

@@ -1,6 +1,6 @@
 """The table of cases: the sources' answers over time, and the settled prices.
 
-The sources are Elering, which is trusted first, and ENTSO-E. They have agreed on the days up to today, unless a case
+The sources are Elering and ENTSO-E. Elering is trusted first. Both have agreed on the days up to today, unless a case
 says otherwise. Tomorrow's prices come out at 13:55. `docs/data.md` has the rule.
 """
 

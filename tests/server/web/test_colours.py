@@ -1,4 +1,4 @@
-"""The scale of colours, which the colour-blind can tell apart, in light, dark and grey, with readable figures."""
+"""The scale of colours in light, dark and grey: the colour-blind can tell its colours apart, and figures are readable."""
 
 import re
 from itertools import pairwise

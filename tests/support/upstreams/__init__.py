@@ -1,4 +1,4 @@
-"""Local servers in place of the upstreams. They answer like the real ones, or fail as a test tells them."""
+"""Local servers in place of the upstreams. They answer like the real ones, or fail on a test's order."""
 
 from tests.support.upstreams.elering import FakeElering
 from tests.support.upstreams.entsoe import FakeEntsoe

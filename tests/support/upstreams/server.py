@@ -1,4 +1,4 @@
-"""The common parts of the fake upstreams: they record requests, and fail as a test tells them."""
+"""The common parts of the fake upstreams: they record requests, and fail on a test's order."""
 
 import asyncio
 from abc import ABC, abstractmethod

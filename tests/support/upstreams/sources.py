@@ -1,4 +1,4 @@
-"""Sources whose answers a test sets."""
+"""Sources with answers that a test sets."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
