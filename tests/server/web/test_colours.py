@@ -1,4 +1,4 @@
-"""The scale of colours in light, dark and grey: the colour-blind can tell its colours apart, and figures are readable."""
+"""The scale of colours in light, dark and grey: the colour-blind can tell colours apart, and figures are readable."""
 
 import re
 from itertools import pairwise
