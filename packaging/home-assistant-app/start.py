@@ -1,6 +1,7 @@
-"""Starts the server in a Home Assistant app: with the app's options as settings, and announced to Home Assistant.
+"""Start the server in a Home Assistant app with the app's options as settings, and announce it to Home Assistant.
 
-Runs as root and does only what needs it; the server runs as the user `tunnihind`. Standard library only.
+This script runs as root and does only work that needs root. The server runs as the user `tunnihind`. The script uses
+only the standard library.
 """
 
 import errno
@@ -35,7 +36,7 @@ def settings(options: Mapping[str, Any]) -> dict[str, str]:
 def hand_over(folder: Path) -> None:
     """Make the server's user the owner of the data folder and of the database in it, but follow no links.
 
-    That user owns the folder from the first start on, and could put links to files of root there.
+    That user owns the folder from the first start on, and could put links to root's files into it.
     """
     user = pwd.getpwnam(USER)
     for path in (folder, *folder.glob("tunnihind.db*")):
@@ -52,7 +53,7 @@ def give(path: Path, uid: int, gid: int) -> None:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISDIR(found.st_mode) and not (stat.S_ISREG(found.st_mode) and found.st_nlink == 1):
-            raise OSError(errno.EMLINK, "it is no plain file, or has a second name")
+            raise OSError(errno.EMLINK, "not a plain file, or it has a second name")
         os.fchown(descriptor, uid, gid)
     finally:
         os.close(descriptor)
@@ -68,7 +69,7 @@ def announce(supervisor: str, token: str, *, host: str, port: int) -> None:
 
 
 def answers(port: int) -> bool:
-    """Tell whether the server answers yet. Home Assistant asks it as soon as it is announced."""
+    """Return whether the server answers yet."""
     try:
         with urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
             return True
@@ -89,6 +90,7 @@ def main() -> None:
         extra_groups=[],
     )
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+    # Home Assistant sends requests to an announced server at once.
     while server.poll() is None and not answers(PORT):
         time.sleep(_LOOK_AGAIN_S)
     if server.poll() is None:

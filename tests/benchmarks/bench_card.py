@@ -1,9 +1,9 @@
-"""The card's bytes, and its script's time for a frame during a drag through a week of quarters.
+"""The bytes of the card, and its script's time for a frame during a drag through a week of quarters.
 
     uv run --no-sync python -m tests.benchmarks.bench_card [--steps 200]
 
-Measured in Debian's chromium with its CPU four times slower, as on a phone. A frame is the work of the card's script
-between two pictures: handling the pointer's event, and drawing. Setting `hass` is what Home Assistant does with each
+The figures are measured in Debian's chromium with its CPU four times slower, as on a phone. A frame is the work of the
+card's script between two pictures: handling the pointer's event, and drawing. Home Assistant sets `hass` with each
 change of any state of the home. On a busy machine, the median and the processor time say more than the longest frames.
 """
 

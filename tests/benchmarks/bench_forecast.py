@@ -2,10 +2,10 @@
 
     OPENBLAS_NUM_THREADS=1 uv run --no-sync python -m tests.benchmarks.bench_forecast [--database-url URL]
 
-Each set of inputs is measured in a process of its own that reads it from a store, as the server's does. Without a
-database the market is made up: three and a half years, the last months in quarters; wind forecasts nine days ahead;
-load, wind and solar of seven zones for the next day; weather of all points as a year of running leaves it. Times are
-processor times.
+Each set of inputs is measured in a separate process that reads it from a store, as the server's process does. Without a
+database the market is made up. It has three and a half years, with the last months in quarters; wind forecasts nine
+days ahead; load, wind and solar of seven zones for the next day; and the weather of all points after a year of running.
+Times are processor times.
 """
 
 import tempfile
@@ -45,7 +45,7 @@ LIVE_DAYS: Final = 365
 
 
 def made_up(market: WindyMarket) -> dict[str, Series]:
-    """Return covariates of a market by the name of their set."""
+    """Return the covariates of a made-up market by the name of their set."""
     wind = {"fi_wind_mw": market.forecasts(FIRST, LAST)}
     next_day = {name: day_ahead(seed) for seed, name in enumerate(NEXT_DAY)}
     return {
@@ -69,7 +69,10 @@ def day_ahead(seed: int) -> list[IssuedSeries]:
 
 
 def weather() -> dict[str, list[IssuedSeries]]:
-    """Return made-up weather: a run a day, back-filled, and of the last year all four, thinned as a server does."""
+    """Return made-up weather.
+
+    There is one run a day, as after a back-fill, and all four runs of the last year, thinned as by a server.
+    """
     end, rng = day_end(LAST) // DAY_S * DAY_S, np.random.default_rng(0)
     live = end - LIVE_DAYS * DAY_S
     runs = [*range(day_start(RUNS_SINCE) // DAY_S * DAY_S + DAY_S, live, DAY_S), *range(live, end, RUN_EVERY_S)]
@@ -86,7 +89,7 @@ def weather() -> dict[str, list[IssuedSeries]]:
 
 
 def fill(url: str, prices: Archive, covariates: Series) -> None:
-    """Keep prices and covariates in a new store."""
+    """Store prices and covariates in a new store."""
     archive = prices.prices
     columns = archive.zone.tolist(), archive.ts.tolist(), archive.step_s.tolist(), archive.eur_mwh.tolist()
     with Store(url) as store:
@@ -96,7 +99,7 @@ def fill(url: str, prices: Archive, covariates: Series) -> None:
 
 
 def measure(url: str, wanted: Callable[[str], bool]) -> list[str]:
-    """Forecast over a day and a half and return what it cost, line by line."""
+    """Forecast over a day and a half, and return the cost line by line."""
     with Store(url, read_only=True) as store:
         newest = delivery_day(store.prices.newest("ee") or 0)
         morning = int(datetime(newest.year, newest.month, newest.day, 9, tzinfo=UTC).timestamp()) - 3 * DAY_S
@@ -158,7 +161,7 @@ def report(label: str, url: str, wanted: Callable[[str], bool] = everything) -> 
 @click.command(help=__doc__)
 @click.option("--database-url", default=None, help="Measure on a real store.")
 def main(database_url: str | None) -> None:
-    """Measure with more and more inputs."""
+    """Measure with ever more inputs."""
     if database_url is not None:
         report("prices only", database_url, nothing)
         report("prices and what reaches several days", database_url, several_days)

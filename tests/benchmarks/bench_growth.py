@@ -2,8 +2,9 @@
 
     uv run --no-sync python -m tests.benchmarks.bench_growth [--years 2]
 
-Each kind gets a database of its own, which is filled day by day as a running server would, thinned once a day. Used
-pages count; a file may be somewhat larger, by pages that wait for reuse. Two years take some ten minutes of processor.
+Each kind has a separate database. The database is filled day by day as by a running server, and thinned once a day. The
+figures count used pages. A file may be somewhat larger, because it also has pages for reuse. Two years take some ten
+minutes of processor time.
 """
 
 import tempfile
@@ -31,7 +32,7 @@ from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 
 FIRST: Final = date(2026, 1, 1)
 RUN_HOURS: Final = 8 * 24 + 12
-"""7 delivery days past the newest settled one, which is today's for half of the time and tomorrow's for the other."""
+"""7 delivery days after the newest settled day, which is today half of the time and tomorrow the other half."""
 WEATHER_EVERY_H: Final = 3
 
 NAMES: Final = [covariate_name(variable, point) for variable in VARIABLES for point in POINTS]
@@ -43,24 +44,25 @@ MIDDLE: Final = {"wind_speed_100m": 10.0, "temperature_2m": 5.0, "shortwave_radi
 LOWEST: Final = {"wind_speed_100m": 0.0, "temperature_2m": -60.0, "shortwave_radiation": 0.0}
 ENTSOE: Final = [f"{zone}_{kind}_da_mw" for zone in AREAS for kind in ("load", "wind", "solar")]
 LARGEST_MW: Final = {"fi": 15_000, "se3": 14_000, "pl": 28_000}
-"""The maximum of made-up load, wind and solar power; 2,000 in the other zones."""
+"""The maximum of made-up load, wind and solar power in MW. In the other zones it is 2,000."""
 RANDOM: Final = np.random.default_rng(0)
 
 type Fill = Callable[[Store, date], None]
 
 
 def add_prices(store: Store, day: date) -> None:
-    """Four zones in quarters, seen shortly after publication."""
+    """Add prices of four zones in quarters, seen shortly after publication."""
     starts = range(day_start(day), day_end(day), QUARTER_S)
     prices = [Price(zone, ts, QUARTER_S, round(RANDOM.normal(90, 60), 2)) for zone in ZONES for ts in starts]
     store.prices.add(prices, source="elering", seen_ts=publication_time(day) + 600)
 
 
 def add_runs(store: Store, day: date, step_s: int = HOUR_S) -> None:
-    """A run an hour, another one every three hours with new weather, and when the prices have come.
+    """Add a run every hour, and one after publication.
 
-    Its prices follow no pattern, so that they compress worse than real ones. A run of quarters that repeats the last
-    run changes its first hour.
+    The run after publication and every third hourly run, with new weather, are new. The others repeat the last new run.
+    The prices follow no pattern, so they compress worse than real ones. A run of quarters that repeats the last run
+    changes its first hour.
     """
     published = publication_time(day + timedelta(days=1)) + 600
     said: Run | None = None
@@ -86,7 +88,7 @@ def add_runs(store: Store, day: date, step_s: int = HOUR_S) -> None:
 
 
 def inputs() -> dict[str, Any]:
-    """The inputs that a run with weather and ENTSO-E's forecasts names."""
+    """Return the inputs of a run with weather and ENTSO-E's forecasts."""
     ages = RANDOM.integers(0, 30, len(NAMES) + len(ENTSOE)) / 10
     return {
         "tier": "weather",
@@ -107,32 +109,32 @@ def inputs() -> dict[str, Any]:
 
 
 def add_weather(store: Store, day: date) -> None:
-    """The four runs of a day, each when it counts as known."""
+    """Add the four runs of a day, each at the time from which it counts as known."""
     for run_ts in range(utc_midnight(day), utc_midnight(day) + DAY_S, RUN_EVERY_S):
         store.covariates.add({name: [_run(name, run_ts)] for name in NAMES})
 
 
 def add_first_runs(store: Store, day: date) -> None:
-    """The first run of a past day, as the back-fill brings it."""
+    """Add the first run of a past day, as the back-fill does."""
     store.covariates.refill(
         {name: [_run(name, utc_midnight(day))] for name in NAMES}, partial(superfluous_issues, day_end(day))
     )
 
 
 def add_entsoe(store: Store, day: date) -> None:
-    """The day-ahead forecasts of two delivery days, asked for every three hours."""
+    """Add the day-ahead forecasts of two delivery days, fetched every three hours."""
     for issued_ts in range(day_start(day), day_end(day), WEATHER_EVERY_H * HOUR_S):
         tomorrow = day + timedelta(days=1)
         store.covariates.add({name: [_megawatts(name, issued_ts, day, tomorrow)] for name in ENTSOE})
 
 
 def add_entsoe_archive(store: Store, day: date) -> None:
-    """The day-ahead forecasts of a past day, as the archive has them."""
+    """Add the day-ahead forecasts of a past day, as the archive has them."""
     store.covariates.add({name: [_megawatts(name, deadline(name, day), day, day)] for name in ENTSOE})
 
 
 def add_held_days(store: Store, day: date) -> None:
-    """A source whose every answer fails a check, of all four zones in quarters."""
+    """Add held days of all four zones in quarters, as if every answer of a source failed a check."""
     for zone in ZONES:
         prices = [round(RANDOM.normal(90, 60), 2) for _ in range(day_start(day), day_end(day), QUARTER_S)]
         seen = publication_time(day) + 600
@@ -140,9 +142,9 @@ def add_held_days(store: Store, day: date) -> None:
 
 
 def _run(name: str, run_ts: int) -> IssuedSeries:
-    """Return a run like the service's: hourly steps, then 3- and 6-hourly ones, the hours between interpolated.
+    """Return a run like the service's: hourly steps, then 3- and 6-hourly steps, with interpolated hours in between.
 
-    Values wander from step to step about as much as those of real forecasts.
+    Values change from step to step about as much as those of real forecasts.
     """
     last = 240 if run_ts % (12 * HOUR_S) == 0 else 144
     steps = np.array([*range(90), *range(90, 144, 3), *range(144, last + 1, 6)])
@@ -177,7 +179,7 @@ ONCE: Final[dict[str, Fill]] = {
     "weather, a run a day": add_first_runs,
     "ENTSO-E's archive": add_entsoe_archive,
 }
-"""The back-fill's data for a past year, once."""
+"""The data that the back-fill adds once for a past year."""
 
 
 def used_mb(store: Store) -> float:
@@ -206,7 +208,7 @@ def measure(fill: Fill, years: int) -> list[float]:
 @click.command()
 @click.option("--years", default=2, type=click.IntRange(2), help="Years to fill.")
 def main(years: int) -> None:
-    """Print a table: MB that the first year takes, each further one, and a past one that is filled in."""
+    """Print the MB of the first year, of each further year, and of a past year that is filled in."""
     click.echo(f"{'':36}{'first year':>12}{'each further':>14}")
     first, further = 0.0, 0.0
     for kind, fill in KINDS.items():

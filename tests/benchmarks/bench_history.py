@@ -2,8 +2,9 @@
 
     uv run --no-sync python -m tests.benchmarks.bench_history [--rounds 20]
 
-The store is real and holds five years of the simulated market, hours and then quarters. Then two clients read months
-without a pause, as many as are let in, while a third one asks for the forecast 100 times a second.
+The store is real and holds five years of the simulated market, hours and then quarters. First, single months are
+measured. Then two clients read months without a pause, as many as the server admits at once. Meanwhile a third client
+requests the forecast 100 times a second.
 """
 
 import asyncio
@@ -52,7 +53,7 @@ def fill(store: Store) -> None:
 
 
 async def measure(address: str, rounds: int) -> None:
-    """Print size and time of months, and the forecast's latency alone and while months are read."""
+    """Print the size and time of months. Then print the forecast's latency alone and while months are read."""
     async with ClientSession(address, auto_decompress=False) as session:
         for resolution in ("15m", "60m"):
             for month in ASKED:
@@ -86,7 +87,7 @@ async def read_on(session: ClientSession) -> None:
 
 
 async def latencies(session: ClientSession, seconds: float) -> str:
-    """Ask for the forecast at a steady rate, and return the latencies."""
+    """Request the forecast at a steady rate, and return the latencies."""
     times = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
@@ -100,7 +101,7 @@ async def latencies(session: ClientSession, seconds: float) -> str:
 
 
 async def serve_and_measure(store: Store, rounds: int) -> None:
-    """Serve the store, as a live server does, and measure."""
+    """Serve the store like a live server, and measure."""
     settings, clock = Settings(), RehearsalClock(NOW)
     snapshot = Snapshot(settings, clock)
     snapshot.show(read_served_data(store, ESTONIA, NOW))

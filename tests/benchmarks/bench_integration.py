@@ -2,10 +2,10 @@
 
     uv run --no-sync python -m pytest -s -p no:logging tests/benchmarks/bench_integration.py
 
-A poll is timed against a server in a process of its own, so that only the request and its effects count. A tick is
-timed at every hour or quarter of two days, with two weeks of windows that ran and all that is written to the state
-machine. The sizes are those of the attributes of the current price, which are not recorded, and of what is kept over a
-restart. An open card is timed as it is opened and at each tick.
+A poll is timed against a server in a separate process, so that only the request and its effects count. A tick is timed
+at every hour or quarter of two days, with two weeks of past windows and all writes to the state machine. Sizes are
+measured of two things: the unrecorded attributes of the current price, and the data that is stored over a restart. An
+open card is timed when it is opened and at each tick.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ PLANS: Final[dict[str, dict[str, Any]]] = {
     "pool": {"kind": "below", "price_cap": 5, **_REACH},
     "sauna": {"kind": "above", "price_cap": 8, **_REACH},
 }
-"""Ten plans of every kind, with settings that are expensive to solve."""
+"""Ten plans of every kind, with settings that take long to solve."""
 TWO_WEEKS: Final = range(14, 0, -1)
 
 
@@ -67,7 +67,7 @@ def _custom_integrations(enable_custom_integrations: None) -> None:
 
 @pytest.fixture
 def demo_server(socket_enabled: None) -> Iterator[str]:
-    """Run the demo market's server as its own process."""
+    """Run the demo market's server as a separate process."""
     tunnihind = str(Path(sys.executable).with_name("tunnihind"))
     command = [tunnihind, "serve", "--demo", "--no-announce", "--port", str(PORT)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -130,7 +130,7 @@ async def test_tick(make_home: MakeHome, billed_by: str, *, full_horizon: bool) 
 
 
 def _let_two_weeks_have_run(coordinator: TunnihindCoordinator) -> None:
-    """Let each plan have run on each of the last 14 days as it now plans to."""
+    """Give each plan a window on each of the last 14 days, at the times of its present plan."""
     for plan_id, outcome in coordinator.prices.outcomes.items():
         if isinstance(outcome, Decision):
             coordinator.planner.ran[plan_id] = [_days_earlier(outcome, days) for days in TWO_WEEKS]

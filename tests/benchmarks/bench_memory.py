@@ -3,9 +3,10 @@
     OPENBLAS_NUM_THREADS=1 uv run --no-sync python -m tests.benchmarks.bench_memory [--hours 8] [--zones ee,lv,lt,fi]
 
 A real `tunnihind serve` runs on a database with six years of prices of four zones and a year of weather of 14 points by
-3 variables, with a clock that is moved on hour by hour (libfaketime). Nothing is fetched. Memory is the proportional
-set size of the server and all of its children (`smaps_rollup`). Processor time is that of all of them, ended ones
-included; the last column is arithmetic: what it would be on a machine a quarter as fast, about a Raspberry Pi.
+3 variables. Its clock is moved on hour by hour (libfaketime). Nothing is fetched. Memory is the proportional set size
+of the server and all of its children (`smaps_rollup`). Processor time is also the sum over the server and all of its
+children, including ended ones. The last column is calculated: the processor time on a machine a quarter as fast, about
+a Raspberry Pi.
 """
 
 import os
@@ -38,7 +39,7 @@ PORT: Final = 18_712
 SLOWER: Final = 4
 PATIENCE_S: Final = 900.0
 CALM_S: Final = 11.0
-"""After this time with only the server's process, no work is left: the pipeline looks for work every ten seconds."""
+"""A server without children for this time has no work left, because the pipeline checks for work every ten seconds."""
 COMMAND: Final = Path(sys.executable).with_name("tunnihind")
 
 
@@ -53,7 +54,7 @@ class Spent:
 
 
 class Watch:
-    """Watches a server and its children."""
+    """Measures a server and its children."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -70,17 +71,17 @@ class Watch:
         self._thread.join()
 
     def children(self) -> list[int]:
-        """Return the processes that the server has started and that live."""
+        """Return the server's living child processes."""
         return [
             int(pid) for task in Path(f"/proc/{self.pid}/task").iterdir() for pid in _read(task / "children").split()
         ]
 
     def pss_mb(self) -> float:
-        """Return the memory of all of them."""
+        """Return the memory of the server and its children."""
         return sum(_pss_mb(pid) for pid in (self.pid, *self.children()))
 
     def processor_s(self) -> float:
-        """Return the processor time of the server and all that it has ever started."""
+        """Return the processor time of the server and of all processes that it has ever started."""
         ticks = sum(sum(_ticks(pid)[:4]) for pid in (self.pid, *self.children()))
         return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -124,7 +125,7 @@ def _ticks(pid: int) -> list[int]:
 
 @contextmanager
 def server(database: Path, clock: ShiftedClock, zones: Sequence[Zone], log: Path) -> Iterator[Watch]:
-    """Run a server and watch it."""
+    """Run a server and measure it."""
     arguments = ["--database-url", f"sqlite:///{database}", "--host", "127.0.0.1", "--port", str(PORT), "--no-announce"]
     sources = ["--no-weather", "--elering-url", UNREACHABLE_URL, "--history-start", str(LAST.year)]
     arguments += ["--zones", ",".join(zones), *sources]
@@ -141,7 +142,7 @@ def server(database: Path, clock: ShiftedClock, zones: Sequence[Zone], log: Path
 
 
 def runs(database: Path) -> int:
-    """Return how many runs of hours there are of all zones."""
+    """Return the number of hourly runs in all zones."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         found: int = connection.execute("SELECT count(*) FROM runs WHERE step_s = 3600").fetchone()[0]
         return found

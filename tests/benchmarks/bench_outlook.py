@@ -1,11 +1,11 @@
-"""How often the page's sentences about a forecast came true, and the sentences themselves.
+"""The share of the page's sentences about a forecast that came true, and the sentences themselves.
 
     uv run --no-sync tunnihind backtest --from 2025-01-01 --to 2025-12-31 --forecasts-out FORECASTS.csv
     uv run --no-sync python -m tests.benchmarks.bench_outlook FORECASTS.csv PRICES.csv
 
-PRICES.csv is what `tunnihind import prices` reads, in hours. Each issue is a view of the page as a visitor has it then,
-prices with the law's VAT. Printed are the shares that came true, which `web/outlook.py` gives as the ground for its
-thresholds; with `--sentences en` instead all the sentences, to be read.
+PRICES.csv is a file for `tunnihind import prices`, in hours. For each issue, the page is made as visitors had it then,
+with the legal VAT. The program prints the shares of sentences that came true. `web/outlook.py` bases its thresholds on
+them. With `--sentences en` the program prints all sentences instead.
 """
 
 import csv
@@ -34,7 +34,7 @@ from tunnihind.web.outlook import Span, outlook, sentences
 NEAR_ZERO_EUR_MWH: Final = 10.0
 STANDS_OUT_EUR_MWH: Final = 10.0
 STANDS_OUT: Final = 0.15
-"""Half of what makes an hour stand out of its day."""
+"""Half of the least relative difference at which the page says that an hour stands out of its day."""
 
 type Prices = Mapping[int, float]
 
@@ -69,7 +69,7 @@ def read_runs(path: Path) -> Iterator[Run]:
 
 
 def view_of(run: Run, prices: Prices, lang: str) -> View | None:
-    """Return the page at the issue of a run, None where a price of the days before is not known."""
+    """Return the page at the issue of a run, or None if a price of the days before is unknown."""
     known = {ts: prices[ts] for ts in range(run.start_ts - HISTORY_S, run.start_ts, HOUR_S) if ts in prices}
     if len(known) < HISTORY_S // HOUR_S:
         return None

@@ -1,11 +1,14 @@
-"""What a page costs its reader: bytes over the wire by kind, time until something and then everything is seen, and the
-time that the browser's main thread takes to move a week's chart by one step of a drag.
+"""The cost of a page for its reader: bytes by kind, loading times, and the time to move the chart.
 
     uv run --no-sync python -m tests.benchmarks.bench_page [--rounds 5] [--address http://localhost:8080]
 
-Without an address it serves a fortnight of made-up prices itself. Measured in Debian's chromium with an empty cache,
-first at this machine's speed, then like on a phone: its small window, a processor four times slower, and slow 4G (1.6
-Mbit/s with 150 ms of latency). To be held: 110 kB, a first paint within a second on the phone, no layout shift.
+Bytes are counted over the wire. Loading times end when something, and then everything, is visible. The time to move the
+chart is the time of the browser's main thread for one step of a drag through a week.
+
+Without an address, a server with a fortnight of made-up prices is started. The browser is Debian's chromium with an
+empty cache. The browser runs first at this machine's speed, then like a phone: with a small window, a processor four
+times slower, and slow 4G (1.6 Mbit/s with 150 ms of latency). The goals are 110 kB, a first paint within a second on
+the phone, and no layout shift.
 """
 
 import asyncio
@@ -47,7 +50,7 @@ new PerformanceObserver((list) => { for (const entry of list.getEntries()) large
 
 @dataclass
 class Load:
-    """One loading of a page: bytes of each kind of file, and milliseconds."""
+    """One loading of a page: bytes by kind of file, and milliseconds."""
 
     wire: Counter[str] = field(default_factory=Counter)
     requests: int = 0
@@ -75,7 +78,7 @@ async def load(browser: Browser, address: str, *, like_a_phone: bool) -> Load:
 
 
 async def listen(devtools: CDPSession, measured: Load) -> None:
-    """Count what comes over the wire, header fields included."""
+    """Count the received bytes, including header fields."""
     kinds: dict[str, str] = {}
 
     def answered(event: dict[str, Any]) -> None:
@@ -118,7 +121,7 @@ async def drag(browser: Browser, address: str) -> float:
 
 
 async def busy_s(devtools: CDPSession) -> float:
-    """Return how much time of a processor the main thread has taken."""
+    """Return the processor time of the main thread in seconds."""
     metrics = (await devtools.send("Performance.getMetrics"))["metrics"]
     return float(next(metric["value"] for metric in metrics if metric["name"] == "ThreadTime"))
 

@@ -1,8 +1,8 @@
-"""The time that plans take in Home Assistant's event loop: all kinds, over 72 hours, at four instants of an hour.
+"""The time of plans in Home Assistant's event loop: all kinds, over 72 hours, at four instants of an hour.
 
     uv run --no-sync python -m tests.benchmarks.bench_plans [--rounds 20]
 
-Each plan is solved as if its prices were new. The last line is the cost of a tick while prices stay, as they mostly do.
+Each plan is solved as if its prices were new. The last line is the cost of a tick without new prices, the usual case.
 With `--quarters` prices are by the quarter of an hour. Times are processor times.
 """
 
@@ -22,7 +22,7 @@ from custom_components.tunnihind.prices.timeline import HOUR_S, QUARTER_S, Perio
 HOURS: Final = 72
 SETTLED: Final = 24
 START: Final = 1_795_125_600
-"""Midnight in Tallinn of a Friday."""
+"""Midnight in Tallinn on a Friday."""
 MINUTES: Final = (0, 15, 30, 45)
 FORMS: Final[dict[str, dict[str, object]]] = {
     "the first plan": {"duration": 180},
@@ -62,7 +62,7 @@ FORMS: Final[dict[str, dict[str, object]]] = {
 
 
 def wavy(step_s: int) -> Timeline:
-    """Return three days of prices with no two alike: a settled one, then a forecast."""
+    """Return three days of prices, all different: one settled day, then a forecast."""
     periods = []
     for start in range(START, START + HOURS * HOUR_S, step_s):
         number = (start - START) / HOUR_S

@@ -2,10 +2,9 @@
 
     uv run --no-sync python -m tests.benchmarks.bench_requests [--seconds 4] [--rounds 5] [--requests 1000000]
 
-Each server is a process of its own on the loopback, with uvloop and without an access log. They are driven in
-turns (ours, bare, ours, bare …) by `wrk` where it is installed, by a plain socket client otherwise. The largest
-bodies there can be are served: 35 settled and 72 forecast hours, and their quarters. All work is bounded in count
-and in time.
+Each server is a separate process on the loopback, with uvloop and without an access log. The servers are measured in
+turns (ours, bare, ours, bare …) with `wrk`, or with a plain socket client if `wrk` is not installed. They serve the
+largest possible bodies: 35 settled and 72 forecast hours, and their quarters. All work is bounded in count and in time.
 """
 
 import asyncio
@@ -56,7 +55,7 @@ MEMORY_TIME_LIMIT_S: Final = 300
 
 
 def largest_view() -> ServedData:
-    """Return a view with the most there can be: 35 settled hours ahead, 14 days back, 9 days forecast; all quarters."""
+    """Return the largest possible view: 35 settled hours ahead, 14 days back, 9 days of forecast, all with quarters."""
     past = range(HOUR - 14 * DAY_S, HOUR + HOUR_S, HOUR_S)
     quarters = PriceSeries("ee", QUARTER_S, past.start, -1234.56 + np.arange(4 * (len(past) + 34)) * 37 % 401 / 7)
     run = _run(HOUR_S)
@@ -105,7 +104,7 @@ async def serve_ours() -> None:
 
 
 async def serve_bare(size: int) -> None:
-    """Serve `size` bytes with nothing around them."""
+    """Serve `size` bytes from a bare handler."""
     body = b"x" * size
 
     async def handle(_request: web.Request) -> web.Response:
@@ -119,7 +118,7 @@ async def serve_bare(size: int) -> None:
 
 @contextmanager
 def served(port: int, *arguments: str) -> Iterator[int]:
-    """Run one of the servers as a process, and give its id."""
+    """Run one of the servers as a process, and yield its id."""
     process = subprocess.Popen([sys.executable, "-m", "tests.benchmarks.bench_requests", *arguments])
     try:
         _wait_for(port)
@@ -189,7 +188,7 @@ def resident_mb(pid: int) -> float:
 
 
 def compare(path: str, coding: Coding, seconds: int, rounds: int) -> float:
-    """Drive both servers in turns, print what they reach, and return the ratio of their best rounds."""
+    """Measure both servers in turns, print their rates, and return the ratio of their best rounds."""
     size = len(_answers(_snapshot())[path](coding).body)
     ours: list[Load] = []
     bare: list[Load] = []
@@ -285,7 +284,7 @@ def ours() -> None:
 @main.command()
 @click.argument("size", type=int)
 def bare(size: int) -> None:
-    """Serve SIZE bytes with nothing around them."""
+    """Serve SIZE bytes from a bare handler."""
     uvloop.run(serve_bare(size))
 
 

@@ -1,13 +1,14 @@
-"""How reliable the stated uncertainty of a plan's saving is on real forecasts, and the source of its figures.
+"""The reliability of the stated uncertainty of a plan's saving on real forecasts, and the source of its figures.
 
     uv run --no-sync tunnihind backtest --from 2024-07-01 --to 2025-12-31 --horizon-days 4 --forecasts-out FORECASTS.csv
     uv run --no-sync python -m tests.benchmarks.bench_saving FORECASTS.csv PRICES.csv --from 2025-07-01 --to 2025-12-31
 
-PRICES.csv is what `tunnihind import prices` reads, in hours. Printed are the share of realised savings between p10 and
-p90 and, by the chance that was told, how often waiting paid; with `--fit` instead the correlation of the errors of two
-hours by the hours between them, and the rule of two exponentials that fits it best. With `--runs` it is the share of
-averages of runs of hours, such as the page's finder names, that came within the rule's band and within the average of
-the hours' bands.
+PRICES.csv is a file for `tunnihind import prices`, in hours. The program prints the share of realised savings between
+p10 and p90. It also prints how often waiting paid, by the stated chance.
+
+With `--fit` it prints the correlation of two hours' errors by the hours between them, and the best rule of two
+exponentials for it. With `--runs` it prints, for runs of hours such as those of the page's finder, the share of average
+prices within the rule's band, and the share within the average of the hours' bands.
 """
 
 import csv
@@ -29,7 +30,7 @@ from tunnihind.market import consumer_price
 
 VAT_RATE: Final = 0.22
 HOURS: Final = 71
-"""A day and two more, less the hour that spring takes."""
+"""The hours of a day and the two after it, less the hour that is lost in spring."""
 LAGS: Final = 60
 RUN_HOURS: Final = (2, 3, 5, 8)
 SOON: Final = 48
@@ -58,7 +59,7 @@ def read_issues(path: Path, first: float, last: float) -> Issues:
 
 
 def judge(issues: Issues, prices: Mapping[int, float]) -> Iterable[Judged]:
-    """Yield every saving that plans would have expected at the issues."""
+    """Yield every saving that plans would have expected at each issue."""
     truth = as_came(prices)
     for issued, bands in issues.items():
         yield from judged(as_issued(prices, bands, issued), truth, issued)
@@ -82,7 +83,7 @@ def _standardised(price: float, band: Band) -> float:
 
 
 def fitted(found: Floats) -> tuple[float, float, float]:
-    """Return near share, near reach and far reach (hours) of the least squares."""
+    """Return the least-squares fit: near share, near reach and far reach (hours)."""
     lags = np.arange(LAGS)
 
     def misfit(rule: tuple[float, float, float]) -> float:

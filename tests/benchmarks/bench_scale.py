@@ -1,11 +1,11 @@
-"""The load and the faults that a cluster survives: nginx, PostgreSQL, replicas and `wrk` as real processes.
+"""The load of a cluster and its behaviour in faults: nginx, PostgreSQL, replicas and `wrk` as real processes.
 
     uv run --no-sync python -m tests.benchmarks.bench_scale [--quick] [--part throughput]... [--table FILE]
 
-It takes some nine minutes, with `--quick` two or three. Every part is bounded in time, a part that fails is a line of
-the table, and no process is left. It needs Debian's packages nginx-light, openssl, postgresql, wrk and libfaketime. On
-a machine with other work the figures say little: the table notes the load. docs/scale.md has the table and the
-conclusions.
+The run takes some nine minutes, or two or three with `--quick`. Every part is bounded in time. A failed part is a line
+of the table, and no process is left. The run needs Debian's packages nginx-light, openssl, postgresql, wrk and
+libfaketime. On a machine with other work the figures say little, so the table has the machine's load. docs/scale.md has
+the table and the conclusions.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ _LONGEST_PART_S: Final = 360
 
 
 async def measure_throughput(folder: Path, sizes: Sizes, report: Report) -> None:
-    """The load of the edge and the replicas, and the effect of losing one of them."""
+    """Measure the load of the edge and the replicas, and the effect of losing one of them."""
     async with opened(folder, now=time.time) as cluster:
         pipeline = await cluster.start("pipeline")
         await pipeline.until_ready()
@@ -61,13 +61,13 @@ async def measure_throughput(folder: Path, sizes: Sizes, report: Report) -> None
 
 
 async def measure_hour(folder: Path, sizes: Sizes, report: Report) -> None:
-    """The first second of an hour."""
+    """Measure the first second of an hour."""
     async with hour.opened_before_an_hour(folder) as (cluster, edge):
         report.add(*await hour.all_clients_at_once(cluster, edge, clients=sizes.clients))
 
 
 async def measure_faults(folder: Path, sizes: Sizes, report: Report) -> None:
-    """The faults and their losses."""
+    """Measure the faults and their losses."""
     await faults.survive(folder, report, away_s=sizes.away_s, all_of_them=sizes.all_faults)
 
 
@@ -79,7 +79,7 @@ PARTS: Final[dict[str, Callable[[Path, Sizes, Report], Awaitable[None]]]] = {
 
 
 async def measure(parts: Sequence[str], sizes: Sizes, report: Report) -> None:
-    """Run parts, each in its own folder. An error in a part is a finding."""
+    """Run parts, each in a separate folder. An error in a part is a finding."""
     for name in parts:
         started = time.monotonic()
         click.echo(f"{name} …", err=True)

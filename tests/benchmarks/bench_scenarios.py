@@ -2,16 +2,18 @@
 
     uv run --no-sync python -m tests.benchmarks.bench_scenarios sqlite:///wind.db --from 2025-01-01 --to 2025-12-24
 
-The database is one that `tunnihind import` has filled; `server/tunnihind/forecast/README.md` says how. The forecast of
-every morning of the span at 09:00 UTC is made with its paths, and set against what came. Compared are the same values
-put in other orders: independent hours, all hours alike, and the correlation that the integration reckons with.
+`tunnihind import` has to fill the database first; `server/tunnihind/forecast/README.md` explains how. For every morning
+of the span, at 09:00 UTC, a forecast is made with its paths, and compared with the actual prices. The same values are
+also compared in other orders: with independent hours, with all hours alike, and with the correlation that the
+integration assumes.
 
-Of single hours and of means of hours the share is printed that came between the 10 and 90 % percentiles of the paths,
-and the CRPS. Of vectors, energy score and variogram score (power .5). Of 20 true draws .72 come between the percentiles
-(15.2 of 21 places), and more where the values of hours are placed so that .80 do.
+For single hours and for means of hours, the program prints the CRPS, and the share of actual values between the 10% and
+90% percentiles of the paths. For vectors it prints the energy score and the variogram score (power .5). If the 20 paths
+were true draws, .72 of the actual values would lie between the percentiles (15.2 of 21 places). The hourly values of
+the paths are placed so that .80 of the actual values lie between the percentiles. This raises the other shares too.
 
-`--plans` sets the integration's savings against the paths instead: p10, p90 and chance as plans are told them, as the
-share of paths says, and what came.
+With `--plans` the program compares three figures of savings: by the integration's p10, p90 and chance, by the share of
+paths, and the actual one.
 """
 
 from collections import defaultdict
@@ -34,7 +36,7 @@ from tunnihind.store.store import Store
 
 VAT_RATE = 0.22
 LONGEST = 7 * 24 - 1
-"""A week, less the hour that spring takes."""
+"""The hours of a week, less the hour that is lost in spring."""
 
 
 def issues(archive: Archive, first: date, last: date) -> Iterator[tuple[Run, Scenarios]]:
@@ -49,7 +51,7 @@ def issues(archive: Archive, first: date, last: date) -> Iterator[tuple[Run, Sce
 
 
 def in_orders(values: Floats, seed: int) -> dict[str, Floats]:
-    """Return paths (20, hours) of the same values by the hour, in the orders compared."""
+    """Return paths (20, hours) with the same values in each hour, in the compared orders."""
     paths, hours = values.shape
     ascending = np.sort(values, axis=0)
     independent = np.random.default_rng(seed).permuted(ascending, axis=0)
@@ -73,7 +75,7 @@ def variogram_score(paths: Floats, came: Floats) -> float:
 
 
 def costs(prices: Floats, p50: Floats) -> Mapping[str, Floats]:
-    """Return figures for one day and for two, from prices (..., hours) in the first hours of `p50`."""
+    """Return figures for one day and for two days, from prices (..., hours) in the first hours of `p50`."""
 
     def windows(values: Floats, hours: int) -> Floats:
         means: Floats = np.lib.stride_tricks.sliding_window_view(values, 4, axis=-1)[..., : hours - 3, :].mean(axis=-1)
@@ -127,7 +129,7 @@ def judge_paths(made: Iterable[tuple[Run, Scenarios]], prices: Mapping[int, floa
 
 
 def judge_plans(made: Iterable[tuple[Run, Scenarios]], prices: Mapping[int, float]) -> None:
-    """Print the scores of the expected savings of plans and of the savings on the paths, and their difference."""
+    """Print the scores of two predictions of savings: by plans and by the paths, and their difference."""
     settled = {ts: consumer_price(price, VAT_RATE) for ts, price in prices.items()}
     truth = as_came(settled)
     rows = [row for run, scenarios in made for row in _on_paths(run, scenarios, settled, truth)]

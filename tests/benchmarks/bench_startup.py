@@ -1,8 +1,8 @@
-"""The start-up time of a server with two years of history: live, and rehearsing yesterday.
+"""The start-up time of a server with two years of history: live, and as a rehearsal of yesterday.
 
     uv run --no-sync python -m tests.benchmarks.bench_startup [--rounds 5]
 
-The history is the simulated market's, four zones, in quarters since the market has them.
+The history is the simulated market's in four zones, with quarters from the market's first day with quarters.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ COMMAND: Final = Path(sys.executable).with_name("tunnihind")
 
 
 def fill(url: str) -> None:
-    """Keep two years of prices and a fresh run."""
+    """Store two years of prices and a fresh run."""
     clock = SystemClock()
     today = delivery_day(clock.now())
     with Store(url) as store:

@@ -1,10 +1,10 @@
-"""Whether serving stutters while the 90-day backtest runs: latencies of `/api/v1/forecast` with and without it.
+"""The effect of the 90-day backtest on serving: latencies of `/api/v1/forecast` with and without the backtest.
 
     uv run --no-sync python -m tests.benchmarks.bench_stutter [--seconds 15] [--rate 200]
 
-The server and the process that its modeller starts are real; the store holds two years of the simulated market. A
-client of its own sends requests at a steady rate and times each. The process that scores runs at low priority,
-as it does under `tunnihind serve`.
+The server and its forecasting process are real, and the store holds two years of the simulated market. A client in a
+separate process sends requests at a steady rate and times each. The scoring process runs at low priority, as under
+`tunnihind serve`.
 """
 
 import asyncio
@@ -33,11 +33,11 @@ from tunnihind.store.store import Store
 
 PORT: Final = 18_721
 SLICES: Final = 12
-"""Of a second each."""
+"""The number of slices, each of about a second, for one line of input."""
 
 
 async def serve(url: str) -> None:
-    """Serve; score again and again while the last line of standard input says so."""
+    """Serve. For each line of standard input, score some slices, and print the seconds."""
     clock = SystemClock()
     settings = Settings(database_url=url, host="127.0.0.1", port=PORT)
     snapshot = Snapshot(settings, clock)
@@ -86,7 +86,7 @@ def row(label: str, times: list[float]) -> str:
 
 
 async def compare(seconds: float, rate: float) -> None:
-    """Start the server and sample it in turns, with and without a backtest."""
+    """Start the server, and measure its latencies in turns with and without a backtest."""
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{Path(folder) / 'stutter.db'}"
         await asyncio.to_thread(fill, url)
@@ -112,7 +112,7 @@ async def compare(seconds: float, rate: float) -> None:
 @click.option("--rate", default=200.0, show_default=True)
 @click.option("--serve", "url", hidden=True)
 def main(seconds: float, rate: float, url: str | None) -> None:
-    """Compare, or be the server of the comparison."""
+    """Compare, or run the server for the comparison."""
     asyncio.run(compare(seconds, rate) if url is None else serve(url))
 
 

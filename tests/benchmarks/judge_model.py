@@ -1,15 +1,15 @@
-"""Is a changed model better? Both are taken through years that differ, in two zones, with the data that was known then.
+"""Compare a changed model with the old one in several years and two zones, with the data that was known then.
 
     python -m tests.benchmarks.judge_model BEFORE AFTER --subject "kernel over 900 days" --database all.db
 
-BEFORE and AFTER are trees (a folder, changed or not) or git revisions. The database holds everything that `tunnihind
-import` can be given (`server/tunnihind/forecast/README.md`); each half-year is judged on a part of it. A change stays
-if no half-year of either zone loses with |t| > 1.5, and most of the changed half-years gain; half of the mean gain is
-what may be claimed. Pinball loss decides, paired by hour, with one mean a day.
+BEFORE and AFTER are trees (a folder, changed or not) or git revisions. The database holds all data that `tunnihind
+import` accepts (`server/tunnihind/forecast/README.md`). Each half-year is judged on a part of this data. A change stays
+if no half-year of either zone loses with abs(t) > 1.5, and most of the changed half-years gain. Only half of the mean
+gain may be claimed. Models are compared by their pinball loss, paired by hour, with one mean a day.
 
-Each look is noted in `looks.csv`, other kinds of looks by hand, because a gain means less after many looks. `--every 3`
-judges a third of the issues, for exploring, and `--only temperature` the half-years with that input. Forecasts are kept
-by what they were made from, so the next look costs one tree only.
+Each look is noted in `looks.csv`, because a gain means less after many looks. Note other kinds of looks there by hand.
+For exploring, `--every 3` judges a third of the issues, and `--only temperature` only the half-years with that input.
+Forecasts are cached by the inputs and the code that made them, so the next look needs the forecasts of one tree only.
 """
 
 import csv
@@ -57,9 +57,9 @@ LOOKS: Final = Path(__file__).with_name("looks.csv")
 
 @dataclass(frozen=True, slots=True)
 class Bed:
-    """A zone with some inputs: the covariates whose whole name matches a pattern, from the day they have history.
+    """A zone with some inputs: the covariates whose whole name matches a pattern, from the start of their history.
 
-    The temperature's two months are little history, but winters are few.
+    The temperature's two months are a short history, but there are few winters.
     """
 
     zone: Zone
@@ -82,7 +82,10 @@ BEDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The scores of one model. `share` is the share of the possible saving by a day's cheapest hours, mean of leads."""
+    """The scores of one model.
+
+    `share` is the caught share of the possible saving by a day's cheapest hours, as a mean over the leads.
+    """
 
     skill: float
     next_day_skill: float
@@ -95,7 +98,7 @@ class Figures:
     def of(cls, result: BacktestResult, zone: Zone) -> Self:
         """Score a result of a zone."""
         report = BacktestReport.of(result, MARKETS[zone])
-        # Further leads belong to days whose newest prices were stale.
+        # Further leads belong to days on which the newest prices were stale.
         leads = {lead: scores for lead, scores in report.leads.items() if lead in LEAD_DAYS}
         plans = (of_lead[PLAN_HOURS] for lead, of_lead in report.decisions.by_days_ahead.items() if lead in LEAD_DAYS)
         return cls(
@@ -110,7 +113,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class HalfYear:
-    """One half-year of a bed, or its Januaries, with both models; `t` is negative where the new one's loss is less."""
+    """One half-year of a bed, or its Januaries, with both models.
+
+    `t` is negative if the new model has the smaller loss.
+    """
 
     bed: Bed
     label: str
@@ -120,13 +126,13 @@ class HalfYear:
 
     @property
     def gain(self) -> float:
-        """The part of the pinball loss that is gone."""
+        """The saved part of the pinball loss."""
         return 1 - self.after.pinball / self.before.pinball
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The rule's verdict on half-years; `mean_gain` is over all of them, including unchanged ones."""
+    """The rule's verdict on half-years. `mean_gain` is over all of them, including unchanged ones."""
 
     losses: tuple[HalfYear, ...]
     gaining: int
@@ -135,7 +141,7 @@ class Verdict:
 
     @classmethod
     def of(cls, half_years: Sequence[HalfYear]) -> Self:
-        """Judge all but Januaries. An unknown t, from too few days, rejects nothing."""
+        """Judge all half-years, without the Januaries. An unknown t, from too few days, rejects nothing."""
         half_years = [one for one in half_years if one.label != JANUARIES]
         return cls(
             losses=tuple(one for one in half_years if one.t > CLEAR_LOSS),
@@ -146,7 +152,7 @@ class Verdict:
 
     @property
     def stays(self) -> bool:
-        """Whether the change may stay."""
+        """Return whether the change may stay."""
         return not self.losses and 2 * self.gaining > self.moved
 
     def __str__(self) -> str:
@@ -175,7 +181,7 @@ def _picked(result: BacktestResult, rows: NDArray[Any]) -> BacktestResult:
 
 
 def half_years(bed: Bed, before: BacktestResult, after: BacktestResult) -> Iterator[HalfYear]:
-    """Compare two models on a bed: half-year of delivery by half-year, then on all its Januaries."""
+    """Compare two models on a bed: in each half-year of delivery, then in all Januaries."""
     before, after = paired(before, after)
     days = [delivery_day(int(ts)) for ts in before.forecasts.target_ts]
     numbers = np.array([day.toordinal() for day in days])
@@ -190,7 +196,7 @@ def half_years(bed: Bed, before: BacktestResult, after: BacktestResult) -> Itera
 
 
 def pinball_losses(result: BacktestResult) -> Floats:
-    """Return the pinball loss of each forecast, the mean of its three percentiles', (n,)."""
+    """Return the pinball loss of each forecast, the mean over its three percentiles, (n,)."""
     issued = result.forecasts
     errors = np.stack([result.actual - quantile for quantile in (issued.p10, issued.p50, issued.p90)])
     levels = np.array(LEVELS)[:, None]
@@ -219,7 +225,7 @@ def _both(one: HalfYear, figure: str, form: str) -> str:
 
 
 def tables(judged: Sequence[HalfYear]) -> str:
-    """Return a table in Markdown for each zone; two figures in a cell are before and after."""
+    """Return a table in Markdown for each zone. Two figures in a cell are before and after the change."""
     lines: list[str] = []
     for zone, of_zone in groupby(judged, attrgetter("bed.zone")):
         lines += ["", f"{MARKETS[zone].adjective}: before and after", "", _row(COLUMNS), _row("---" for _ in COLUMNS)]
@@ -233,7 +239,7 @@ def _row(cells: Iterable[str]) -> str:
 
 @contextmanager
 def tree(of: str) -> Iterator[Path]:
-    """Yield a folder that holds the server of a tree, or of a git revision. Raises CalledProcessError for neither."""
+    """Yield a folder with the server of a tree or of a git revision. Raises CalledProcessError for anything else."""
     if Path(of).is_dir():
         yield Path(of)
         return
@@ -245,7 +251,7 @@ def tree(of: str) -> Iterator[Path]:
 
 
 def model_digest(folder: Path) -> str:
-    """Return a word that changes with the model's code and with the facts of the market that it rests on."""
+    """Return a digest of the model's code and of the market's facts that the model uses."""
     package = folder / "server" / "tunnihind"
     return _digest(path.read_bytes() for path in sorted([*package.glob("*.py"), *package.glob("forecast/**/*.py")]))
 
@@ -284,7 +290,7 @@ def forecast(database: Path, every: int, cache: Path, folder: Path, bed: Bed) ->
 
 
 def note(looks: Path, subject: str, scope: str, models: Sequence[str], verdict: Verdict) -> int:
-    """Note a look in a file, and return how many there have been."""
+    """Note a look in a file, and return the number of looks so far."""
     with looks.open(newline="") as file:
         number = sum(1 for _ in csv.reader(file))
     with looks.open("a", newline="") as file:

@@ -1,6 +1,8 @@
-"""Makes the forecasts that `judge_model` compares, of whichever server is first on the path; it runs this file itself.
+"""Make the forecasts that `judge_model` compares, with the first server on the path.
 
-PYTHONPATH=TREE/server python tests/benchmarks/judged_forecasts.py FILE.db FILE.npz --zone ee --from 2025-01-01 ...
+    PYTHONPATH=TREE/server python tests/benchmarks/judged_forecasts.py FILE.db FILE.npz --zone ee --from 2025-01-01 ...
+
+`judge_model` runs this file itself.
 """
 
 import re
@@ -23,7 +25,7 @@ from tunnihind.store.store import Store
 
 
 class EveryFewDays:
-    """Forecasts only on one of several days."""
+    """A forecaster that forecasts only on every n-th day."""
 
     def __init__(self, forecaster: TieredForecaster, every: int) -> None:
         """Leave out the days whose number since 1970 is not a multiple of `every`."""
@@ -32,7 +34,7 @@ class EveryFewDays:
 
     @property
     def market(self) -> Market:
-        """The market that is forecast."""
+        """The market of the forecasts."""
         return self._forecaster.market
 
     @property
@@ -46,7 +48,7 @@ class EveryFewDays:
 
 
 def forecasts(database: Path, zone: Zone, pattern: str, first: date, last: date, every: int) -> BacktestResult:
-    """Backtest on the prices of a database and those covariates whose whole name matches a pattern."""
+    """Run a backtest on the prices of a database and the covariates whose whole name matches a pattern."""
     with Store(f"sqlite:///{database}", read_only=True) as store:
         archive = store.read_archive()
     series = {name: issues for name, issues in archive.covariates.series.items() if re.fullmatch(pattern, name)}
@@ -55,13 +57,13 @@ def forecasts(database: Path, zone: Zone, pattern: str, first: date, last: date,
 
 
 def columns_of(result: BacktestResult) -> dict[str, NDArray[Any]]:
-    """Take a result of hours apart, each array (n,)."""
+    """Return the arrays of a result of hours, each (n,), by name."""
     issued = {column.name: getattr(result.forecasts, column.name) for column in fields(result.forecasts)}
     return {**issued, "actual": result.actual, "baseline": result.baseline}
 
 
 def result_of(columns: Mapping[str, NDArray[Any]]) -> BacktestResult:
-    """Put a result of hours together again."""
+    """Return a result of hours from its arrays."""
     issued = {column.name: columns[column.name] for column in fields(IssuedForecasts)}
     return BacktestResult(IssuedForecasts(**issued), columns["actual"], columns["baseline"])
 

@@ -1,4 +1,4 @@
-"""What the tests of the server share: an empty store that is quickly there."""
+"""Shared fixtures of the server's tests, such as an empty store that is made quickly."""
 
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -18,7 +18,7 @@ from tunnihind.store.store import Store
 
 @pytest.fixture(scope="session")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a database with its tables and nothing in them."""
+    """Return a database with empty tables."""
     path = tmp_path_factory.mktemp("empty") / "tunnihind.db"
     Store(f"sqlite:///{path}").close()
     return path
@@ -39,7 +39,7 @@ def store(database: Path) -> Iterator[Store]:
 
 @pytest.fixture
 async def session() -> AsyncIterator[ClientSession]:
-    """Return a session for sources, whose retries do not wait."""
+    """Return a session for sources whose retries do not wait."""
     with stamina.set_testing(True, attempts=100, cap=True):
         async with open_session("operator@example.org") as opened:
             yield opened
@@ -47,7 +47,7 @@ async def session() -> AsyncIterator[ClientSession]:
 
 @pytest.fixture
 def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the last weeks' mean make the forecasts, where which model makes them does not matter."""
+    """Make forecasts with the mean of the last weeks, for tests that don't depend on the model."""
 
     def quick(market: Market, keeper: LearntKeeper | None = None) -> QuickModel:
         return QuickModel(market)

@@ -1,4 +1,4 @@
-"""The documents say what is there and nothing more: commands, options, addresses, links; and their blocks are sound."""
+"""The documents name only existing commands, options, addresses and links, and their code blocks are valid."""
 
 import ast
 import re
@@ -31,9 +31,9 @@ DOCUMENTS: Final = sorted(
     for path in PROJECT.glob(pattern)
 )
 OWN_FILES: Final = "https://github.com/tunnihind/tunnihind/blob/main/"
-# What pages are made of: nobody's to call.
+# Parts of pages, which no client calls by itself.
 UNDOCUMENTED_ROUTES: Final = {"/static/{digest}/{name}"}
-# An address of Home Assistant's, not of ours.
+# An address of Home Assistant, not of our server.
 HOME_ASSISTANT_STATES: Final = "/api/states/"
 
 every_document = pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_every_shell_block_parses(path: Path) -> None:
 
 
 def called(words: list[str]) -> str:
-    """Return which command these words call. Fails where they don't: an option, a value or an argument is wrong."""
+    """Return the name of the command that these words call. Fails if an option, a value or an argument is wrong."""
     name = next((name for name in COMMANDS if words[: len(name.split())] == name.split()), None)
     assert name, f"there is no command {' '.join(words)}"
     COMMANDS[name].make_context(name, words[len(name.split()) :])
@@ -114,7 +114,7 @@ def called(words: list[str]) -> str:
 
 
 def calls(document: str) -> Iterator[list[str]]:
-    """Yield the words of every call of our command, in shell blocks and within the text."""
+    """Yield the words of every call of our command, in shell blocks and in the text."""
     lines = [line for kind, code in documents.fences(document) if kind == "sh" for line in code.splitlines()]
     for line in (*lines, *documents.codes(document)):
         call = re.fullmatch(r"(?:(?:docker exec .+ )?tunnihind|\./run) (.+)", line)
@@ -124,7 +124,7 @@ def calls(document: str) -> Iterator[list[str]]:
 
 @pytest.fixture
 def _file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the file be there that the documents call FILE."""
+    """Make the file FILE, which the documents name."""
     (tmp_path / "FILE").touch()
     monkeypatch.chdir(tmp_path)
 
@@ -137,9 +137,9 @@ def test_every_call_of_our_command_is_one_that_it_understands(path: Path) -> Non
 
 
 def read_by_users() -> Iterator[tuple[str, str]]:
-    """Yield where people meet words of ours, and the words: documents, settings, texts of the pages, messages."""
+    """Yield every text for users with its place: documents, settings, texts of the pages, messages."""
     for path in DOCUMENTS:
-        # Whoever has just installed the wheel has the command on the path.
+        # After the installation of the wheel, the command is on the path.
         yield str(path), re.sub(r"^uv tool install .*\ntunnihind ", "", path.read_text(), flags=re.MULTILINE)
     for pattern in ("packaging/**/*.yaml", "custom_components/**/*.json", "server/**/*.json", "server/**/*.yaml"):
         for path in PROJECT.glob(pattern):
@@ -189,7 +189,7 @@ def test_the_commands_that_show_a_past_instant_are_named(language: str) -> None:
 
 
 def described(option: click.Option) -> list[str]:
-    """Return the cells that describe an option: its name, variable, default and, where it has one, its help."""
+    """Return the cells that describe an option: its name, its variable, its default, and its help if there is any."""
     text, _, words = (option.help or "").partition("  [default: ")
     match serve.make_context("serve", []).params[str(option.name)]:
         case bool(is_on):

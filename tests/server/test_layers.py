@@ -1,4 +1,4 @@
-"""Which package may import which: what is below knows nothing of what is above."""
+"""The allowed imports between packages: a lower layer imports nothing from a higher one."""
 
 import ast
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ SERVER_FROM_BELOW = (
     *("errors", "clock", "market", "public_holidays", "weather_points", "price_series", "settings"),
     *("forecast", "sources", "store", "files", "settling", "pipeline", "api", "web", "service", "cli"),
 )
-"""The rooms of the server, and files beside them. Each imports only what stands before it."""
+"""The packages and files of the server, from the lowest up. Each imports only from those before it."""
 
 KEPT_APART = {
     "sources": {"forecast.known", "forecast.known_days"},
@@ -26,24 +26,24 @@ KEPT_APART = {
     "api": {"forecast", "store"},
     "web": {"api", "forecast.known", "forecast.run", "forecast.scoring"},
 }
-"""Of the rooms below it, what alone each of these imports."""
+"""Packages that may import only these of the packages below them."""
 
 INTEGRATION_FROM_BELOW = (
     *("const", "errors", "prices", "plans", "server", "storage", "past", "household", "ledger", "coordinator"),
     *("devices", "entity", "forms", "entities", "actions", "card"),
 )
-"""The rooms of the integration, and files beside them. Each imports only what stands before it."""
+"""The packages and files of the integration, from the lowest up. Each imports only from those before it."""
 
 
 def rooms_of(root: Path) -> set[str]:
-    """Return the names of the rooms and files at the top of a package."""
+    """Return the names of the packages and files at the top of a package."""
     return {path.stem for path in root.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()} - {
         "__init__"
     }
 
 
 def imported_by(root: Path, room: str) -> set[str]:
-    """Return what a room imports of its package, as `room.module`, but for itself."""
+    """Return a room's imports from the other rooms of its package, as `room.module`."""
     place = root / room
     return {
         ".".join(imported.split(".")[1:])
@@ -78,7 +78,10 @@ def test_a_room_of_the_integration_imports_only_rooms_below_it(room: str) -> Non
 
 
 def imports_of(module: str, path: Path) -> Iterator[str]:
-    """Give the modules that a module imports, and what it imports from packages; those only for types, too."""
+    """Yield the modules that a module imports, and the names that it imports from packages.
+
+    Imports for types count too.
+    """
     inside = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):

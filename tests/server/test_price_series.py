@@ -1,4 +1,4 @@
-"""A run of prices at one step, against dictionaries that do the same by the letter."""
+"""A run of prices at one step, compared with dictionaries that follow the definition directly."""
 
 from datetime import date
 
@@ -18,7 +18,7 @@ PRICES = st.dictionaries(st.integers(-9, 40), st.floats(-500, 4000), max_size=30
 
 
 def series(prices: dict[int, float], step_s: int) -> tuple[PriceSeries, dict[int, float]]:
-    """Return prices by the number of their period as a series, and as a dictionary in order of time."""
+    """Return prices by the number of their period, as a series and as a dictionary in order of time."""
     by_start = {START + number * step_s: prices[number] for number in sorted(prices)}
     return PriceSeries.of("ee", step_s, by_start), by_start
 

@@ -1,4 +1,4 @@
-"""What the API is given to answer from."""
+"""The data from which the API answers."""
 
 from dataclasses import replace
 from datetime import date, timedelta
@@ -222,7 +222,7 @@ def test_each_quarter_has_what_the_newest_run_before_it_said(store: Store) -> No
 
 
 def test_a_run_without_quarters_counts_for_its_hours_quarters(store: Store) -> None:
-    # The first was made by this version, the second by one that made no quarters, the third by this one again.
+    # This version made the first and the third run. A version without quarters made the second.
     for n, median in enumerate((1.0, 2.0, 3.0)):
         run = plain_run(NOW - (2 - n) * HOUR_S, median=median)
         store.runs.add(*([run] if median == 2.0 else [run, quarters_of(run)]))
@@ -280,7 +280,7 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     def version() -> str:
         return read_served_data(store, ESTONIA, NOW).version
 
-    # Each of the three changes it.
+    # Each of the three writes changes the version.
     versions = [version()]
     store_quotes(store, estonian_quotes(TODAY, TODAY), NOW)
     versions.append(version())
@@ -289,7 +289,7 @@ def test_the_version_changes_with_prices_runs_and_score_and_with_nothing_else(st
     store.runs.keep_score(HOURS, BacktestScore(20.0, 40.0, 0.5, 24))
     versions.append(version())
     assert len(set(versions)) == 4
-    # Repeated prices, a refresh and a failure do not.
+    # Repeated prices, a refresh and a failure do not change the version.
     store_quotes(store, estonian_quotes(TODAY, TODAY), NOW + 60)
     store.state.record_refresh(NOW)
     store.health.record_failure("first", NOW, SourceUnreachable("first", "down"))

@@ -1,4 +1,4 @@
-"""What an operator can set, and what is refused."""
+"""The settings of an operator, and their errors."""
 
 import math
 from pathlib import Path

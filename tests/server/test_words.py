@@ -1,4 +1,4 @@
-"""One term for one thing, in all that people read: page, reference, integration, app, blueprints and guides."""
+"""One term for one thing in all texts for people: page, reference, integration, app, blueprints and guides."""
 
 import json
 import re
@@ -19,7 +19,7 @@ CARD: Final = PROJECT / "custom_components/tunnihind/frontend/tunnihind-card.js"
 APP: Final = PROJECT / "packaging/home-assistant-app/translations"
 BLUEPRINTS: Final = PROJECT / "blueprints/automation/tunnihind"
 
-# What is not written, and what is written instead; patterns of words, whatever their case.
+# Patterns of words to avoid, in any case of letters, and the words to use instead.
 ESTONIAN: Final = {
     r"töölau": "vaade, as Home Assistant says; our own page is avaleht",
     r"käesolev": "praegune",
@@ -58,8 +58,8 @@ RUSSIAN: Final = {
     r"[^.!?\s] (?-i:В)(ы|ас|ам|ами|аш\w*)\b": "вы, in small letters",
     r"\b(еще|ее|идет|дешев(?!ле)\w*|надежн\w*|(ра)?с?чет(ы|чик\w*)?|\w*(?<!вы)ключен)\b": "with its ё",
 }
-# What the integration's guide names that the integration itself does not: Home Assistant's words, plans of the reader's
-# own, and what it explains as it goes.
+# Names in the integration's guide that the integration itself does not have: Home Assistant's words, readers' own
+# plans, and terms that the guide explains.
 NAMED: Final = {
     "en": {"Add card", "Change", "Configure", "Delete", "Edit dashboard", "Statistic",
            "Car", "Cheapest 3 hours", "Disabled at first", "Starting at once", "The day's mean"},
@@ -76,14 +76,14 @@ def prose(document: str) -> str:
 
 
 def texts_of_card() -> dict[str, list[str | dict[str, str]]]:
-    """Return the card's texts in English, Estonian and Russian. Its table of them reads as YAML, too."""
+    """Return the card's texts in English, Estonian and Russian. Their table in the script is also valid YAML."""
     [table] = re.findall(r"const TEXTS = (\{.*?\n\});", CARD.read_text(), re.DOTALL)
     read: dict[str, list[str | dict[str, str]]] = yaml.safe_load(table)
     return read
 
 
 def texts(language: str) -> dict[str, str]:
-    """Return what is read in a language, by where it is."""
+    """Return the texts of a language by their place."""
     found: dict[str, str] = {}
     if language in documents.LANGUAGES:
         found |= {f"guide {name}": prose(documents.guide(name, language)) for name in documents.GUIDES}
@@ -99,7 +99,10 @@ def texts(language: str) -> dict[str, str]:
 
 
 def named(blueprint: Path) -> str:
-    """Return a blueprint's name and description and those of its inputs; its description is in all languages."""
+    """Return the names and descriptions of a blueprint and its inputs.
+
+    A blueprint's description is in all languages.
+    """
     head = blueprint.read_text().partition("\nvariables:")[0].partition("\ntriggers:")[0]
     return "\n".join(leaves([head.partition("\n  domain:")[0], re.findall(r"(?:name|description): (.*)", head)]))
 
@@ -117,7 +120,7 @@ def test_one_term_is_used_for_one_thing(language: str, refused: dict[str, str]) 
 
 def test_no_russian_word_is_written_both_with_its_two_dots_and_without() -> None:
     words = {word.lower() for text in texts("ru").values() for word in re.findall("[А-Яа-яЁё]+", text)}
-    # "Все" and "всё" are two words.
+    # "Все" and "всё" are different words.
     assert {word for word in words if "ё" in word and word.replace("ё", "е") in words} - {"всё"} == set()
 
 
@@ -133,15 +136,15 @@ def test_the_percent_sign_stands_next_to_its_number(language: str) -> None:
 
 # The plural forms of whole numbers in each language, by Unicode's CLDR.
 PLURALS: Final = {"en": {"one", "other"}, "et": {"one", "other"}, "ru": {"one", "few", "many"}}
-# What programs read, besides what is filled in.
+# Words for programs, and gaps that are filled in.
 CODE: Final = r"`[^`]*`|{\w+}|--[a-z-]+|\b\w+=\w*|/api/\w+"
-# What else may stand in Latin letters in Russian: names of things and units.
+# Other words that may be in Latin letters in Russian: names of things and units.
 LATIN_IN_RUSSIAN: Final = {
     "API", "ApexCharts", "C", "CSV", "Ctrl", "DNS", "EMHASS", "ENTSO-E", "EUR", "Eesti keeles", "Elektrilevi",
     "Elering", "Gen2", "HTTP", "Home", "Home Assistant", "IP", "In English", "JavaScript", "MWh", "NTP", "Node.js",
     "Open-Meteo", "OpenAPI", "Predbat", "Python", "REST", "RFC", "Shelly", "Shift", "Tunnihind", "UTC", "Võrk", "W",
     "Wh", "curl", "evcc", "jq", "kW", "kWh", "null", "origin", "recorder",
-    # Programs read these, or say them.
+    # Words that programs read or print.
     "Tunnihind-VAT-Rate", "api", "application/problem[+]json", "auto", "buy", "charges", "dark", "detail", "ee", "en",
     "et", "fi", "import", "law", "lt", "lv", "quarter", "rate_increment", "ru", "status", "tax", "title", "type",
     "vork_[245]",
@@ -149,7 +152,7 @@ LATIN_IN_RUSSIAN: Final = {
 
 
 def gaps(text: str | dict[str, str]) -> set[str]:
-    """Return what is filled in, in any of the plural forms: that for one thing needn't have its number."""
+    """Return the gaps of a text in all plural forms. The form for one thing need not have its number."""
     return {gap for form in leaves([text] if isinstance(text, str) else text) for gap in re.findall(r"{(\w+)", form)}
 
 
@@ -164,7 +167,8 @@ def test_the_card_has_each_text_in_all_languages_with_the_same_gaps_and_all_plur
 def test_russian_is_written_in_its_own_letters_quotes_and_dashes() -> None:
     names = re.compile("|".join(rf"\b{name}\b" for name in sorted(LATIN_IN_RUSSIAN, key=len, reverse=True)))
     for place, text in texts("ru").items():
-        # A blueprint's description is in all languages; the reference and its recipes are full of names.
+        # A blueprint's description is in all languages, and the reference and its recipes have many names in Latin
+        # letters.
         if not place.endswith((".yaml", "reference.ru.json", "recipes.ru.json")) or "translations" in place:
             assert re.findall(r"\S*[A-Za-z]\S*", names.sub("", re.sub(CODE, "", text))) == [], place
             assert re.findall("[\"'“”„]| [-–] |[^ ]—|—[^ ]", text) == [], place
@@ -173,7 +177,7 @@ def test_russian_is_written_in_its_own_letters_quotes_and_dashes() -> None:
 
 @pytest.mark.parametrize("language", documents.LANGUAGES)
 def test_the_guide_names_things_as_the_integration_does(language: str) -> None:
-    """In bold or italics; a path through Home Assistant's menus (→) is Home Assistant's own."""
+    """These names are in bold or italics. A path through Home Assistant's menus (→) has Home Assistant's own names."""
     known = set(leaves(json.loads((INTEGRATION / f"{language}.json").read_text()))) | NAMED[language]
     guides = "\n".join(prose(documents.guide(name, language)) for name in documents.HOME_ASSISTANT)
     emphasised = re.findall(r"(?<!\*)\*{1,2}([^*]+)\*{1,2}(?!\*)", guides)

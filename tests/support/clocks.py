@@ -1,4 +1,4 @@
-"""Clocks that only a test moves, and instants from Estonian clock times."""
+"""Clocks that only a test moves, and a conversion of Estonian clock times to instants."""
 
 from datetime import datetime
 
@@ -6,16 +6,16 @@ from tunnihind.market import ESTONIA
 
 
 def local(text: str) -> int:
-    """Return the instant at which Estonian clocks show `2025-12-15 13:45`, the first of two."""
+    """Return the instant of an Estonian clock time like `2025-12-15 13:45`, the first instant if there are two."""
     return int(datetime.fromisoformat(text).replace(tzinfo=ESTONIA.clock).timestamp())
 
 
 class TimeIsUp(Exception):
-    """Ends a pipeline that would never end."""
+    """The error that ends an endless pipeline."""
 
 
 class StillClock:
-    """A clock that moves only when someone sleeps."""
+    """A clock that moves only during a sleep."""
 
     def __init__(self, instant: float) -> None:
         self.instant = instant
@@ -30,7 +30,10 @@ class StillClock:
 
 
 class JumpingClock(StillClock):
-    """Takes at least `nap_s` for every sleep, so that a day passes in few steps; `work_s` goes by between looks."""
+    """A clock on which every sleep lasts at least `nap_s`, so that a day passes in few steps.
+
+    Each look at the clock costs `work_s`.
+    """
 
     def __init__(self, instant: float, *, nap_s: float = 30.0, work_s: float = 0.0) -> None:
         super().__init__(instant)

@@ -1,4 +1,4 @@
-"""The commands of our program, for tests that hold documents and words against them."""
+"""The commands of our program. Tests compare documents and texts with them."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -9,7 +9,7 @@ from tunnihind.cli.main import main
 
 
 def commands(group: click.Group = main, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
-    """Yield every command that does something, by the words that call it."""
+    """Yield every command that is not a group, with the words that call it."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)

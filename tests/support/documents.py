@@ -1,4 +1,4 @@
-"""The parts of the documents: tests compare them with the code and run their examples."""
+"""The parts of the documents. Tests compare them with the code and run their examples."""
 
 import re
 from collections.abc import Iterator
@@ -78,7 +78,7 @@ def codes(document: str) -> list[str]:
 
 
 def names_in(cell: str, known: set[str]) -> list[str]:
-    """Read a cell that is a list of `known` names, which may have commas themselves."""
+    """Return the names in a cell that lists `known` names. A name may have commas itself."""
     name = "|".join(re.escape(one) for one in sorted(known, key=len, reverse=True))
     assert re.fullmatch(rf"({name})([,;] ({name}))*", cell), f"not all of {cell!r} is known"
     return re.findall(name, cell)

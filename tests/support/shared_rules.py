@@ -1,8 +1,8 @@
-"""What the server, its page and the Home Assistant integration agree on.
+"""Cases on which the server, its page and the Home Assistant integration must agree.
 
-Each case is tried on all of them that apply the rule: see `test_shared_rules.py` in `tests/server/web` and in
-`tests/integration/prices`, and `tests/server/test_market.py`. All of them work without sharing code, so only these
-cases keep them from drifting apart.
+Each case is tested on every program that applies the rule: see `test_shared_rules.py` in `tests/server/web` and in
+`tests/integration/prices`, and `tests/server/test_market.py`. The programs share no code, so only these cases keep
+their rules alike.
 """
 
 from typing import Final
@@ -24,7 +24,8 @@ LEVELS: Final[dict[str, tuple[list[float], list[str]]]] = {
         [*["very_low"] * 5, *["low"] * 5, *["normal"] * 4, *["high"] * 5, *["very_high"] * 5],
     ),
 }
-"""Prices of a day, and the fifth of the day that each is in. Equal prices share the middle of their places."""
+"""Prices of a day, and the fifth of the day to which each price belongs. Equal prices share the middle of their
+places."""
 
 SCALE: Final = [20.0, 50.0, 80.0, 120.0]
 TINTS: Final[dict[float, str]] = {
@@ -40,7 +41,7 @@ TINTS: Final[dict[float, str]] = {
     120.0: "t4",
     4000.0: "t4",
 }
-"""The prices between the colours, and prices with the colour of each: from cheap to expensive, and one below zero."""
+"""The prices between the colours, and a price for each colour: from cheap to expensive, and one below zero."""
 
 STALE_FORECAST: Final[dict[int, bool]] = {0: False, HOUR_S: False, 3 * HOUR_S: False, 3 * HOUR_S + 1: True}
 """Ages of a forecast in seconds, and whether it counts as stale."""
@@ -66,15 +67,15 @@ NIGHT_RATE: Final[dict[str, bool]] = {
     # A Saturday and a Sunday.
     "2026-01-17T12:00:00+02:00": True,
     "2026-01-18T12:00:00+02:00": True,
-    # Independence Day, a Tuesday, and the day after; Good Friday and Victory Day, a Tuesday.
+    # Independence Day, a Tuesday, and the day after. Good Friday. Victory Day, a Tuesday.
     "2026-02-24T12:00:00+02:00": True,
     "2026-02-25T12:00:00+02:00": False,
     "2026-04-03T12:00:00+03:00": True,
     "2026-06-23T12:00:00+03:00": True,
-    # The evening before a holiday, when it is already that holiday in Tallinn and not yet in UTC.
+    # The evening before a holiday, when the holiday has begun in Tallinn and not yet in UTC.
     "2026-02-24T00:30:00+02:00": True,
 }
-"""Starts of hours, and whether the network's night rate holds: 22 to 7, weekends and public holidays."""
+"""Starts of hours, and whether the network's night rate applies: from 22 to 7, at weekends and on public holidays."""
 
 VAT_RATE: Final[dict[str, float]] = {
     "2009-07-01": 0.20,
@@ -83,10 +84,10 @@ VAT_RATE: Final[dict[str, float]] = {
     "2025-06-30": 0.22,
     "2025-07-01": 0.24,
     "2027-01-01": 0.24,
-    # Older than the first rate that is kept.
+    # A day before the first kept rate.
     "2005-01-01": 0.20,
 }
-"""Days, and the law's VAT rate as a fraction."""
+"""Days, and the legal VAT rate as a fraction."""
 
 PRICE_TEXT: Final[dict[float, tuple[str, str]]] = {
     0.0: ("0.00", "0,00"),
@@ -96,7 +97,7 @@ PRICE_TEXT: Final[dict[float, tuple[str, str]]] = {
     123.4: ("123.40", "123,40"),
     1234.5: ("1234.50", "1234,50"),
 }
-"""Prices in cents, and how the page and the card write them in English, and in Estonian and Russian."""
+"""Prices in cents, with the text of the page and the card in English, and in Estonian and Russian."""
 
 REPEATED_HOUR: Final[dict[str, bool]] = {
     "2026-10-25T02:00:00+03:00": False,
@@ -106,7 +107,7 @@ REPEATED_HOUR: Final[dict[str, bool]] = {
     "2026-10-25T04:00:00+02:00": False,
     "2026-03-29T04:00:00+03:00": False,
 }
-"""Instants, and whether their clock's time comes twice on their day, so that its zone has to be written."""
+"""Instants, and whether their clock time comes twice on their day. Such a time has to have its zone."""
 
 PRIVATE_ADDRESSES: Final[dict[str, bool]] = {
     "http://localhost:8080": True,
@@ -133,7 +134,7 @@ PRIVATE_ADDRESSES: Final[dict[str, bool]] = {
     "http://8.8.8.8": False,
     "http://[2001:4860:4860::8888]": False,
 }
-"""Addresses of servers, and whether only its own network can reach a server by it."""
+"""Addresses of servers, and whether only clients in the server's own network can reach the address."""
 
 type Band = tuple[float, float, float]
 
@@ -149,8 +150,10 @@ AVERAGE_BAND: Final[dict[str, tuple[dict[int, float | Band], Band]]] = {
     "half of it settled": ({0: 5.0, HOUR_S: (1.0, 2.0, 4.0)}, (3.0, 3.5, 4.5)),
     "the quarters of an hour": (dict.fromkeys(range(0, HOUR_S, QUARTER_S), (1.0, 2.0, 4.0)), (1.0284, 2.0, 3.9431)),
 }
-"""Starts of periods with their settled price, or a forecast's p10, p50 and p90, and the band of their average price.
+"""Starts of periods with a settled price or a forecast's p10, p50 and p90, and the band of the average price.
 
-Hours don't all turn out high or low together; `plans/saving.py` of the integration has the rule. Of the averages of
-runs of 2 to 8 hours, the cheapest and the most expensive of 48 on each morning of 2025, .83 came within its band, in
-one piece and split. Within the average of the hours' own bands it was .86 and .89 (`bench_saving.py --runs`)."""
+The errors of hours are only partly related; `plans/saving.py` of the integration has the rule. On each morning of 2025,
+the cheapest and the most expensive runs of 2 to 8 hours were chosen from the next 48. Of their average prices .83 came
+within the band, in one piece and split. Within the average of the hours' own bands came .86 in one piece and .89 split
+(`bench_saving.py --runs`).
+"""

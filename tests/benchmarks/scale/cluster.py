@@ -26,7 +26,7 @@ REPLICAS: Final = 3
 _DAYS_BEFORE: Final = 20
 _DAYS_AHEAD: Final = 4
 FROM_A_CDN: Final = "X-Forwarded-For: 192.0.2.1"
-"""Requests with this come from a CDN for the edge, so they all go on to a replica."""
+"""A header field. The edge takes requests with this field as a CDN's requests, and sends them all to a replica."""
 
 _AS_FROM_A_CDN: Final = "set_real_ip_from 127.0.0.1;"
 _FILE: Final = """
@@ -40,7 +40,7 @@ server {{
 
 @dataclass
 class Cluster:
-    """The processes of a cluster. Its clock, if it has one, is that of all but PostgreSQL."""
+    """The processes of a cluster. If `clock` is given, all processes except PostgreSQL use it."""
 
     folder: Path
     postgresql: PostgresqlServer
@@ -70,7 +70,10 @@ class Cluster:
         cuttable: bool = False,
         first_year: int = 2100,
     ) -> Server:
-        """Start a server; it replaces a server of the same name. Its data is the cluster's own."""
+        """Start a server; it replaces a server of the same name.
+
+        Without `database_url` it uses the cluster's database.
+        """
         url = database_url or self.database_url
         if cuttable:
             link = self.links[name] = await self.stack.enter_async_context(Link(self.postgresql.socket))
@@ -108,14 +111,14 @@ class Cluster:
         return [server for name, server in self.servers.items() if name.startswith("replica-")]
 
     async def start_edge(self, *, file: bytes = b"{}", workers: str = "auto") -> Edge:
-        """Start the shipped edge in front of the replicas, with a plain file of `size` bytes beside it."""
+        """Start the shipped edge in front of the replicas, with a plain `file` beside it."""
         folder = self.folder / "edge"
         (folder / "more").mkdir(parents=True)
         (folder / "more/cdn.conf").write_text(_AS_FROM_A_CDN)
         (folder / "file.json").write_bytes(file)
         port, tls_port, file_port = free_port(), free_port(), free_port()
         configuration = for_replicas(folder, port, [int(server.url.rpartition(":")[2]) for server in self.replicas])
-        # All load comes from one address here. The cost of the limits stays included.
+        # All load comes from one address here, so the limits are raised. Their cost stays included.
         configuration = replaced(configuration, "rate=10r/s", "rate=1000000r/s")
         configuration = replaced(configuration, "burst=20 nodelay", "burst=1000000 nodelay")
         configuration = replaced(configuration, "worker_processes auto;", f"worker_processes {workers};")
@@ -138,7 +141,7 @@ class Cluster:
                     await asyncio.sleep(0.05)
 
     async def asked_of_replicas(self, route: str) -> int:
-        """Return how many requests of a route have reached the replicas so far."""
+        """Return the number of requests of a route that have reached the replicas so far."""
         total = 0.0
         for replica in self.replicas:
             samples = (await replica.get("/metrics")).body.decode()
@@ -173,7 +176,7 @@ class Edge:
 
 
 def _certificate(folder: Path) -> str:
-    """Make a certificate with the kind of key that signs fastest, and return nginx's lines for it."""
+    """Make a certificate with the kind of key that signs fastest. Return nginx's lines for the certificate."""
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     kind = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-x509", "-subj", "/CN=localhost")
     subprocess.run(
@@ -186,7 +189,7 @@ def _certificate(folder: Path) -> str:
 async def opened(
     folder: Path, *, now: Callable[[], float], clock: ShiftedClock | None = None
 ) -> AsyncIterator[Cluster]:
-    """Open a cluster that has an upstream and a database, and no server yet."""
+    """Open a cluster with an upstream and a database, but without servers."""
     async with AsyncExitStack() as stack:
         postgresql = stack.enter_context(postgresql_server())
         today = delivery_day(int(now()))
@@ -194,7 +197,7 @@ async def opened(
         upstream = await stack.enter_async_context(FakeElering(quotes, now=now))
         database = postgresql.make_database()
         with postgresql.superuser() as connection:
-            # Committed data has to survive a crash, as with PostgreSQL's own settings.
+            # Committed data must stay after a crash, as with PostgreSQL's default settings.
             connection.execute(
                 sql.SQL("ALTER DATABASE {} SET synchronous_commit = on").format(sql.Identifier(database))
             )

@@ -8,10 +8,11 @@ _CHUNK: Final = 65_536
 
 
 class Link:
-    """Passes bytes on between a port of this machine and a socket, as long as it isn't cut.
+    """Passes bytes on between a port of this machine and a socket until a test cuts the link.
 
-    While it is cut nothing gets through and nobody is told: connections stay open, new ones are taken, and what was
-    sent waits. When it is healed, what waited arrives, as after a short break of a real network.
+    While the link is cut, no bytes pass, and neither side is notified. Connections stay open, new connections are
+    accepted, and sent bytes wait. When the link is healed, the waiting bytes arrive, as after a short break of a real
+    network.
     """
 
     def __init__(self, socket: Path) -> None:
@@ -74,5 +75,5 @@ class Link:
                 writer.write(data)
                 await writer.drain()
         finally:
-            # The end of one direction is the end of both, once it may get through.
+            # When one direction ends, the other ends too, as soon as bytes may pass.
             writer.close()

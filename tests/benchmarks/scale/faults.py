@@ -1,7 +1,8 @@
-"""The faults: servers killed, frozen and cut off, PostgreSQL restarted and away; and the losses.
+"""The faults of a cluster and their losses.
 
-All the while a watcher reads answers and compares them with the truth. A twin with its own database sees the same
-upstream at the same time, without faults. At the end both databases have to hold the same.
+Servers are killed, frozen and cut off. PostgreSQL is restarted, and stopped for a while. During all faults a watcher
+reads answers and compares them with the truth. A twin with its own database reads the same upstream at the same time,
+without faults. At the end both databases have to hold the same data.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ _PATIENCE_S: Final = 90.0
 
 @dataclass
 class Trial:
-    """A cluster with two servers that can run the pipeline, its twin, and the watcher."""
+    """A cluster with two servers that can run the pipeline, the twin, and the watcher."""
 
     cluster: Cluster
     clock: ShiftedClock
@@ -49,12 +50,12 @@ class Trial:
     report: Report
 
     def note(self, what: str, figure: str, goal: str = "", *, reached: bool | None = None) -> None:
-        """Note what was found."""
+        """Note a finding."""
         self.report.add(Finding(what, figure, goal, reached))
 
     @property
     def holder(self) -> str:
-        """The name of the server that runs the pipeline. There has to be one."""
+        """Return the name of the server that runs the pipeline. Fails if there is none."""
         name = self.cluster.holder()
         assert name is not None, "nobody runs the pipeline"
         return name
@@ -69,7 +70,7 @@ class Trial:
         return time.monotonic() - since
 
     async def until_shown(self, what: str, shown: Callable[[Server], Awaitable[bool]]) -> float:
-        """Return the seconds until all replicas showed something."""
+        """Return the seconds until all replicas showed the awaited data."""
         since = time.monotonic()
 
         async def look() -> bool:
@@ -81,7 +82,7 @@ class Trial:
 
 @asynccontextmanager
 async def opened_trial(folder: Path, report: Report) -> AsyncIterator[Trial]:
-    """Open all of it, on a day in the past, shortly before the market publishes its prices."""
+    """Open the cluster, its twin and the watcher on a past day, shortly before the publication of its prices."""
     found = library()
     assert found is not None
     clock = ShiftedClock(found, folder / "clock")
@@ -105,7 +106,10 @@ async def opened_trial(folder: Path, report: Report) -> AsyncIterator[Trial]:
 
 
 async def survive(folder: Path, report: Report, *, away_s: float, all_of_them: bool) -> None:
-    """Go through the faults, one after the other, and compare with the twin; the worst three, or all of them."""
+    """Cause the faults one after the other, and compare with the twin.
+
+    Without `all_of_them`, only the worst three faults are caused.
+    """
     async with opened_trial(folder, report) as trial:
         if all_of_them:
             await freeze_the_holder_in_a_write(trial)
@@ -124,7 +128,7 @@ async def survive(folder: Path, report: Report, *, away_s: float, all_of_them: b
 
 
 async def freeze_the_holder_in_a_write(trial: Trial) -> None:
-    """Freeze the server that fills the history in, in the middle of a transaction, until another one continues."""
+    """Freeze the server that fills in the history, in the middle of a transaction, until another one continues."""
     name = trial.holder
     pid = trial.cluster.servers[name].pid
     await _until_prices_are_written(trial)
@@ -148,13 +152,13 @@ async def freeze_the_holder_in_a_write(trial: Trial) -> None:
 
 
 async def kill_the_holder_in_a_write(trial: Trial) -> None:
-    """Kill the server that fills the history in, in the middle of a transaction."""
+    """Kill the server that fills in the history, in the middle of a transaction."""
     await _until_prices_are_written(trial)
     await _kill_the_holder(trial, "The pipeline's server killed during a write: taken over")
 
 
 async def kill_the_holder_as_prices_are_published(trial: Trial) -> None:
-    """Kill the server that fetches tomorrow's prices, as soon as it begins to write them."""
+    """Kill the server that fetches tomorrow's prices when it begins to write them."""
     await _until_alike(trial)
     trial.clock.set(_JUST_PUBLISHED)
     await _until_prices_are_written(trial, since_s=0.0)
@@ -165,7 +169,7 @@ async def kill_the_holder_as_prices_are_published(trial: Trial) -> None:
 
 
 async def restart_the_database(trial: Trial) -> None:
-    """Stop PostgreSQL in good order, and start it at once."""
+    """Stop PostgreSQL cleanly, and start it at once."""
     await asyncio.to_thread(trial.cluster.postgresql.stop, "fast")
     await asyncio.to_thread(trial.cluster.postgresql.start)
     waited = await _until_beating(trial)
@@ -178,7 +182,7 @@ async def restart_the_database(trial: Trial) -> None:
 
 
 async def take_the_database_away(trial: Trial, away_s: float) -> None:
-    """Stop PostgreSQL as a crash does and leave it so, while the hour turns."""
+    """Stop PostgreSQL as in a crash, and keep it stopped over the full hour."""
     await asyncio.to_thread(trial.cluster.postgresql.stop, "immediate")
     trial.clock.set(_IN_THE_NEXT_HOUR)
     await asyncio.sleep(away_s)
@@ -195,7 +199,7 @@ async def take_the_database_away(trial: Trial, away_s: float) -> None:
 
 
 async def freeze_the_holder(trial: Trial) -> None:
-    """Freeze the server that runs the pipeline until another has it, and let it go on."""
+    """Freeze the server that runs the pipeline until another server has taken over. Then continue it."""
     name = trial.holder
     pid = trial.cluster.servers[name].pid
     os.kill(pid, signal.SIGSTOP)
@@ -211,7 +215,7 @@ async def freeze_the_holder(trial: Trial) -> None:
 
 
 async def cut_the_holder_off(trial: Trial) -> None:
-    """Cut the network between the pipeline's server and the database, publish a day's prices, and heal it."""
+    """Cut the network between the pipeline's server and the database, publish a day's prices, and heal the network."""
     name = trial.holder
     trial.cluster.links[name].cut()
     waited = await trial.until_taken_over(name, time.monotonic())
@@ -235,7 +239,7 @@ async def cut_the_holder_off(trial: Trial) -> None:
 
 
 async def compare_with_the_twin(trial: Trial) -> None:
-    """Compare what both databases hold."""
+    """Compare the data of both databases."""
     await _until_alike(trial)
     ours, twins = _prices(trial.cluster.database_url), _prices(trial.twin_url)
     lost, more = len(twins - ours), len(ours - twins)
@@ -254,7 +258,7 @@ async def _kill_the_holder(trial: Trial, what: str) -> None:
 
 
 async def _until_prices_are_written(trial: Trial, *, since_s: float = _LONG_WRITE_S) -> None:
-    """Wait until a transaction has been writing prices for some time."""
+    """Wait until a transaction has been writing prices for the given time."""
     deadline = time.monotonic() + _PATIENCE_S
     with trial.cluster.postgresql.superuser() as connection:
         while time.monotonic() < deadline:
@@ -270,7 +274,7 @@ async def _until_prices_are_written(trial: Trial, *, since_s: float = _LONG_WRIT
 
 
 async def _until_beating(trial: Trial) -> float:
-    """Return the seconds from PostgreSQL's start until a server has shown that it holds the lease."""
+    """Return the seconds from PostgreSQL's start until a server has renewed its lease."""
     since = time.monotonic()
 
     async def look() -> bool:
@@ -285,7 +289,7 @@ async def _until_beating(trial: Trial) -> float:
 
 
 async def _until_alike(trial: Trial) -> None:
-    """Wait until both databases have the published prices, or until that takes too long."""
+    """Wait until both databases have the published prices, or the time is over."""
 
     async def look() -> bool:
         counts = [await asyncio.to_thread(_count, url) for url in (trial.cluster.database_url, trial.twin_url)]
@@ -296,7 +300,7 @@ async def _until_alike(trial: Trial) -> None:
 
 
 def _published(trial: Trial) -> int:
-    """Return how many prices the market has published by now."""
+    """Return the number of prices that the market has published so far."""
     now = trial.clock.now()
     today = delivery_day(int(now))
     tomorrow = today + timedelta(days=1)
@@ -329,7 +333,7 @@ def _count(url: str) -> int:
 
 
 def _prices(url: str) -> set[tuple[Any, ...]]:
-    """Return all prices; not when they were first seen, as no two servers see them in the same second."""
+    """Return all prices without the time at which they were first seen, because that time differs between servers."""
     columns = prices.c.zone, prices.c.ts, prices.c.step_s, prices.c.eur_mwh, prices.c.source
     return {tuple(row) for row in _rows(url, select(*columns))}
 

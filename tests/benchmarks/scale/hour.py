@@ -1,4 +1,4 @@
-"""The first second of an hour: all clients ask at once for an answer that is in no cache yet."""
+"""The first second of an hour, when all clients request an answer that no cache has yet."""
 
 import asyncio
 import gzip
@@ -27,7 +27,7 @@ _REQUEST: Final = (
 
 @asynccontextmanager
 async def opened_before_an_hour(folder: Path) -> AsyncIterator[tuple[Cluster, Edge]]:
-    """Open a cluster that lives shortly before the end of an hour, with its edge's cache filled."""
+    """Open a cluster shortly before the end of an hour, and fill the edge's cache."""
     found = library()
     assert found is not None
     clock = ShiftedClock(found, folder / "clock")
@@ -43,7 +43,7 @@ async def opened_before_an_hour(folder: Path) -> AsyncIterator[tuple[Cluster, Ed
 
 
 async def all_clients_at_once(cluster: Cluster, edge: Edge, *, clients: int) -> list[Finding]:
-    """Let a number of clients ask within the first second of an hour."""
+    """Send the requests of all clients within the first second of an hour."""
     assert cluster.clock is not None
     loop = asyncio.get_running_loop()
     before = floor_hour(int(cluster.now()))

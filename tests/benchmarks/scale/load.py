@@ -1,4 +1,4 @@
-"""Load on a server: `wrk` for long, and thousands of clients that all ask in the same moment."""
+"""Load on a server: `wrk` for steady load, and thousands of clients with a request at the same moment."""
 
 import asyncio
 import os
@@ -54,7 +54,7 @@ def read_report(report: str) -> Load:
 
 
 def processor_s(process: Process) -> float:
-    """Return the processor time that a process and what it has started have used, in seconds."""
+    """Return the processor time of a process and of the processes that it has started, in seconds."""
     total = 0
     for pid in process.family():
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -64,7 +64,7 @@ def processor_s(process: Process) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """An answer, and the time of its last byte: seconds after all had asked; status 0 without an answer."""
+    """An answer, and the seconds from the common start to its last byte. The status is 0 if there is no answer."""
 
     status: int
     body: bytes
@@ -72,7 +72,7 @@ class Got:
 
 
 class _Client(asyncio.Protocol):
-    """A client with its own connection that asks once."""
+    """A client with its own connection and one request."""
 
     def __init__(self, done: Callable[[], None]) -> None:
         self._received = bytearray()
@@ -113,7 +113,7 @@ class _Client(asyncio.Protocol):
 async def all_at_once(
     port: int, request: bytes, *, clients: int, start: asyncio.Future[None] | None = None, within_s: float = 60
 ) -> Sequence[Got]:
-    """Connect so many clients, and have all of them ask in the same moment: when `start` is done."""
+    """Connect so many clients, and send all of their requests when `start` is done."""
     loop = asyncio.get_running_loop()
     left = clients
     all_done = loop.create_future()

@@ -7,7 +7,7 @@ import click
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One measurement; `reached` says whether the goal was reached, None without a goal."""
+    """One measurement. `reached` says whether the goal was reached, or is None without a goal."""
 
     what: str
     figure: str

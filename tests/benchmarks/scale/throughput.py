@@ -1,4 +1,4 @@
-"""The load of a cluster: through the edge, of one replica, of three; and a replica killed or frozen under load."""
+"""The load of a cluster: of the edge, of one replica, of three replicas, and while a replica is killed or frozen."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ async def answer(url: str, coding: str) -> tuple[bytes, str]:
 async def best_of(
     process: Process | Sequence[Process], url: str, *headers: str, seconds: int, rounds: int
 ) -> tuple[Load, float]:
-    """Return the best round, and the least cost of a request in a round: microseconds of processor time."""
+    """Return the best round, and the smallest cost of a request in a round, in microseconds of processor time."""
     processes = [process] if isinstance(process, Process) else process
     loads, costs = [], []
     for _ in range(rounds):
@@ -49,7 +49,7 @@ def told(load: Load, cost_us: float) -> str:
 
 
 async def through_the_edge(edge: Edge, report: Report, *, seconds: int, rounds: int) -> None:
-    """Compare answers from the edge's cache with a plain file of as many bytes from the same nginx."""
+    """Compare answers from the edge's cache with a plain file of the same size from the same nginx."""
     for coding in ("gzip", "identity"):
         body, etag = await answer(edge.url, coding)
         file = edge.nginx.folder / "file.json"
@@ -94,7 +94,7 @@ async def through_the_edge(edge: Edge, report: Report, *, seconds: int, rounds: 
 
 
 async def of_replicas(cluster: Cluster, edge: Edge, report: Report, *, seconds: int, rounds: int) -> None:
-    """Measure one replica by itself, and all of them through the edge with nothing from its cache."""
+    """Measure one replica by itself. Then measure all replicas through the edge, without answers from its cache."""
     first = cluster.replicas[0]
     load, cost = await best_of(first, first.url + FORECAST, "Accept-Encoding: gzip", seconds=seconds, rounds=rounds)
     report.add(Finding("One replica by itself, gzip", told(load, cost)))
@@ -118,7 +118,7 @@ async def with_a_replica_killed(cluster: Cluster, edge: Edge, report: Report, *,
 
 
 async def with_a_replica_frozen(cluster: Cluster, edge: Edge, report: Report, *, seconds: int) -> None:
-    """Freeze a replica under load without the cache, and let it go on."""
+    """Freeze a replica under load without the cache, and continue it later."""
     load = asyncio.create_task(wrk(edge.url + FORECAST, FROM_A_CDN, seconds=seconds))
     await asyncio.sleep(seconds / 4)
     pid = cluster.servers["replica-3"].pid

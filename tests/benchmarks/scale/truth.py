@@ -1,4 +1,4 @@
-"""The watcher: it reads answers all the time, and notes every one that is wrong or missing."""
+"""The watcher, which reads answers all the time and notes every wrong or missing answer."""
 
 import asyncio
 from collections import Counter
@@ -16,10 +16,10 @@ _EVERY_S: Final = 0.05
 
 @dataclass
 class Watcher:
-    """Reads `/api/v1/forecast` and `/api/series` at some address, and compares with the upstream's own prices.
+    """Reads `/api/v1/forecast` and `/api/series` at an address, and compares them with the upstream's prices.
 
-    `hourly` gives the true price of each hour, EUR/MWh; `now` the time that servers live in. Series are asked for
-    past the edge's cache, so that they always come from a replica.
+    `hourly` returns the true price of each hour, EUR/MWh; `now` returns the servers' time. Requests for series bypass
+    the edge's cache, so that they always reach a replica.
     """
 
     url: str
@@ -58,7 +58,7 @@ class Watcher:
             self.newest, self.newest_since = newest, self.now()
 
     def _faults(self, answer: Any, settled: str, before: float, after: float) -> list[str]:  # noqa: ANN401  JSON
-        """Return the error of an answer that came between two instants."""
+        """Return the errors of an answer that came between two instants."""
         faults = []
         hours = {floor_hour(int(before)), floor_hour(int(after))}
         if settled == "dayAhead":
@@ -78,7 +78,7 @@ class Watcher:
         return faults
 
     def told(self) -> str:
-        """Describe the findings in a few words."""
+        """Return a short text about the findings."""
         kinds = Counter(text.split(" at ")[0] for text in self.wrong)
         some = "; ".join([*self.failed[:_MOST_TOLD], *self.wrong[:_MOST_TOLD]])
         said = f"{self.read} answers read, {len(self.failed)} failed, {len(self.wrong)} wrong"

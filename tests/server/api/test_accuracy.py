@@ -1,4 +1,4 @@
-"""The answer about how the served forecasts did."""
+"""The answer with the accuracy of the served forecasts."""
 
 import asyncio
 import csv
@@ -66,7 +66,7 @@ async def test_windows_scored_before_there_were_decisions_have_none(serve: Serve
 
 @pytest.fixture
 async def table(serve: Serve) -> tuple[RunningServer, list[tuple[date, date]]]:
-    """Return a server of two scored days, and the spans that it has been asked for."""
+    """Return a server of two scored days, and a list that collects the requested spans."""
     asked: list[tuple[date, date]] = []
     days = [SCORED_DAY, replace(SCORED_DAY, days_ahead=7, plans={}, week=Savings(1.0, -0.001, 2.0, 3.0))]
 

@@ -45,7 +45,7 @@ def runs(draw: st.DrawFn, hour: int) -> Run:
 
 @st.composite
 def situations(draw: st.DrawFn) -> tuple[ServedData, int]:
-    """Draw a view and an instant, on days of 23, 24 and 25 hours, with gaps, and with anything missing."""
+    """Draw a view and an instant, on days of 23, 24 and 25 hours, with gaps, and without any of the data."""
     hour = draw(st.sampled_from([HOUR, SPRING, AUTUMN])) + draw(st.integers(-2, 26)) * HOUR_S
     now = hour + draw(st.sampled_from([0, 1, 1800, 3599]))
     offsets = st.integers(-16 * 24, 35)

@@ -1,4 +1,4 @@
-"""Connections that say nothing, or too slowly, or are too many."""
+"""Connections without a request, with slow requests, and too many connections."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,14 +23,14 @@ class Client:
         self._writer.write(data)
 
     async def answered(self) -> bool:
-        """Return whether an answer to a request for `/healthz` comes, rather than the end."""
+        """Return whether the server answers a request for `/healthz` before it closes the connection."""
         try:
             return b"200" in await self._reader.readuntil(b'{"status":"ok"}')
         except asyncio.IncompleteReadError, ConnectionError:
             return False
 
     async def closed(self) -> bool:
-        """Wait for the end and return whether nothing came before it."""
+        """Wait until the connection is closed, and return whether no bytes came before."""
         try:
             return not await self._reader.read()
         except ConnectionError:
@@ -47,7 +47,7 @@ async def connected(server: RunningServer) -> AsyncIterator[Client]:
 
 
 class LoopTime:
-    """The time of the running loop, which is put forward so that nobody has to wait."""
+    """The time of the running loop. A test puts this time forward instead of waiting."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         loop = asyncio.get_running_loop()
@@ -78,7 +78,7 @@ async def test_a_dripped_head_has_no_longer(server: RunningServer, loop_time: Lo
         client.send(b"GET /healthz HTTP/1.1\r\nHost: test\r\n")
         for _ in range(11):
             client.send(drop)
-            # By when the other is answered, the server has read what came before.
+            # When the server has answered the other connection, it has also read the earlier bytes of this one.
             other.send(REQUEST)
             assert await other.answered()
             loop_time.pass_by(1)

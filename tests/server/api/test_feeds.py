@@ -1,4 +1,4 @@
-"""Feeds as the programs read them that they are made for, each by its own rules (`price_readers`)."""
+"""Feeds as their programs read them, each program by its own rules (`price_readers`)."""
 
 import json
 import re
@@ -27,14 +27,14 @@ SETTINGS: Final = Settings()
 DAY: Final = date(2025, 12, 15)
 NOW: Final = local("2025-12-15 12:10")
 VAT: Final = 0.24
-"""The law's rate of these days."""
+"""The legal rate of these days."""
 STEPS: Final = (QUARTER_S, HOUR_S)
 
 both_steps = pytest.mark.parametrize("step_s", STEPS)
 
 
 def price(ts: int) -> float:
-    """Return a settled price: every quarter's differs, and some are negative."""
+    """Return a settled price. All quarters differ, and some are negative."""
     return round(-60.01 + ts // QUARTER_S % 193 * 1.37, 2)
 
 
@@ -72,7 +72,7 @@ def ordinary(now: int = NOW) -> ServedData:
 
 
 def best_known(data: ServedData, step_s: int) -> dict[int, float]:
-    """Return the price of each period that is known at all, EUR/MWh: settled, or the median."""
+    """Return each period's settled price, otherwise its median, EUR/MWh. Periods with neither are left out."""
     series = data.of(step_s)
     run = series.run
     ahead = dict(zip(run.starts(), run.p50.tolist(), strict=True)) if run else {}
@@ -284,7 +284,7 @@ LAW_CHANGES: Final = local("2025-07-01 00:00")
         (Settings(), "consumer", LAW_CHANGES - HOUR_S, 0.22, 0.24, f"0.22, 0.24;from={LAW_CHANGES}"),
         (Settings(), "consumer", LAW_CHANGES + HOUR_S, None, 0.24, "0.24"),
         (Settings(), "consumer", LAW_CHANGES - 9 * DAY_S, 0.22, None, "0.22"),
-        # The law's own rate is no choice of another.
+        # The legal rate doesn't count as an operator's choice.
         (Settings(vat_rate=0.24), "consumer", LAW_CHANGES - HOUR_S, 0.22, 0.24, f"0.22, 0.24;from={LAW_CHANGES}"),
         (Settings(vat_rate=0.09), "consumer", LAW_CHANGES - HOUR_S, 0.09, 0.09, "0.09"),
         (Settings(vat_rate=0.0), "consumer", LAW_CHANGES - HOUR_S, 0.0, 0.0, "0"),
@@ -297,7 +297,7 @@ def test_prices_have_the_vat_of_their_date_or_the_operators(
     settings: Settings, kind: str, now: int, before: float | None, after: float | None, named: str, step_s: int
 ) -> None:
     start = ESTONIA.midnight(datetime.fromtimestamp(now, ESTONIA.clock).date())
-    # Settled to the middle of the second day: settled prices and medians on both sides of a change.
+    # The second day is settled to its middle, so both sides of a change have settled prices and medians.
     data = view(quarters_between(now - now % HOUR_S - 2 * DAY_S, start + 36 * HOUR_S), now)
     known = best_known(data, step_s)
     feed = Feed("emhass", step_s, kind)

@@ -88,7 +88,7 @@ async def test_a_server_that_was_asked_to_stop_gives_last_answers(serve: Serve) 
     server.runner.app[STOPPING].set()
     for path, status in (("/api/v1/forecast", 200), ("/api/about", 200), ("/nothing", 404), ("/readyz", 503)):
         request = f"GET {path} HTTP/1.1\r\nHost: test\r\n\r\n"
-        # It comes to an end, because the server closes the connection.
+        # The response ends because the server closes the connection.
         answer = Answer.parse(await server.exchange(request.encode()))
         assert (answer.status, answer.headers["Connection"]) == (status, "close"), path
         assert int(answer.headers["Content-Length"]) == len(answer.body) > 0

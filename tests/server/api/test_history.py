@@ -28,12 +28,12 @@ SEEN = local("2020-01-01 00:00")
 
 
 def reader(store: Store) -> ReadPrices:
-    """Read as a live server does."""
+    """Return a reader of months like a live server's."""
     return lambda start, end: store.prices.read_archive(start, end, zones=(ESTONIA.zone,)).everything()
 
 
 def fill(store: Store, first: str, days: int, step_s: int, *, source: str = "test") -> None:
-    """Store some delivery days whose prices all differ, the first below zero."""
+    """Store some delivery days with different prices, the first one below zero."""
     prices: Iterable[Price] = (
         price._replace(eur_mwh=round(-40.5 + (price.ts - SEEN) / 900 % 5000 / 9.7, 2))
         for day in day_range(date.fromisoformat(first), days)
@@ -44,7 +44,7 @@ def fill(store: Store, first: str, days: int, step_s: int, *, source: str = "tes
 
 @pytest.fixture
 async def server(serve: Serve, store: Store) -> RunningServer:
-    """Return a server that knows the quarters of October to 16 December 2025."""
+    """Return a server with the quarters from October to 16 December 2025."""
     fill(store, "2025-09-30", 78, QUARTER_S)
     return await serve(now=NOW, read_prices=reader(store))
 
@@ -123,7 +123,7 @@ async def test_a_month_that_is_over_for_a_week_may_be_cached_for_good(server: Ru
 async def test_the_running_month_is_fresh_for_a_minute_at_most(server: RunningServer) -> None:
     answer = await server.ask("/api/v1/history?month=2025-12")
     assert answer.headers["Cache-Control"].startswith("public, max-age=60, stale-while-revalidate=")
-    # Tomorrow's prices, which are known, among them.
+    # The prices include tomorrow's, which are known.
     assert document(answer)["prices"][-1]["ts"] == local("2025-12-17 00:45")
 
 
@@ -133,7 +133,7 @@ async def test_a_month_that_lacks_a_price_is_served_and_not_for_good(serve: Serv
     prices = [price for day in day_range(date(2025, 10, 31), 31) for price in whole_day(day, QUARTER_S, zones=("ee",))]
     if lost == "a quarter":
         kept = [price for price in prices if price.ts != gap]
-        # Then the hour has no price, and its other quarters none either.
+        # Then neither the hour nor its other quarters have a price.
         missing = 4
     else:
         kept = [price for price in prices if not gap <= price.ts < gap + HOUR_S]
@@ -256,11 +256,11 @@ async def test_two_months_are_read_at_a_time_and_the_loop_goes_on(serve: Serve) 
     try:
         for _ in slow_ones:
             await asyncio.to_thread(partial(reading.acquire, timeout=30))
-        # The loop answers others meanwhile, and refuses a third reader at once.
+        # Meanwhile the loop answers other requests, and refuses a third reader at once.
         assert (await server.ask("/api/v1/forecast")).status == 200
         answer = await server.ask("/api/v1/history?month=2025-11")
         assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
-        # Patience would not help whoever asks for a month that there isn't.
+        # A month that can't be served is refused at once, even while all readers are busy.
         await detail_of(server, "?month=2025-13")
         await detail_of(server, "?month=2026-01", status=404)
     finally:
@@ -298,7 +298,7 @@ async def test_a_database_that_cant_be_read_is_a_503_that_says_why(
 
 
 async def test_a_month_is_read_while_another_process_writes(server: RunningServer, database: Path) -> None:
-    # With a write-ahead log no writer can keep readers out.
+    # With a write-ahead log, a writer can't block readers.
     with closing(sqlite3.connect(database, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         other.execute("DELETE FROM prices")

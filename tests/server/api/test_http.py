@@ -1,4 +1,4 @@
-"""HTTP as it is on the wire, where a client library would hide it."""
+"""HTTP on the wire, where a client library would hide details."""
 
 import asyncio
 import gzip
@@ -388,7 +388,7 @@ async def test_about_says_who_serves(server: RunningServer) -> None:
     assert about["mode"] == "live"
     assert about["fullHorizon"] is False
     assert about["priceScale"] == [*server.snapshot.data.price_scale]
-    # It goes with the prices, as they come.
+    # The value changes with the prices.
     server.snapshot.show(make_view({HOUR + i * HOUR_S: float(i) for i in range(6)}))
     assert json.loads((await server.ask("/api/about")).body)["priceScale"] == [1.0, 2.0, 3.0, 4.0]
 

@@ -1,4 +1,4 @@
-"""Which settled and forecast periods are served, by the hour and by the quarter."""
+"""The settled and forecast periods that are served, by the hour and by the quarter."""
 
 from dataclasses import replace
 
@@ -54,7 +54,7 @@ def test_without_an_earlier_run_the_forecast_begins_with_the_newest() -> None:
 @pytest.mark.parametrize("late", [0, 612], ids=["at the hour", "within the hour"])
 def test_all_four_quarters_of_the_last_public_hour_are_served(late: int) -> None:
     now = HOUR + late
-    # Settled so far ahead that the public window ends 72 h from now, within an hour.
+    # The prices are settled so far ahead that the public window ends 72 h from now, within an hour.
     for settled, last_hour in (({HOUR: 1.0}, HOUR + 48 * HOUR_S), ({HOUR + 35 * HOUR_S: 1.0}, HOUR + 72 * HOUR_S)):
         view = view_of(settled, make_run([9.0] * 120))
         assert forecast_response(view, now, SETTINGS).forecast[-1].ts == last_hour

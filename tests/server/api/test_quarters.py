@@ -1,4 +1,4 @@
-"""What `GET /api/v1/quarters` answers."""
+"""The answers of `GET /api/v1/quarters`."""
 
 import re
 from datetime import date
@@ -26,7 +26,7 @@ cents = st.integers(-50_000, 400_000).map(lambda price: price / 100)
 
 @st.composite
 def situations(draw: st.DrawFn) -> tuple[ServedData, int]:
-    """Draw a view and an instant: hours and quarters known or not, negative prices, and any run or none."""
+    """Draw a view and an instant: known or unknown hours and quarters, negative prices, and any run or none."""
     now = HOUR + draw(st.integers(0, 3 * HOUR_S))
     places = st.integers(-4 * 26, 4 * 35)
     hours = draw(st.dictionaries(places.map(lambda n: HOUR + n // 4 * HOUR_S), cents, max_size=30))

@@ -1,4 +1,4 @@
-"""The specified resources answer byte for byte what they answered before there were quarters."""
+"""The specified resources still answer byte for byte as they did before there were quarters."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,13 +18,13 @@ from tunnihind.settings import Settings
 from tunnihind.store.store import Store
 
 RECORDED: Final = Path(__file__).parent / "recorded"
-"""Written by the code of 20 November 2026; never to be written again."""
+"""Answers of the code of 20 November 2026. Never write them again."""
 
 NOW: Final = HOUR + 612
 
 
 def fill(store: Store) -> None:
-    """Store two days of quarters after one of hours, and the runs of each hour since."""
+    """Store two days of quarters after a day of hours, and the runs of each hour since then."""
     hours = range(HOUR - 3 * DAY_S, HOUR - 2 * DAY_S, HOUR_S)
     quarters = range(HOUR - 2 * DAY_S, HOUR + 14 * HOUR_S, QUARTER_S)
     for step_s, starts in ((HOUR_S, hours), (QUARTER_S, quarters)):

@@ -1,4 +1,4 @@
-"""The id of a request: taken or made, answered, logged, and of no consequence to what is answered."""
+"""The id of a request: accepted or made, sent back, logged, and without effect on the answer."""
 
 import json
 import logging
@@ -16,7 +16,7 @@ RESOURCES = ["/api/v1/forecast", "/api/about", "/", "/healthz", "/metrics", "/no
 
 
 class Lines(logging.Handler):
-    """Keeps what a log would show."""
+    """Keeps the lines of a log."""
 
     def __init__(self, formatter: logging.Formatter) -> None:
         super().__init__()

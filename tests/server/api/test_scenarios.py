@@ -1,4 +1,4 @@
-"""What `GET /api/v1/scenarios` answers."""
+"""The answers of `GET /api/v1/scenarios`."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ cents = st.integers(-50_000, 400_000).map(lambda price: price / 100)
 
 @st.composite
 def situations(draw: st.DrawFn) -> tuple[ServedData, int]:
-    """Draw a view and an instant: hours settled or not, and any run or none."""
+    """Draw a view and an instant: settled or unsettled hours, and any run or none."""
     settled = draw(st.dictionaries(st.integers(-26, 35).map(lambda n: HOUR + n * HOUR_S), cents, max_size=20))
     levels = draw(st.lists(cents.map(lambda price: price / 2), max_size=100))
     run = make_run(levels, made_at=HOUR + draw(st.integers(-900, HOUR_S))) if levels else None

@@ -1,4 +1,4 @@
-"""The server against its own description, as a stranger reads it."""
+"""The server against its own description of the API."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from tunnihind.market import ESTONIA
     ("view", "but"),
     [
         pytest.param(make_view(), (), id="data"),
-        # With nothing known these are a 503 by design, and any 503 is a fault to schemathesis.
+        # Without data these resources answer 503 by design, and schemathesis takes any 503 as a fault.
         pytest.param(
             ServedData("empty", ESTONIA), ("/readyz", *(f"/api/feeds/{reader}" for reader in READERS)), id="no data"
         ),
@@ -28,7 +28,7 @@ async def test_schemathesis_finds_nothing_with_all_its_checks(
 ) -> None:
     server = await serve(view)
     description = tmp_path / "openapi.json"
-    # From a file, because schemathesis leaves out the operation that it reads a description from.
+    # The description comes from a file, because schemathesis leaves out an operation that serves the description.
     description.write_bytes((await server.ask("/api/openapi.json")).body)
     process = await asyncio.create_subprocess_exec(
         sys.executable,

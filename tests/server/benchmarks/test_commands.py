@@ -1,4 +1,4 @@
-"""Each benchmark starts by the command at its top, and is still at work, or through, half a second later."""
+"""Each benchmark starts by the command at its top, and has no error in its first half second of work."""
 
 import csv
 import importlib
@@ -32,12 +32,12 @@ BENCHMARKS: Final = tuple(sorted({*(PROJECT / "tests/benchmarks").glob("bench_*.
 COMMAND: Final = re.compile(r"^    (?:OPENBLAS_NUM_THREADS=1 )?uv run --no-sync python -m (.+)$", re.MULTILINE)
 
 FOR_S: Final = 0.5
-"""How long a benchmark is let run once it has been imported, however long that took."""
+"""The time that a benchmark may run after it has been imported. The time of the import doesn't count."""
 
 
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return files in place of those that commands name: 40 days of prices, and the forecasts of five days after."""
+    """Return files for the names in the commands: 40 days of prices, and the forecasts of the next five days."""
     folder, first = tmp_path_factory.mktemp("given"), date(2025, 7, 1)
     prices, forecasts = folder / "PRICES.csv", folder / "FORECASTS.csv"
     last = first + timedelta(days=39)
@@ -58,13 +58,16 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture
 def short_folder() -> Iterator[str]:
-    """Yield an empty folder. A browser's socket in it has fewer than the 108 characters that Linux allows."""
+    """Yield an empty folder.
+
+    The path of a browser's socket in it is shorter than the 108 characters that Linux allows.
+    """
     with TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
         yield folder
 
 
 def arguments_of(path: Path) -> list[str]:
-    """Return what a benchmark's command gives to `python -m`, without what may be left out."""
+    """Return the arguments that a benchmark's command gives to `python -m`, without the optional ones."""
     [command] = COMMAND.findall(path.read_text())
     assert path.stem in command
     return re.sub(r"\[.*?\](\.\.\.)?", "", command).split()
@@ -72,14 +75,14 @@ def arguments_of(path: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def interpreters() -> ForkServerContext:
-    """Return what starts interpreters that share one import of the benchmarks, and of all that these import."""
+    """Return a context whose interpreters share one import of the benchmarks and of all their imports."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__, *(f"tests.benchmarks.{path.stem}" for path in BENCHMARKS)])
     return context
 
 
 def run_for_a_while(module: str, arguments: list[str], environment: dict[str, str], report: Path) -> None:
-    """Run a module as `python -m` does, in a group of processes of its own; the report is what it prints."""
+    """Run a module as `python -m` does, in a separate process group. The report has the module's output."""
     os.setsid()
     os.chdir(PROJECT)
     os.environ |= environment
@@ -104,14 +107,15 @@ def test_a_benchmark_starts_by_the_command_at_its_top(
     module, *arguments = [given.get(word, word) for word in arguments_of(path)]
     environment = {"TMPDIR": short_folder, "OPENBLAS_NUM_THREADS": "1"}
     if path.stem == "bench_scale":
-        # It starts a database and a web server in groups of their own: here it only says that it needs them.
+        # This benchmark starts a database and a web server in separate groups. With an empty PATH, it only reports that
+        # it needs them.
         environment["PATH"] = ""
     written = tmp_path / "report"
     process = interpreters.Process(target=run_for_a_while, args=(module, arguments, environment, written))
     process.start()
     process.join()
     assert process.pid is not None
-    # Whatever it had started by then.
+    # End all processes that it had started so far.
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     report = written.read_text()
@@ -123,7 +127,7 @@ def test_a_benchmark_starts_by_the_command_at_its_top(
 
 
 def test_the_benchmark_that_pytest_runs_finds_what_it_needs() -> None:
-    """Its tests would take minutes: what one of each kind needs is made, and none is run."""
+    """Its tests would take minutes. So one fixture of each kind is set up, and no test runs."""
     command = [sys.executable, "-m", *arguments_of(RUN_BY_PYTEST), "--setup-only", "-k", "hour and not True"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What `bench_scale` measures with tells right from wrong: its watcher, its reading of wrk, and its cut network."""
+"""The tools of `bench_scale` tell right from wrong: its watcher, its reading of wrk, and its cut network."""
 
 import asyncio
 import tempfile
@@ -43,7 +43,7 @@ async def _has_read(watcher: Watcher) -> bool:
 
 
 async def watched(answer: dict[str, Any], *, now: float = HOUR + 10.0, status: int = 200) -> Watcher:
-    """Return what the watcher found in an answer that comes to every request."""
+    """Return the watcher's findings about an answer to every request."""
 
     async def handle(request: web.Request) -> web.Response:
         series = {"actuals": answer["dayAhead"], "current": next(iter(answer["dayAhead"]), None)}
@@ -110,7 +110,7 @@ async def test_clients_that_get_no_answer_are_told_from_those_that_do() -> None:
 
 @pytest.fixture
 async def echo() -> AsyncIterator[Path]:
-    """Return a socket that says everything back; its path has to be short."""
+    """Return a socket that sends all bytes back. The socket's path has to be short."""
 
     async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(100):

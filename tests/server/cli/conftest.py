@@ -21,9 +21,9 @@ FIRST, LAST = date(2024, 1, 1), date(2024, 4, 30)
 
 @pytest.fixture
 def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    """Run the command on the test's database, and take its logging away again.
+    """Run the command on the test's database, and remove its logging afterwards.
 
-    The report is the same whatever the model; the quick one makes it.
+    The report doesn't depend on the model, so the quick model makes it.
     """
 
     def quick(market: Market) -> QuickModel:
@@ -44,7 +44,7 @@ def run(database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
 
 @pytest.fixture
 def imported(run: Run, tmp_path: Path) -> Callable[[Price], None]:
-    """Import a market's Estonian prices by a rule."""
+    """Return a function that imports Estonian prices by a rule."""
 
     def bring_in(price: Price) -> None:
         path = tmp_path / "prices.csv"
@@ -56,7 +56,7 @@ def imported(run: Run, tmp_path: Path) -> Callable[[Price], None]:
 
 
 def lively(ts: int) -> float:
-    """A price with a daily and a weekly shape, and a level that wanders."""
+    """Return a price with a daily and a weekly shape, and with a level that changes slowly."""
     day = delivery_day(ts).toordinal()
     daily = 30 * math.sin(ts / 86_400 * math.tau)
     return 80 + daily - 20 * (day % 7 > 4) + 25 * math.sin(day * 1.7) + 10 * math.sin(ts * 0.7)

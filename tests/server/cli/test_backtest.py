@@ -13,7 +13,7 @@ from tunnihind.forecast.forecaster import TieredForecaster
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start
 
 SPAN = ("--from", "2024-03-10", "--to", "2024-04-20")
-"""42 delivery days, one of them of 23 hours."""
+"""A span of 42 delivery days. One of them has 23 hours."""
 HOURS = 42 * 24 - 1
 SCORES = {"n", "mae", "baselineMae", "skill", "coverage80", "below10", "above90", "pinball", "winkler80", "width"}
 
@@ -88,7 +88,7 @@ def test_json_scores_the_plans_of_each_lead_and_of_the_coming_week(run: Run) -> 
         # 9 kWh on each of 365 days.
         assert lead["boilerEurAYear"]["ideal"] == pytest.approx(lead["plans"]["3"]["idealSaving"] * 9 * 365 / 1000)
     week = decisions["week"]
-    # Of the issues whose seven days all lie within the span.
+    # Only issues whose seven days all lie within the span count.
     assert (week["hours"], week["n"]) == (4, 36)
     assert week["idealSaving"] >= max(lead["plans"]["4"]["idealSaving"] for lead in decisions["leads"].values())
 
@@ -167,7 +167,7 @@ def test_every_forecast_goes_into_the_file_asked_for(run: Run, tmp_path: Path) -
 
 @pytest.fixture
 def quarter_market(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Import a month and a half of quarters, too few for the model, which is fast with them."""
+    """Import a month and a half of quarters. That is too short for the model, so the test is fast."""
     monkeypatch.setattr("tunnihind.cli.backtest.forecaster", TieredForecaster)
     path = tmp_path / "quarters.csv"
     quarters = range(day_start(date(2025, 10, 1)), day_end(date(2025, 11, 15)), QUARTER_S)
@@ -209,14 +209,14 @@ def test_quarters_of_days_that_have_none_cannot_be_scored(run: Run, monkeypatch:
 @pytest.mark.parametrize("option", ["--plot", "--forecasts-out"])
 def test_a_file_in_a_missing_folder_is_refused_before_the_work(run: Run, tmp_path: Path, option: str) -> None:
     result = run("backtest", *SPAN, option, str(tmp_path / "missing" / "file"))
-    assert result.exit_code == 2  # and not 1 for the empty database
+    assert result.exit_code == 2  # status 1 is for the empty database
     assert "does not exist" in result.stderr
 
 
 def test_a_picture_without_matplotlib_is_refused_before_the_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tunnihind.cli.backtest.find_spec", lambda _name: None)
     result = run("backtest", *SPAN, "--plot", "backtest.svg")
-    assert result.exit_code == 2  # and not 1 for the empty database
+    assert result.exit_code == 2  # status 1 is for the empty database
     assert "./run uv sync --inexact --extra plot" in result.stderr
 
 

@@ -31,7 +31,7 @@ COMPARED = Comparison(43.0, DieboldMariano(365, -6.0, 1e-9))
 
 
 def report_of(*, mean: Comparison = COMPARED, overall: Scores = SCORES) -> BacktestReport:
-    """A report whose error and band grow by one with every day ahead."""
+    """Return a report whose error and band grow by one with every day ahead."""
     leads = {lead: replace(SCORES, mae=31.0 + lead, width=101.0 + lead) for lead in LEADS}
     return BacktestReport(
         leads=leads,
@@ -51,7 +51,7 @@ def saved(report: BacktestReport, title: str, folder: Path) -> ET.Element:
 
 
 def lines(figure: Figure, axes: int) -> dict[str, list[float]]:
-    """What the lines with a name in the legend, or of the percentiles, go through."""
+    """Return the points of the lines that have a name in the legend or show percentiles."""
     return {str(line.get_label()): np.asarray(line.get_ydata()).tolist() for line in figure.axes[axes].get_lines()}
 
 

@@ -1,4 +1,4 @@
-"""`tunnihind check`, as people and workflows call it."""
+"""`tunnihind check`, as people and workflows use it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -20,7 +20,7 @@ type Check = Callable[..., Awaitable[Result]]
 @pytest.fixture
 async def elering() -> AsyncIterator[FakeElering]:
     today = delivery_day(time())
-    # Two days more than are asked for, as midnight may pass meanwhile.
+    # The prices cover two more days than the command fetches, because midnight may pass during the test.
     async with FakeElering(flat_quotes(today, today + timedelta(days=2), QUARTER_S)) as server:
         yield server
 

@@ -1,4 +1,4 @@
-"""What the command line says of covariates that the forecast does not use."""
+"""The messages of the command line about covariates that the forecast does not use."""
 
 from pathlib import Path
 

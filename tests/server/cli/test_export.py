@@ -1,4 +1,4 @@
-"""`tunnihind export`: hours and quarters, as they are kept."""
+"""`tunnihind export` of the stored hours and quarters."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ def written(output: str) -> dict[int, list[float]]:
 
 @pytest.fixture
 def quotes(run: Run, tmp_path: Path) -> Quotes:
-    """Import the days around the change to quarters, one of 100 quarters among them."""
+    """Import the days around the change to quarters. One of these days has 100 quarters."""
     found = made_up_quotes(date(2025, 9, 28), date(2025, 10, 28))
     done = run("import", "prices", str(write_prices(tmp_path / "quarters.csv", found)))
     assert done.exit_code == 0, done.output
@@ -104,7 +104,7 @@ def test_a_past_instants_quarters_average_to_its_hours(
 
 
 def test_without_a_run_of_quarters_that_is_said(run: Run, store: Store) -> None:
-    store.runs.add(plain_run(utc("2025-12-15T10:00")))  # as issued by a version that made none
+    store.runs.add(plain_run(utc("2025-12-15T10:00")))  # as issued by a version without quarters
     refused = run("export", "forecast", "--resolution", "15m")
     assert refused.exit_code == 1
     assert "there is no forecast of quarters yet: `./run forecast` makes one" in refused.output

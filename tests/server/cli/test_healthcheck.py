@@ -1,4 +1,4 @@
-"""`tunnihind healthcheck`, as container engines call it."""
+"""`tunnihind healthcheck`, as container engines use it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ NOBODY = 9
 
 @pytest.fixture
 def check(run: Run) -> Check:
-    """Return what runs the command beside a test's own servers."""
+    """Return a function that runs the command while a test's own servers run."""
 
     async def asked(port: int, host: str = "127.0.0.1") -> Result:
         return await asyncio.to_thread(run, "healthcheck", "--host", host, "--port", str(port))

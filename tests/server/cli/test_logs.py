@@ -1,4 +1,4 @@
-"""How log records are written."""
+"""The text of log records."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""The commands on PostgreSQL say what they say on SQLite."""
+"""The commands have the same output on PostgreSQL as on SQLite."""
 
 import json
 import os
@@ -73,7 +73,7 @@ def test_an_import_that_the_server_refuses_in_the_middle_of_a_batch_is_told_in_o
     hours = range(day_start(FIRST), day_end(LAST), 3600)
     prices.write_text("ts,ee\n" + "".join(f"{ts},{n % 51}\n" for n, ts in enumerate(hours)))
     environment = {"TUNNIHIND_DATABASE_URL": postgresql_url, "COLUMNS": "100"}
-    # As a process of its own: in this one, what is logged before the error would be lost.
+    # The command is a separate process, because in this process the log lines before the error would be lost.
     command = [str(Path(sys.executable).with_name("tunnihind")), "import", "prices", str(prices)]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -21,7 +21,8 @@ def test_the_size_counts_what_is_still_in_the_log_beside_the_file(store: Store, 
 
 def test_it_says_how_good_the_weather_forecasts_of_each_lead_turned_out(store: Store) -> None:
     mornings = [NOW - NOW % DAY_S - back * DAY_S + 6 * HOUR_S for back in range(40)]
-    # Each issue grows a tenth of a degree warmer by the hour, so one that is a day older differs by 2.4.
+    # The forecast temperature grows by a tenth of a degree with each hour of lead. So two issues with a day between
+    # them differ by 2.4 degrees.
     issues = [
         series(start, [(start // HOUR_S + hour) % 24 + hour / 10 for hour in range(240)], start_ts=start - 6 * HOUR_S)
         for start in mornings

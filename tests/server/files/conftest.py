@@ -1,4 +1,4 @@
-"""Files to be imported, written as a test wants them."""
+"""Files for imports."""
 
 import gzip
 from collections.abc import Callable
@@ -11,7 +11,7 @@ type Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Write a file of lines, or of bytes as they are, gzipped or not."""
+    """Return a function that writes a file of lines or of bytes, gzipped or not."""
 
     def make(*lines: str | bytes, gzipped: bool = False) -> Path:
         content = b"".join(line.encode() + b"\n" if isinstance(line, str) else line for line in lines)

@@ -13,7 +13,7 @@ from tunnihind.files.covariate_file import CovariateFile, read_covariates
 from tunnihind.market import DAY_S, HOUR_S
 
 ISSUE = 1_765_753_321
-"""Any second will do for an issue: 2025-12-14T23:02:01Z."""
+"""An issue may have any second: 2025-12-14T23:02:01Z."""
 
 HOUR = ISSUE // HOUR_S * HOUR_S + HOUR_S
 NAN = float("nan")

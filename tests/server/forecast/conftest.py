@@ -1,4 +1,4 @@
-"""Markets with known prices, published by the rule, for the tests of the forecast."""
+"""Markets with known prices, published at the usual time, for the tests of the forecast."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
@@ -15,7 +15,10 @@ type Rule = Callable[[int], float]
 
 @pytest.fixture(scope="session")
 def market() -> Callable[[date, date, Rule], Archive]:
-    """Build the archive of a market: one price for all zones by a rule, NaN for none, known when published."""
+    """Return a function that builds a market's archive from a rule: one price for all zones, known when published.
+
+    NaN stands for a missing price.
+    """
 
     def build(first: date, last: date, rule: Rule) -> Archive:
         prices: list[KnownPrice] = []
@@ -31,7 +34,7 @@ def market() -> Callable[[date, date, Rule], Archive]:
 
 @pytest.fixture(scope="session")
 def utc() -> Callable[..., int]:
-    """Return unix seconds of a UTC date and time."""
+    """Return a function from a UTC date and time to unix seconds."""
 
     def instant(year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> int:
         return int(datetime(year, month, day, hour, minute, tzinfo=UTC).timestamp())

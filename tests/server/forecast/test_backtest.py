@@ -29,7 +29,7 @@ FIRST, LAST = date(2024, 3, 1), date(2024, 12, 31)
 
 @dataclass
 class Constant:
-    """Forecasts one value, plus and minus ten, for the ten days to come, and remembers what it was shown."""
+    """Forecasts one value, plus and minus ten, for the next ten days, and keeps the data that it was given."""
 
     value: float = 0.0
     shown: list[Known] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Constant:
 
 
 def rising(ts: int) -> float:
-    """A price that rises by 1 EUR/MWh a day: the price a week earlier is always 7 too low."""
+    """Return a price that rises by 1 EUR/MWh a day: the price a week earlier is always 7 too low."""
     return (ts - day_start(FIRST)) / DAY_S
 
 
@@ -193,7 +193,7 @@ def test_progress_is_told_after_every_forecast(market: Market) -> None:
 
 
 def score_of(archive: Archive, make: Forecaster, now: int) -> BacktestScore | None:
-    """Make and score all the forecasts that are wanted at an instant."""
+    """Make all forecasts that the score needs at an instant, and score them."""
     truth = archive.prices.as_of(now).of("ee")
     known = map(archive.as_of, score_instants(truth, now))
     made = [NextDay.of(run, one) for one in known if (run := make.forecast(one))]
@@ -222,7 +222,7 @@ def test_the_recent_score_knows_only_what_was_known_at_its_own_instant(market: M
 
 def test_the_recent_score_waits_until_four_weeks_can_be_scored(market: Market, utc: Utc) -> None:
     archive = market(FIRST, LAST, rising)
-    # The first forecast is of 2 March, the first baseline of 8 March: 28 days are known once 4 April is.
+    # The first forecast is for 2 March, and the first baseline for 8 March. So 28 days are known when 4 April is known.
     assert score_of(archive, Constant(), utc(2024, 4, 2, 15)) is None
     assert score_of(archive, Constant(), utc(2024, 4, 3, 15)) is not None
     assert ENOUGH_HOURS == 672

@@ -1,4 +1,4 @@
-"""What plans by a forecast save of what could be saved."""
+"""The saving of plans by the forecast, as a share of the possible saving."""
 
 import math
 from datetime import date, timedelta
@@ -31,7 +31,7 @@ DAYS = st.sampled_from([23, 24, 25, 92, 96, 100]).flatmap(lambda n: st.lists(PRI
 
 
 def told(actual: list[float], forecast: list[float]) -> Hours:
-    """Return a day whose two naive forecasts know nothing."""
+    """Return a day whose two naive forecasts have the same price for all hours."""
     flat = np.zeros(len(actual))
     return Hours(np.array(actual), np.array(forecast), flat, flat)
 
@@ -56,7 +56,7 @@ def test_a_reversed_forecast_loses_what_it_could_have_saved(prices: list[float],
 @given(DAYS, st.integers(-100_000, 100_000), st.integers(1, 23))
 def test_only_the_order_of_the_forecast_counts(prices: list[float], added: int, periods: int) -> None:
     actual = np.array(prices)
-    # Whole numbers: adding a constant to them rounds nothing, so that it can't make two of them equal.
+    # The prices are whole numbers. Adding a constant to them rounds nothing, so that it can't make two of them equal.
     forecast = np.random.default_rng(1).integers(-1000, 1000, actual.size).astype(np.float64)
     assert saving(actual, forecast + added, periods) == saving(actual, forecast, periods)
 
@@ -69,7 +69,7 @@ def test_only_the_order_of_the_forecast_counts(prices: list[float], added: int, 
 def test_it_is_what_trying_all_choices_finds_of_equal_ones_the_earliest(
     prices: list[float], forecast: list[float], periods: int
 ) -> None:
-    # `combinations` yields them in order of their positions, and `min` takes the first of equals.
+    # `combinations` yields choices in the order of their positions, and `min` takes the first of equals.
     taken = min(combinations(range(8), periods), key=lambda chosen: sum(forecast[row] for row in chosen))
     expected = sum(prices) / 8 - sum(prices[row] for row in taken) / periods
     assert saving(np.array(prices), np.array(forecast), periods) == pytest.approx(expected)
@@ -132,7 +132,10 @@ def test_a_boiler_uses_nine_kilowatt_hours_a_day() -> None:
 
 
 def issued(first: date, days: int, *, published: int = 0, p50: Floats | None = None) -> BacktestResult:
-    """Return a week's forecasts issued on each of some days; the last hours of the first `published` days are out."""
+    """Return a week's forecasts issued on each of some days.
+
+    Only the prices of the first `published` days are known.
+    """
     rng = np.random.default_rng(5)
     start = day_start(first) - WEEK_S
     hours = (day_start(first + timedelta(days=days + 8)) - start) // HOUR_S

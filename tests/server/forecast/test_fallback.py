@@ -31,7 +31,7 @@ type Market = Callable[[date, date, Callable[[int], float]], Archive]
 type Utc = Callable[..., int]
 
 FIRST, LAST = date(2024, 1, 1), date(2024, 12, 31)
-"""A year of hourly market time units, 2024, with DST days on 31 March and 27 October."""
+"""A year of hourly market time units, 2024. The clocks change on 31 March and 27 October."""
 
 
 def clock_hour(ts: float) -> int:

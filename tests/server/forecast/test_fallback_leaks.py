@@ -16,7 +16,7 @@ type Market = Callable[[date, date, Callable[[int], float]], Archive]
 type Utc = Callable[..., int]
 
 FIRST, LAST = date(2025, 6, 20), date(2025, 12, 5)
-"""Hours first, quarters since 1 October."""
+"""A span with hours first, and with quarters from 1 October on."""
 BEFORE_PUBLICATION, AFTER_PUBLICATION = (2025, 11, 20, 9), (2025, 11, 20, 15)
 
 

@@ -1,4 +1,4 @@
-"""What was known at an instant (how versions turn into a view is in `store/test_as_of.py`)."""
+"""The data known at an instant. (`store/test_as_of.py` tests the versions of prices.)"""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""What a point model has learnt can be kept as plain data, and the model that is made again says the same."""
+"""A point model's learning can be stored as plain data, and a model made from this data gives the same results."""
 
 import json
 from collections.abc import Callable
@@ -32,11 +32,11 @@ NEXT_DAY = ("ee_load_da_mw", "ee_wind_da_mw", "fi_load_da_mw", "fi_wind_da_mw")
 
 
 MODELS = (RidgesAndKernel, Mean)
-"""Every point model: one that is added later has to be here."""
+"""Every point model. Add each new one here."""
 
 
 def next_day(seed: int) -> tuple[IssuedSeries, ...]:
-    """Return megawatts of every delivery day, issued on the morning of the day before."""
+    """Return megawatts for every delivery day, issued on the morning of the day before."""
     rng = np.random.default_rng(seed)
     days = [FIRST + timedelta(days=number) for number in range(DAYS)]
     return tuple(
@@ -66,13 +66,13 @@ def columns_of(known: Known) -> LeadColumns:
 def restored(learner: Learner, model: PointModel) -> Learner:
     kept = Learnt.from_dataclass(learner)
     shapes = {Learning: type(learner.learning), Fit: learner.learning.fit_type}
-    # As a file gives them back: other arrays of the same content.
+    # The arrays are copies with the same content, as after reading a file.
     arrays = tuple(np.frombuffer(bytearray(one.tobytes()), one.dtype).reshape(one.shape) for one in kept.arrays)
     return Learnt(kept.document, arrays).restored(Learner, shapes)
 
 
 def said_by(learner: Learner, columns: LeadColumns) -> list[bytes]:
-    """Return all that a learner says: its past forecasts, its corrections, and what its fits predict."""
+    """Return all results of a learner: its past forecasts, its corrections, and the predictions of its fits."""
     blocks = RowBlocks(columns, learner.through)
     days = range(learner.through - 6, learner.through + 1)
     fits = [learner.fit(LEADS), *(dated.fit for dated in learner.fits)]

@@ -1,4 +1,4 @@
-"""Scores of the forecasts that were served, against what came."""
+"""Scores of the served forecasts, compared with the published prices."""
 
 from datetime import date, timedelta
 
@@ -17,7 +17,7 @@ FIRST = NEWEST - timedelta(days=110)
 
 
 def history(price: float = 100.0, week_before: float = 70.0) -> PriceSeries:
-    """Return hours of one price, whose weekly naive forecast is off by 30 EUR/MWh every second week."""
+    """Return hours of one price. Their weekly naive forecast is off by 30 EUR/MWh every second week."""
     start, end = day_start(FIRST), day_end(NEWEST)
     hours = (end - start) // HOUR_S
     is_odd_week = (np.arange(hours) // (7 * 24)) % 2 == 1
@@ -25,13 +25,13 @@ def history(price: float = 100.0, week_before: float = 70.0) -> PriceSeries:
 
 
 def run(made_at: int, p50: float, *, days: int = 7, half_width: float = 50.0) -> Run:
-    """Return a run of flat percentiles from the next full hour on, to the end of `days` days after the present one."""
+    """Return a run of flat percentiles from the next full hour on, until `days` days after the present day."""
     hours = (days + 1) * 24
     return run_with(np.array([[p50 - half_width], [p50], [p50 + half_width]]).repeat(hours, axis=1), made_at=made_at)
 
 
 def morning(day: date) -> int:
-    """Return an instant before the auction that is held on a day."""
+    """Return an instant on a day before that day's auction."""
     return gate_closure(day + timedelta(days=1)) - 600
 
 
@@ -55,7 +55,8 @@ def test_each_window_and_distance_is_scored_on_whole_delivery_days() -> None:
 
 def test_the_error_and_the_baseline_are_those_of_the_hours() -> None:
     scores = live_scores(every_morning(100.0), history())[2].overall
-    # Half the weeks are at 100, half at 70: the forecast of 100 is off by 30 in the others, the weekly naive always.
+    # Half of the weeks have the price 100, and the others 70. The forecast of 100 is off by 30 in the others. The
+    # weekly naive forecast is always off by 30.
     assert scores.baseline_mae == pytest.approx(30.0)
     assert 0 < scores.mae < 30.0
     assert scores.coverage80 == 1.0
@@ -74,13 +75,13 @@ def test_of_several_mornings_runs_the_last_counts() -> None:
 
 def test_a_day_without_a_run_is_left_out_at_its_distance_only() -> None:
     runs = every_morning(100.0)
-    del runs[-14]  # of the last 7 days this run reaches only the first, from 7 days ahead
+    del runs[-14]  # of the last 7 days this run covers only the first, 7 days ahead
     week = live_scores(runs, history())[0].by_days_ahead
     assert week[7].n == week[1].n - 24
 
 
 def prophetic(day: date, truth: PriceSeries) -> Run:
-    """Return a run of a morning whose p50 is the price that came."""
+    """Return a morning's run with the later prices as its p50."""
     made_at = morning(day)
     start, end = made_at // HOUR_S * HOUR_S + HOUR_S, day_end(day + timedelta(days=7))
     p50 = np.nan_to_num(truth.between(start, end).eur_mwh)
@@ -109,7 +110,7 @@ def test_plans_by_a_perfect_forecast_catch_all_and_those_of_a_week_too(lively: P
     assert {lead: of_lead[4].n for lead, of_lead in plans.items()} == dict.fromkeys(LEAD_DAYS, 30)
     assert {of_lead[hours].share for of_lead in plans.values() for hours in of_lead} == {1.0}
     assert all(of_lead[4].baseline_share < 0.5 for of_lead in plans.values())
-    # A week counts in the window of its last day.
+    # A week belongs to the window of its last day.
     assert (month.decisions.week.n, month.decisions.week.share) == (30, 1.0)
 
 
@@ -130,7 +131,7 @@ def test_the_mean_of_seven_days_is_that_of_the_days_up_to_the_issue() -> None:
     hours = (day_end(NEWEST) - start) // HOUR_S
     truth = PriceSeries("ee", HOUR_S, start, np.arange(hours, dtype=np.float64) // 24)
     rows = day_scores([run(morning(day), 0.0)], truth)
-    # Prices rise by 1 a day: the mean of the seven days up to the issue is the price of the day in their middle.
+    # Prices rise by 1 a day, so the mean of the seven days up to the issue is the price of their middle day.
     assert [row.seven_day_mean_mae for row in rows] == pytest.approx([3.0 + lead for lead in LEAD_DAYS], abs=0.2)
 
 

@@ -1,4 +1,4 @@
-"""What must not move a forecast of the model does not, by a single bit."""
+"""Data that must not affect a forecast of the model does not change a single bit."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The model on days that hurt: clock changes, spikes, zeros, holes, late prices."""
+"""The model on difficult days: clock changes, spikes, zeros, gaps, late prices."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -130,7 +130,7 @@ def test_prices_that_are_days_late_still_give_the_coming_week_ever_wider(utc: Ut
     assert run.tier != "last-weeks-mean"
     assert (run.start_ts, run.end_ts) == (utc(2024, 5, 15, 10), day_end(date(2024, 5, 22)))
     widths = [of_day(run, run.p90 - run.p10, date(2024, 5, day)).mean() for day in range(16, 23)]
-    # p10 stops at the lowest price that is likely, so that widths also follow p50 a little.
+    # p10 stops at the lowest likely price, so the width of the interval also depends a little on p50.
     assert (np.diff(widths) >= -0.02 * widths[0]).all()
 
 

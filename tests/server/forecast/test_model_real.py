@@ -1,4 +1,4 @@
-"""The model on real history, where there is one."""
+"""The model on real history, on machines that have some."""
 
 import csv
 import gzip
@@ -16,7 +16,7 @@ from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start, delivery_
 
 DATA = Path(__file__).parents[3] / "../shared/data"
 SINCE, FIRST, LAST = date(2024, 9, 1), date(2025, 5, 1), date(2025, 5, 7)
-"""A week: the whole year takes a minute and is the command line's."""
+"""A week. The whole year takes a minute, and the command line runs it."""
 
 pytestmark = pytest.mark.skipif(not DATA.exists(), reason="needs the real history in ../shared")
 

@@ -1,4 +1,4 @@
-"""A forecaster that goes on from what it has learnt says what a fresh one says."""
+"""A forecaster that reuses its learning makes the same forecasts as a fresh one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -65,7 +65,7 @@ def test_neither_new_days_nor_new_weather_after_noon_make_it_learn_from_scratch(
     for day in range(6):
         for hour in (9, 11, 13, 15):
             warm.forecast(fresher.as_of(utc(2025, 10, 20 + day, hour)))
-    assert len(begun) == 2  # one before the auctions, one after them
+    assert len(begun) == 2  # one issue before the auctions, one after them
 
 
 def test_asked_about_an_earlier_instant_it_has_forgotten_what_came_later(archive: Archive, utc: Utc) -> None:

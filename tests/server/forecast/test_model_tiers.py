@@ -1,4 +1,4 @@
-"""Which inputs the model uses, what it calls them, and what it says of them."""
+"""The inputs that the model uses, and their names in a run."""
 
 import json
 from collections.abc import Callable
@@ -48,7 +48,7 @@ def using(archive: Archive, **series: tuple[IssuedSeries, ...]) -> Archive:
 
 
 def error_of(run: Run, market: WindyMarket) -> float:
-    """Return the mean absolute error of the days to come."""
+    """Return the mean absolute error of the days ahead."""
     ts = np.array(run.starts())
     ahead = ts >= day_start(date(2025, 11, 21))
     return float(np.abs(run.p50 - market.prices(ts))[ahead].mean())
@@ -119,7 +119,7 @@ def test_weather_points_stand_for_wind_and_a_dead_one_is_imputed(market: WindyMa
 
 
 def next_day(market: WindyMarket, name: str, level: float, wind_gw: float) -> tuple[IssuedSeries, ...]:
-    """Forecast each delivery day once, at 08:00 UTC of the day before."""
+    """Return one forecast for each delivery day, issued at 08:00 UTC of the day before."""
     issues = []
     for number in range(DAYS):
         start = day_start(FIRST + timedelta(days=number))

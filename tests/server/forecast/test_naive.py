@@ -32,7 +32,7 @@ def by_day(ts: int) -> float:
 def test_it_is_the_mean_of_the_same_clock_hour_on_the_last_seven_known_days(market: Market, utc: Utc) -> None:
     known = market(FIRST, LAST, lambda ts: 100 * hour_of_day(ts) + by_day(ts)).as_of(utc(2024, 5, 20, 9))
     targets = np.array(hours_of(date(2024, 5, 23)))
-    # At 09:00 UTC the 20th itself is the newest settled day: the days from 14 to 20 have the mean 17.
+    # At 09:00 UTC the 20th is the newest settled day, and the days from 14 to 20 have the mean 17.
     assert seven_day_mean(known.prices, targets, HOURS) == pytest.approx(100 * np.arange(24) + 17)
 
 
@@ -61,7 +61,7 @@ def test_with_nothing_known_it_is_unknown(market: Market, utc: Utc) -> None:
 
 @pytest.mark.parametrize(("day", "hours"), [(date(2024, 3, 31), 23), (date(2024, 10, 27), 25)])
 def test_every_hour_of_a_day_of_23_or_25_has_the_mean_of_its_clock_hour(market: Market, day: date, hours: int) -> None:
-    # The last days before the change have 24 hours, so the hour of the day is there the clock's.
+    # The last days before the change have 24 hours, so their hour of the day is the hour on the clock.
     archive = market(day - timedelta(days=20), day, lambda ts: hour_of_day(ts) if delivery_day(ts) < day else -500.0)
     known = archive.as_of(day_start(day) - 86_400 + 9 * 3600)
     means = seven_day_mean(known.prices, np.array(hours_of(day)), HOURS)
@@ -72,11 +72,11 @@ def test_every_hour_of_a_day_of_23_or_25_has_the_mean_of_its_clock_hour(market: 
 def test_in_a_backtest_it_never_sees_a_price_that_was_published_later(market: Market) -> None:
     day = date(2024, 5, 23)
     honest = market(FIRST, LAST, by_day)
-    later = honest.prices.known_ts > day_start(day) - 86_400 + 11 * 3600  # the day before, past every issue at 09:00
+    later = honest.prices.known_ts > day_start(day) - 86_400 + 11 * 3600  # the day before, after the issue at 09:00
     noised = np.where(later, 9999.0, honest.prices.eur_mwh)
     leaky = Archive(replace(honest.prices, eur_mwh=noised), honest.covariates)
     issued = [backtest(archive, LastWeeksMean(ESTONIA), day, day).forecasts for archive in (honest, leaky)]
-    # Issued 1 to 7 days ahead on the 22nd to 16th, each the mean of the seven days up to its own.
+    # Issued 1 to 7 days ahead, from the 22nd back to the 16th. Each mean covers the seven days up to its issue.
     assert issued[0].seven_day_mean.tolist() == (20 - issued[0].lead_days).tolist()
     assert (issued[0].seven_day_mean == issued[1].seven_day_mean).all()
 

@@ -1,4 +1,4 @@
-"""Whatever is known of load, wind and sun helps, as far as it does; what is missing makes nothing worse."""
+"""Known forecasts of load, wind and sun make the forecast better, and missing ones make it no worse."""
 
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -24,11 +24,11 @@ SCORED = LAST - timedelta(days=9), LAST
 START = day_start(FIRST)
 HOURS = np.arange(START, day_end(LAST), HOUR_S)
 BY_CHANCE: Final = 1.05
-"""What ten days may show by chance."""
+"""The difference that ten days may show by chance."""
 
 
 def wandering(seed: int) -> Floats:
-    """Return a share between 0 and 1 of each hour that changes from day to day."""
+    """Return a share between 0 and 1 of each hour, which changes from day to day."""
     rng = np.random.default_rng(seed)
     level = np.zeros(HOURS.size)
     for hour in range(1, HOURS.size):
@@ -43,7 +43,7 @@ PARTS = {"lt_wind_da_mw": WIND, "lt_solar_da_mw": SUN, "lt_load_da_mw": LOAD}
 
 
 def prices(ts: NDArray[np.int64]) -> Floats:
-    """Return prices that follow load less wind and sun."""
+    """Return prices that depend on load less wind and sun."""
     hour = (ts - START) // HOUR_S
     noise = np.random.default_rng(4).normal(size=HOURS.size)
     price: Floats = 40 + 0.04 * (LOAD - WIND - SUN)[hour] + 8 * noise[hour]
@@ -51,7 +51,7 @@ def prices(ts: NDArray[np.int64]) -> Floats:
 
 
 def issued(truth: Floats, is_known: IsKnown = lambda _: True) -> tuple[IssuedSeries, ...]:
-    """Forecast each delivery day for which it is known, at 08:00 UTC of the day before."""
+    """Return a forecast for each known delivery day, issued at 08:00 UTC of the day before."""
     days = (FIRST + timedelta(days=number) for number in range(DAYS))
     return tuple(
         IssuedSeries(
@@ -68,7 +68,7 @@ PRICES = archive_of(FIRST, LAST, prices)
 
 
 def error_with(**covariates: tuple[IssuedSeries, ...]) -> float:
-    """Return the mean absolute error of the next day over the last ten delivery days."""
+    """Return the mean absolute error of the next-day forecasts over the last ten delivery days."""
     result = backtest(with_covariates(PRICES, **covariates), TieredForecaster(ESTONIA), *SCORED, horizon_days=1)
     assert np.isfinite(result.forecasts.p50).all()
     return result.scores().mae

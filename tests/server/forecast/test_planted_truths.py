@@ -1,4 +1,4 @@
-"""What is planted in the simulated market, the whole model finds again."""
+"""The whole model finds the effects that are planted in the simulated market."""
 
 from collections.abc import Callable, Collection
 from datetime import date, time, timedelta
@@ -24,11 +24,11 @@ from tunnihind.market import DAY_S, ESTONIA, HOUR_S, ZONES, day_start, publicati
 
 FIRST, LAST = date(2024, 1, 10), date(2025, 7, 14)
 EVENTS = (date(2024, 9, 10), date(2024, 11, 20), date(2025, 2, 10))
-"""Several, because three weeks of one market say little about coverage."""
+"""Several events, because three weeks of one market say little about coverage."""
 EVENT = EVENTS[-1]
 END = EVENT + timedelta(days=36)
 MORNINGS = every(4, date(2024, 10, 1), LAST - timedelta(days=7))
-"""On which the undisturbed market is forecast."""
+"""The mornings on which the undisturbed market is forecast."""
 
 type Plant = Callable[[date], Planted]
 
@@ -38,17 +38,17 @@ def days_after(day: date, count: int) -> date:
 
 
 def once_recovered(event: date) -> list[date]:
-    """Return days on which 14 days or more have passed since an event."""
+    """Return every third day from 14 to 28 days after an event."""
     return every(3, days_after(event, 14), days_after(event, 28))
 
 
 def made_on(result: BacktestResult, days: list[date]) -> NDArray[np.bool_]:
-    """Return which forecasts were made on some mornings."""
+    """Return a mask of the forecasts that were made on some mornings."""
     return np.isin(result.forecasts.issued_ts, [day_start(day) + 9 * HOUR_S for day in days])
 
 
 def over_events(plant: Plant, mornings: Callable[[date], list[date]]) -> BacktestResult:
-    """Return forecasts of the days around all events, each planted in a market of its own."""
+    """Return forecasts of the days around all events. Each event is planted in a separate market."""
     parts = [scored(simulated_archive(FIRST, days_after(event, 36), plant(event)), mornings(event)) for event in EVENTS]
     forecasts = IssuedForecasts.joined([part.forecasts for part in parts])
     actual, baseline = (np.concatenate([getattr(p, name) for p in parts]) for name in ("actual", "baseline"))
@@ -61,7 +61,7 @@ def is_wind(name: str) -> bool:
 
 @pytest.fixture(scope="module")
 def windy() -> Archive:
-    """Return the simulated market with three points of wind."""
+    """Return the simulated market with wind at three points."""
     return with_weather(simulated_archive(FIRST, LAST), FIRST, LAST, is_wind)
 
 
@@ -72,7 +72,7 @@ def undisturbed(windy: Archive) -> BacktestResult:
 
 @pytest.fixture(scope="module")
 def uneventful() -> Scores:
-    """Return how well the days after the events are forecast if nothing happens."""
+    """Return the scores of the days after the events in a market without events."""
     return over_events(lambda _: as_simulated, once_recovered).scores()
 
 
@@ -96,7 +96,10 @@ def threefold(event: date) -> Planted:
 
 
 def parted(event: date) -> Planted:
-    """Let all zones have the Finnish price until a cable fails, and each its own, and a dearer one, from then on."""
+    """Return a rule for a market in which a cable fails.
+
+    Before the event all zones have the Finnish price. From then on, each zone has its own, higher price.
+    """
 
     def plant(ts: NDArray[np.int64], prices: Floats) -> Floats:
         finnish = np.broadcast_to(prices[ZONES.index("fi")], prices.shape)
@@ -118,7 +121,7 @@ def test_what_shifts_the_market_is_a_surprise_at_first_and_made_good_within_14_d
 
 
 def silenced(archive: Archive, names: Collection[str]) -> Archive:
-    """Return an archive whose covariates of these names say nothing more from the event on."""
+    """Return an archive whose covariates of these names end at the event."""
     silence = day_start(EVENT) + 9 * HOUR_S
     series = {
         name: issued_until(silence, issues) if name in names else issues
@@ -201,7 +204,7 @@ def test_prices_that_come_out_late_cost_a_day_of_lead_and_no_coverage() -> None:
         backtest(archive, TieredForecaster(ESTONIA), first, last, issue_at=time(15))
         for archive in (simulated_archive(FIRST, END), simulated_archive(FIRST, END, publication=late))
     )
-    assert in_time.scores().n == 6 * 10 * 24  # the first of the seven days is out
+    assert in_time.scores().n == 6 * 10 * 24  # the prices of the first of the seven days are known
     assert delayed.scores().n == 7 * 10 * 24
     assert delayed.scores().coverage80 > 0.7
     assert of_lead(delayed, 7).coverage80 > 0.7

@@ -1,4 +1,4 @@
-"""Tiers, replay and intervals work for any point model that keeps the protocol."""
+"""Tiers, replay and intervals work with any point model that implements the protocol."""
 
 from collections.abc import Callable
 from datetime import date
@@ -37,7 +37,7 @@ def test_its_intervals_rest_on_its_own_errors(archive: Archive, utc: Utc) -> Non
     ours, mean = TieredForecaster(ESTONIA).forecast(known), TieredForecaster(ESTONIA, model=Mean).forecast(known)
     assert ours is not None
     assert mean is not None
-    # The mean knows nothing of the wind that moves this market, so it errs more.
+    # The mean doesn't use the wind, which determines this market, so its error is larger.
     assert (mean.p90 - mean.p10).mean() > 1.2 * (ours.p90 - ours.p10).mean()
 
 

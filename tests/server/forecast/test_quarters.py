@@ -1,4 +1,4 @@
-"""What holds of every run of quarters, whatever has been learnt."""
+"""Properties of every run of quarters, with any learning."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -49,7 +49,7 @@ def hourly_run(percentiles: Floats, start_ts: int) -> Run:
 
 
 def assert_goes_with(quarters: Run, hourly: Run) -> None:
-    """Assert what is promised of every run of quarters."""
+    """Assert the promised properties of a run of quarters."""
     assert (quarters.made_at, quarters.tier, quarters.zone) == (hourly.made_at, hourly.tier, hourly.zone)
     assert (quarters.step_s, quarters.start_ts, quarters.end_ts) == (QUARTER_S, hourly.start_ts, hourly.end_ts)
     assert np.abs(quarters.p50.reshape(-1, 4).mean(axis=1) - hourly.p50).max() <= 0.01

@@ -34,7 +34,7 @@ def result_of(
 
 
 def test_months_are_those_of_the_delivery_day_not_of_the_estonian_one(utc: Utc) -> None:
-    # 22:00 UTC of 30 April is 00:00 of 1 May in Brussels; an hour earlier Estonia's clock says May already.
+    # 22:00 UTC of 30 April is 00:00 of 1 May in Brussels. An hour earlier, it is already May in Estonia.
     targets = np.array([utc(2024, 4, 30, 21), utc(2024, 4, 30, 22)])
     report = BacktestReport.of(result_of(targets, np.array([5.0, 7.0])), ESTONIA)
     assert {month: scores.mae for month, scores in report.months.items()} == {"2024-04": 5, "2024-05": 7}
@@ -67,7 +67,7 @@ def test_the_share_below_p50_counts_only_hours_that_are_scored(utc: Utc) -> None
 
 
 def test_the_model_is_tested_against_either_naive_forecast_by_days() -> None:
-    targets = hours_between(date(2024, 3, 1), date(2024, 4, 30))  # with the day of 23 hours
+    targets = hours_between(date(2024, 3, 1), date(2024, 4, 30))  # the month has a day of 23 hours
     actual = np.random.default_rng(1).normal(45, 3, targets.size)
     report = BacktestReport.of(result_of(targets, actual, p50=49, baseline=50, mean=41, lead=3), ESTONIA)
     assert list(report.weekly_naive.leads) == list(report.seven_day_mean.leads) == [3]

@@ -1,4 +1,4 @@
-"""What is worked out of rows that were picked from others."""
+"""Figures of rows that are picked from other rows."""
 
 import numpy as np
 

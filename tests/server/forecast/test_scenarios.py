@@ -1,4 +1,4 @@
-"""What holds of every run's price paths, and what they have learnt from past errors."""
+"""Properties of every run's price paths, and their learning from past errors."""
 
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -50,9 +50,9 @@ def without_a_past(run: Run) -> Scenarios:
 
 
 def of_a_market(errors: Floats, leads: Floats | None = None) -> tuple[PriceSeries, IssuedHours]:
-    """Return prices of days up to `NEWEST` and forecasts of them that were wrong by `errors`, (days, 24), asinh scale.
+    """Return prices of days up to `NEWEST`, and forecasts of them with given errors, (days, 24), asinh scale.
 
-    They are the same at each lead, or (7, days, 24) in `leads`.
+    The errors are the same at each lead, unless `leads` has the errors of each lead, (7, days, 24).
     """
     first = NEWEST - timedelta(days=len(errors) - 1)
     p50 = np.full(errors.shape, 80.0)
@@ -63,7 +63,7 @@ def of_a_market(errors: Floats, leads: Floats | None = None) -> tuple[PriceSerie
 
 
 def assert_goes_with(scenarios: Scenarios, run: Run) -> None:
-    """Assert what is promised of every run's paths."""
+    """Assert the promised properties of a run's paths."""
     assert scenarios.goes_with(run)
     paths = scenarios.eur_mwh
     assert paths.shape == (20, run.p50.size)
@@ -99,7 +99,7 @@ def test_two_prices_lie_below_p10_and_two_above_p90() -> None:
 
 
 def test_ranks_keep_the_dependence_of_a_market_whose_errors_are_autoregressive() -> None:
-    """One market's 20 fields say little (a correlation is off by .07 at 24 h), so there are ten."""
+    """The 20 paths of one market say little (a correlation is off by .07 at 24 h), so there are ten markets."""
     correlations = []
     for seed in range(10):
         shocks = np.random.default_rng(seed).normal(size=230 * 24)
@@ -116,7 +116,10 @@ def test_ranks_keep_the_dependence_of_a_market_whose_errors_are_autoregressive()
 
 
 def test_each_hour_takes_the_error_of_its_own_lead() -> None:
-    """Errors of the second lead have the sign of the first's on the day before, the other leads' are noise."""
+    """An error of the second lead is minus the first lead's error of the day before.
+
+    Errors of other leads are noise.
+    """
     rng = np.random.default_rng(2)
     leads = 0.2 * rng.normal(size=(7, 200, 24))
     leads[1, 1:] = -leads[0, :-1]
@@ -214,7 +217,7 @@ def test_a_run_that_repeats_the_one_before_has_its_paths(archive: Archive, utc: 
 
 
 def test_no_price_of_a_delivery_day_has_a_part_in_its_paths(archive: Archive, utc: Utc) -> None:
-    """Tomorrow's prices are out: today's and tomorrow's paths are as if they had been anything else."""
+    """After the publication of tomorrow's prices, other prices would give the same paths of today and tomorrow."""
     as_of = utc(2025, 10, 20, 14)
     tomorrow = (archive.prices.ts >= day_start(date(2025, 10, 21))) & (archive.prices.ts < day_end(date(2025, 10, 21)))
     others = np.random.default_rng(1).uniform(-400, 1000, tomorrow.size)

@@ -13,7 +13,7 @@ DAYS = np.arange(365)
 
 
 def persistent_errors(rng: np.random.Generator, days: int) -> Floats:
-    """Absolute errors that stay large or small for about a week: a moving average over seven days."""
+    """Return absolute errors that stay large or small for about a week: a moving average over seven days."""
     shocks = rng.normal(size=days + 6)
     moving: Floats = np.abs(np.convolve(shocks, np.ones(7), mode="valid"))
     return moving
@@ -29,7 +29,7 @@ def test_without_lags_it_is_the_t_statistic_of_the_mean_difference() -> None:
 
 
 def test_long_run_variance_by_hand() -> None:
-    series = np.array([1.0, 3.0, 2.0, 2.0])  # about its mean 2: -1, 1, 0, 0
+    series = np.array([1.0, 3.0, 2.0, 2.0])  # differences from its mean 2: -1, 1, 0, 0
     assert long_run_variance(series, 0) == pytest.approx(2 / 4)
     assert long_run_variance(series, 1) == pytest.approx((2 + 2 * 0.5 * -1) / 4)
 

@@ -36,7 +36,7 @@ def issue(issued_ts: int, start_ts: int, *values: float) -> IssuedSeries:
 
 
 def hour_of(row: int, hour: int) -> int:
-    """Return the start of an hour of a day that has 24."""
+    """Return the start of an hour of a day with 24 hours."""
     return int(GRID.starts[row]) + hour * HOUR_S
 
 
@@ -59,7 +59,7 @@ def test_a_vintage_holds_the_newest_forecast_issued_by_its_instant_and_none_late
     assert np.isnan(found[3]).all()
     assert found[4, 6 - 4 + 1, 5] == 1.0
     assert found[5, 6 - 5 + 1, 5] == 2.0
-    assert np.isfinite(found).sum() == 4  # issue days 4, 5, 6 and 7, which sees it as yesterday
+    assert np.isfinite(found).sum() == 4  # issue days 4 to 7: on day 7 it is yesterday
 
 
 def test_a_value_issued_after_its_hour_began_is_an_observation_and_ignored() -> None:
@@ -69,7 +69,7 @@ def test_a_value_issued_after_its_hour_began_is_an_observation_and_ignored() -> 
 
 
 def newest_known(issues: tuple[IssuedSeries, ...], ts: int, instant: int) -> float:
-    """Return by the definition, one by one, what had been forecast last for an hour."""
+    """Return the newest forecast of an hour at an instant, by a search through all issues."""
     newest, value = -1, np.nan
     for one in issues:
         hour = (ts - one.start_ts) // HOUR_S
@@ -128,7 +128,7 @@ def test_covariates_that_were_issued_together_are_what_each_is_alone(seed: int, 
     series = {
         f"{number}_mw": tuple(
             issue(issued, start, *values(hours))
-            # One that lacks an issue was not issued together with the others.
+            # A covariate that lacks an issue was not issued together with the others.
             for issued, start, hours in (headers[1:] if apart and number == 1 else headers)
         )
         for number in range(covariates)
@@ -141,7 +141,7 @@ def test_covariates_that_were_issued_together_are_what_each_is_alone(seed: int, 
 
 
 def weather_runs(days: int, *, delays: Sequence[int] = (300,)) -> tuple[IssuedSeries, ...]:
-    """Four runs a day from the day of `AS_OF` on, known 6 hours after their initialisation and a delay."""
+    """Return four runs a day from the day of `AS_OF` on. Each is known 6 hours and a delay after its initialisation."""
     first = AS_OF // DAY_S * DAY_S
     values = np.random.default_rng(0)
     return tuple(

@@ -1,4 +1,4 @@
-"""How good the forecasts of wind and temperature turned out to be: a forecast sees only what was issued by then."""
+"""The scores of the forecasts of wind and temperature, which use only data that was issued by then."""
 
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
@@ -18,7 +18,7 @@ TODAY = date(2025, 12, 15)
 AFTER_AUTUMN_CHANGE = date(2025, 11, 10)
 
 type Value = Callable[[int, int], float]
-"""From the instant of issue and the hour to the forecast value."""
+"""A function from the instant of issue and the hour to the forecast value."""
 
 
 def truth(_issued_ts: int, ts: int) -> float:
@@ -27,12 +27,12 @@ def truth(_issued_ts: int, ts: int) -> float:
 
 
 def grows_off(issued_ts: int, ts: int) -> float:
-    """Return the truth plus one degree for each delivery day that it was issued before."""
+    """Return the true value plus one degree for each delivery day between issue and target."""
     return truth(issued_ts, ts) + max((delivery_day(ts) - delivery_day(issued_ts)).days, 0)
 
 
 def issues(value: Value, instants: Iterable[int]) -> tuple[IssuedSeries, ...]:
-    """Return issues that begin 6 hours before they are known, as a weather model's do."""
+    """Return issues that begin 6 hours before they are known, like a weather model's runs."""
     found = []
     for issued_ts in sorted(instants):
         start = issued_ts - issued_ts % HOUR_S - 6 * HOUR_S
@@ -42,13 +42,13 @@ def issues(value: Value, instants: Iterable[int]) -> tuple[IssuedSeries, ...]:
 
 
 def four_a_day(until: date, days: int = 45) -> list[int]:
-    """Return the instants at which runs of 00, 06, 12 and 18 UTC become known, up to a day's noon."""
+    """Return the instants at which the runs of 00, 06, 12 and 18 UTC become known, up to noon of a day."""
     noon = issue_instant(until) // DAY_S * DAY_S + 12 * HOUR_S
     return [noon - step * 6 * HOUR_S for step in range(4 * days)]
 
 
 def scored(value: Value, *, today: date = TODAY, instants: list[int] | None = None) -> tuple[LeadAgreement, ...]:
-    """Score Finland's temperature at noon of a day; nothing where it can't be scored."""
+    """Score Finland's temperature at noon of a day. The result is empty without a score."""
     archive = CovariateArchive({HELSINKI: issues(value, four_a_day(today) if instants is None else instants)})
     found = weather_scores(archive, FINLAND, issue_instant(today) + 5 * HOUR_S)
     assert [one.variable for one in found] == ["temperature_2m"] * bool(found)

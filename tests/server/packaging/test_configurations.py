@@ -1,4 +1,4 @@
-"""Workflows, compose file and container file: what they name is there, and they say the same of the same thing."""
+"""The workflows, compose file and container file name existing files, and agree with each other."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The Home Assistant app: its options are settings of the server, and Home Assistant is told of it."""
+"""The Home Assistant app: its options are settings of the server, and it announces the server to Home Assistant."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ start: Final = load("packaging/home-assistant-app/start.py")
 
 
 def served_with(options: dict[str, Any]) -> dict[str, Any]:
-    """Return what `tunnihind serve` makes of the environment that the app gives it."""
+    """Return the settings of `tunnihind serve` in the environment that the app makes."""
     with patch.dict(os.environ, start.settings(options)):
         return serve.make_context("serve", []).params
 
@@ -71,7 +71,7 @@ def test_the_port_is_the_servers() -> None:
 
 
 def test_the_supervisor_finds_one_app_in_the_repository() -> None:
-    # It looks for config.* in all folders but hidden ones.
+    # The Supervisor looks for config.* in all folders except hidden ones.
     found = []
     for folder, folders, names in PROJECT.walk():
         folders[:] = [name for name in folders if not name.startswith(".") and name != "node_modules"]
@@ -116,5 +116,5 @@ async def test_home_assistant_is_told_where_the_server_is() -> None:
     await asyncio.to_thread(start.announce, supervisor, "token", host="abc-tunnihind", port=8080)
     await runner.cleanup()
     assert told == [("Bearer token", {"service": "tunnihind", "config": {"host": "abc-tunnihind", "port": 8080}})]
-    # The service's name is the integration's domain; the Supervisor takes only names that the app declares.
+    # The service's name is the integration's domain. The Supervisor accepts only names that the app declares.
     assert CONFIG["discovery"] == ["tunnihind"]

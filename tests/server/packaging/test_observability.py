@@ -1,4 +1,4 @@
-"""Alert rules, dashboard and scrape configuration: Prometheus takes them, and each rule fires when it should."""
+"""Prometheus accepts the alert rules and the scrape configuration, and each rule fires when it should."""
 
 import json
 import re
@@ -20,7 +20,7 @@ PANELS: Final[list[dict[str, Any]]] = DASHBOARD["panels"]
 EXPRESSIONS: Final[list[str]] = [target["expr"] for panel in PANELS for target in panel.get("targets", ())]
 
 type Series = Mapping[str, str]
-"""Samples, one each 15 seconds, in Prometheus's notation, by series."""
+"""Samples of each series, one every 15 seconds, in Prometheus's notation."""
 
 HEALTHY: Final[Series] = {
     **{f'up{{job="tunnihind",instance="{name}"}}': "1x99" for name in "ab"},
@@ -103,7 +103,7 @@ CASES: Final[dict[str, tuple[Series, set[str]]]] = {
     ),
     "the disk is full": ({'tunnihind_troubles{instance="a"}': "0x60 1x38"}, {"InTrouble"}),
 }
-"""What happens, and which alerts fire 25 minutes later, without their common first word."""
+"""Situations, and the alerts that fire 25 minutes later, without their common first word."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""`scripts/pin-images`, with a stand-in for docker that answers as `docker buildx imagetools inspect` does."""
+"""`scripts/pin-images`, with a stub of docker that answers as `docker buildx imagetools inspect` does."""
 
 import os
 import re
@@ -18,7 +18,7 @@ FOUND: Final = re.findall(
     r"(?:ghcr\.io/astral-sh/uv|nginx|postgres|python):[\w.-]+(?=\s|@)",
     "\n".join((PROJECT / name).read_text() for name in FILES),
 )
-"""The images of others, as often as they are named."""
+"""The third-party images, each as often as it is named."""
 UV, NGINX, POSTGRES, PYTHON = sorted(set(FOUND))
 
 DOCKER: Final = """\
@@ -54,7 +54,7 @@ def digest_of(image: str) -> str:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Return a copy of what the script changes, with the images as they stand in the repository."""
+    """Return a copy of the files that the script changes, with the repository's present images."""
     for name in (*FILES, "scripts/pin-images"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / name, tmp_path / name)

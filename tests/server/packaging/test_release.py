@@ -1,4 +1,4 @@
-"""What `scripts/release` refuses, and what it packs."""
+"""The errors and the archive of `scripts/release`."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ PLACES: Final = tuple(release.versions(PROJECT))
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Return a copy of what a release looks at."""
+    """Return a copy of the files that a release checks."""
     for place in (*PLACES, "scripts/release"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / place, tmp_path / place)
@@ -84,7 +84,7 @@ def test_the_archive_holds_the_integration_and_nothing_else(project: Path) -> No
         packed = {name: archive.read(name) for name in archive.namelist()}
     files = [path for path in integration.rglob("*") if path.is_file() and path.parent.name != "__pycache__"]
     assert packed == {path.relative_to(integration).as_posix(): path.read_bytes() for path in files}
-    # HACS unpacks it into custom_components/tunnihind, where Home Assistant looks for these.
+    # HACS unpacks the archive into custom_components/tunnihind, where Home Assistant looks for these files.
     assert {"manifest.json", "__init__.py", "translations/en.json", "brand/icon.png"} <= packed.keys()
 
 

@@ -1,4 +1,4 @@
-"""`./run`, in a folder of its own with a stand-in for uv."""
+"""`./run` in a separate folder with a stub of uv."""
 
 import os
 import shutil
@@ -22,7 +22,10 @@ chmod +x .venv/bin/tunnihind
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Return a folder with `run`, and a uv that installs a command which tells its process id and its arguments."""
+    """Return a folder with `run` and a stub of uv.
+
+    The stub installs a command that prints its process id and its arguments.
+    """
     shutil.copy(PROJECT / "run", tmp_path)
     (tmp_path / "bin").mkdir()
     uv = tmp_path / "bin/uv"
@@ -49,6 +52,6 @@ def test_the_command_runs_as_the_process_that_was_started(project: Path) -> None
     ) as process:
         said, told_of_uv = process.communicate(timeout=60)
     assert process.returncode == 0, told_of_uv
-    # With `uv run` between them, a service manager would signal uv, and uv would stay in memory.
+    # With `uv run` between them, uv would stay in memory, and a service manager would send its signals to uv.
     assert said.split() == [str(process.pid), "serve", "--port", "8081"]
     assert "uv sync" in told_of_uv

@@ -1,4 +1,4 @@
-"""The compose file of packaging/scale and its edge: they fit each other, the image and the settings."""
+"""The compose file of packaging/scale and its edge fit each other, the image and the settings."""
 
 import re
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_no_password_is_in_the_file() -> None:
 def test_every_variable_that_is_set_is_a_setting(server: dict[str, Any]) -> None:
     named = {name.removeprefix(ENVIRONMENT_PREFIX).lower() for name in server["environment"]}
     assert named <= set(Settings.__dataclass_fields__) | {"log_format"}
-    # Otherwise every client would count as one, the edge.
+    # Otherwise all clients would count as one, with the edge's address.
     assert server["environment"]["TUNNIHIND_TRUST_PROXY"] == "yes"
 
 

@@ -1,4 +1,4 @@
-"""History: filled in chunks from the newest on, through kills, stops of any length and failing chunks."""
+"""History is filled in chunks from the newest on, through kills, stops of any length and failed chunks."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ NOW = local("2025-02-10 10:00")
 
 
 def asked_years(source: ScriptedPrices) -> list[int]:
-    """Return the years that were asked for from their first day on."""
+    """Return the years that were requested from their first day on."""
     return [first.year for first, _ in source.asked if (first.month, first.day) == (1, 1)]
 
 
@@ -52,7 +52,7 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
         observer=observer,
     )
     assert await pipeline.catch_up()
-    # Both years of prices and the three months of weather that the source has are filled.
+    # Both years of prices are filled in, and the three months of weather that the source has.
     for zone in ZONES:
         assert list(hourly(store, zone)) == list(
             range(day_start(date(2024, 1, 1)), day_start(date(2025, 2, 11)), HOUR_S)
@@ -64,7 +64,7 @@ async def test_a_first_start_ends_with_all_of_history_and_a_forecast(store: Stor
         ("simulated", 2, 3),
         ("simulated", 3, 3),
     ]
-    # The forecast and the scores that follow know all of it.
+    # The next forecast and scores use all of the history.
     run = store.runs.newest(HOURS)
     assert run is not None
     assert run.inputs["errorDays"] == 90
@@ -189,7 +189,7 @@ async def test_a_server_that_runs_on_asks_for_the_year_again_only_now_and_then(s
 
 
 def weather_hours(store: Store) -> set[int]:
-    """Return the hours of which a forecast of the day before is kept."""
+    """Return the hours for which a forecast of the day before is stored."""
     issues = store.covariates.read_archive().series.get("wind_speed_100m@ee_west", ())
     archived = [issue for issue in issues if issue.issued_ts < issue.start_ts]
     return {issue.start_ts + n * HOUR_S for issue in archived for n in range(issue.values.size)}

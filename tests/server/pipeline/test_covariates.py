@@ -1,4 +1,4 @@
-"""What becomes of weather and other covariates."""
+"""Weather and other covariates, from their sources into the store."""
 
 import asyncio
 from collections.abc import Mapping
@@ -111,7 +111,7 @@ async def test_a_covariate_that_the_forecast_does_not_use_is_told_once(
 
 
 class SlowWeather(ScriptedWeather):
-    """Answers only once it is let."""
+    """A source that answers only when the test lets it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a process keeps of the history between two forecasts, and when it reads it again."""
+"""The history that a process keeps between two forecasts, and the changes after which it reads the history again."""
 
 from datetime import date, timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Whatever happens to the past of a database, a process that finds files makes the run that a fresh one makes."""
+"""A process with stored learning makes the same run as a fresh process, whatever happens to a database's past."""
 
 import shutil
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ WIND = "fi_wind_mw"
 
 @pytest.fixture(scope="module")
 def learnt(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a database and what was learnt from it before the auction and after it."""
+    """Return a folder with a database, and with the learning from it before the auction and after it."""
     folder = tmp_path_factory.mktemp("learnt")
     market = WindyMarket.of(FIRST, DAYS)
     last = FIRST + timedelta(days=DAYS - 1)
@@ -65,7 +65,7 @@ def same(one: Runs, other: Runs) -> bool:
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that grows whenever a day's rows are learnt from."""
+    """Return a list that grows whenever the model learns from a day's rows."""
     learnt_days: list[int] = []
     learn = RidgesAndKernel.learn
 
@@ -103,7 +103,7 @@ def test_a_new_process_needs_no_calendar_of_holidays(copy: Store, monkeypatch: p
 def test_a_new_process_learns_a_new_day_only(copy: Store, counted: list[int]) -> None:
     runs_of_new_process(copy, NOW + DAY_S)
     assert counted
-    assert sum(counted) <= 7 * 7  # seven leads, and no more days than lie between two refits
+    assert sum(counted) <= 7 * 7  # seven leads, and no more days than between two refits
 
 
 EDITS = st.one_of(
@@ -116,7 +116,7 @@ EDITS = st.one_of(
 
 
 def edit(store: Store, kind: str, place: int, value: float) -> None:
-    """Change a database behind its books' backs."""
+    """Change a value in a database without counting a new version."""
     table = prices if "price" in kind else covariates
     with store.database.writing() as connection:
         keys = connection.execute(select(*table.primary_key)).all()

@@ -1,4 +1,7 @@
-"""What a model has learnt is kept in files: it comes back whole or not at all, and costs no forecast."""
+"""A model's learning is stored in files.
+
+A file is read completely or not at all, and no forecast fails because of a file.
+"""
 
 import os
 import shutil

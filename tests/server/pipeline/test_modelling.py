@@ -1,4 +1,4 @@
-"""The forecaster at work in a process of its own, for real."""
+"""The forecaster in a real process of its own."""
 
 import os
 import select
@@ -40,19 +40,19 @@ def filled(store: Store) -> Store:
 
 
 def child_of(modeller: ProcessModeller) -> int:
-    """Return the process that works for a modeller."""
+    """Return the id of a modeller's process."""
     pid = modeller._worker.pid
     assert pid is not None
     return pid
 
 
 def past_child_of(modeller: ProcessModeller) -> int | None:
-    """Return the process that forecasts past days for a modeller."""
+    """Return the id of a modeller's process for past days."""
     return modeller._past_worker.pid
 
 
 def wait_for_end(pid: int) -> bool:
-    """Wait until a process has ended, as long as patience lasts; return whether it has."""
+    """Wait until a process has ended, and return whether it has ended in time."""
     try:
         watch = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -83,7 +83,8 @@ async def test_a_process_of_its_own_makes_the_same_runs_also_when_it_is_a_new_on
             assert run.is_identical_to(here.by_step[step_s])
         assert same_scenarios(there, here)
         assert [window.days for window in (await modeller.accuracy(ESTONIA, NOW)).windows] == [7, 30, 90]
-        # The process is killed: its successor makes the same run, from what the first one kept and from nothing.
+        # The process is killed. Its successor makes the same run, with the first process's stored learning and without
+        # it.
         kept = learnt_folder(filled, "ee")
         assert kept is not None
         for keeps in (True, False):
@@ -128,24 +129,24 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
 
     instants = range(NOW + HOUR_S - 90 * DAY_S, NOW, DAY_S)
     async with process_modeller(f"sqlite:///{database}") as modeller:
-        # The last days are made by the process of the hourly runs.
+        # The process of the hourly runs makes the last days.
         recent = await modeller.forecast_past_days(ESTONIA, NOW)
         assert recent.forecasts[0].issued_ts == instants[-2]
         assert past_child_of(modeller) is None
         note_made(instants[-2])
-        # Older ones start another process in its place.
+        # For earlier days another process is started in its place.
         older = await modeller.forecast_past_days(ESTONIA, NOW)
         assert older.forecasts[0].issued_ts == instants[0]
         assert len(older.forecasts) / 2 + older.lacking == 88
         past_child = past_child_of(modeller)
         assert past_child is not None
         assert modeller._worker.pid is None
-        # An hourly run that comes in between ends that: there is never more than one at a time.
+        # An hourly run ends that process, so that there is never more than one process at a time.
         assert await modeller.runs(ESTONIA, NOW) is not None
         assert past_child_of(modeller) is None
         assert wait_for_end(past_child)
         assert (await modeller.forecast_past_days(ESTONIA, NOW)).forecasts[0].issued_ts == instants[0]
-        # With all of them made it ends.
+        # When all days are made, the process ends.
         note_made(instants[0])
         assert (await modeller.forecast_past_days(ESTONIA, NOW)).lacking == 0
         assert past_child_of(modeller) is None
@@ -154,7 +155,7 @@ async def test_past_days_have_a_process_of_their_own_while_there_are_any(filled:
 async def test_past_days_are_made_once_also_after_an_upgrade_in_place(
     filled: Store, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The code of a new process then has another identity than the server that runs."""
+    """After such an upgrade, the code of a new process has another identity than the running server."""
     earlier = "the model before the upgrade"
     monkeypatch.setattr("tunnihind.pipeline.modelling.model_identity", lambda _: earlier)
     async with process_modeller(f"sqlite:///{database}") as modeller:
@@ -172,7 +173,7 @@ async def test_what_goes_wrong_in_the_child_comes_out_as_it_is(tmp_path: Path) -
 
 
 def stuck(store: Store, as_of: int) -> None:
-    """Say which process this is, and work for longer than anyone waits."""
+    """Report this process's id, and work for longer than any test waits."""
     Path(os.environ["SAY_TO"]).write_text(f"{os.getpid()}\n")
     select.select([], [], [], 10 * PATIENCE_S)
 
@@ -196,7 +197,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def family(database: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Start a process whose modeller's child is busy; return both."""
+    """Start a process whose modeller has a busy child. Return both."""
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     told = tmp_path / "told"
@@ -218,7 +219,7 @@ def test_the_child_ends_with_its_parent_even_when_that_is_killed(
     parent.send_signal(signal.SIGKILL)
     assert wait_for_end(child)
     assert parent.stderr is not None
-    # Until everything that the parent has started has ended.
+    # Wait until all processes that the parent has started have ended.
     assert parent.stderr.read() == ""
 
 

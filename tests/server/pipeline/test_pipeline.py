@@ -1,4 +1,4 @@
-"""The pipeline at work, and that it goes on when something fails."""
+"""The pipeline at work, and its progress after failures."""
 
 import asyncio
 import logging
@@ -51,7 +51,7 @@ async def test_with_all_well_one_pass_ends_and_says_so(
     changes: list[int] = []
     pipeline = pipeline_of(store, clock, prices=[source], weather=[ScriptedWeather()])
     assert await pipeline.catch_up(lambda: changes.append(store.state.version()))
-    # Prices, weather, forecast, backtest, thinning: a word after each, and one as soon as the prices are in.
+    # There is a notice after prices, weather, forecast, backtest and thinning, and one when the prices are stored.
     assert len(changes) == 6
     assert changes[0] < changes[-1]
     assert unsettled_days(store, TODAY - timedelta(days=14), TODAY) == []
@@ -120,7 +120,7 @@ async def test_how_a_source_was_that_is_gone_from_the_settings_is_forgotten_at_e
     pipeline = pipeline_of(store, clock, prices=[source], weather=[ScriptedWeather()])
     source.is_down = DOWN
     for start in range(2):
-        # At the second start another server with other settings has had the pipeline.
+        # Before the second start, another server with other settings has run the pipeline.
         for name in ("entsoe", source.name):
             store.health.record_failure(name, NOW - 60, DOWN)
         noted = store.health.all()[source.name].failures
@@ -204,7 +204,7 @@ async def test_a_bug_in_one_job_stops_no_other(
 
 
 class CountingModeller(InProcessModeller):
-    """Notes when it is asked for runs."""
+    """Notes the instants of its runs."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -236,7 +236,7 @@ async def test_old_prices_make_no_forecast_which_is_told_once_and_new_ones_do_at
 
 
 class StoppedModeller(StubModeller):
-    """Never gets done with a forecast."""
+    """Never finishes a forecast."""
 
     async def runs(self, market: Market, as_of: int) -> Runs:
         await super().runs(market, as_of)
@@ -270,7 +270,7 @@ async def test_a_crash_of_the_model_is_retried_and_told_once(
 async def test_a_lost_database_file_is_not_told_by_the_task_that_meets_it(
     store: Store, clock: JumpingClock, source: ScriptedPrices, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The database has said so itself."""
+    """The database itself has logged the loss."""
     modeller = StubModeller()
     modeller.errors.append(StoreLost("the database file has been deleted"))
     await live(pipeline_of(store, clock, prices=[source], modeller=modeller), clock, NOW + 10 * MINUTE)
@@ -279,7 +279,7 @@ async def test_a_lost_database_file_is_not_told_by_the_task_that_meets_it(
 
 
 class Disk:
-    """Limits how large the store's file may become, as a full disk does."""
+    """Limits the size of the store's file, like a full disk."""
 
     def __init__(self, store: Store) -> None:
         self.pages = 1_000_000
@@ -339,7 +339,7 @@ async def test_a_jump_of_the_clock_costs_no_prices_no_forecast_and_no_storm(
     clock.instant += jump_s
     jumped = clock.instant
     await live(pipeline, clock, jumped + 2 * HOUR_S)
-    # At most once more at once, and then every hour: it is the middle of the morning.
+    # One more request may come at once. Then there is one request every hour, because it is the middle of the morning.
     assert 2 <= len(source.asked) - asked <= 3
     assert 2 <= len(modeller.made_at) - made <= 3
     assert (store.state.last_refresh() or 0) <= clock.instant

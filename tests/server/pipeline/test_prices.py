@@ -1,4 +1,4 @@
-"""What becomes of a source's prices, over the wire and over the years' incidents."""
+"""A source's prices on their way into the store, over real connections and with the incidents of past years."""
 
 import logging
 from datetime import date

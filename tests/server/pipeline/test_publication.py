@@ -1,4 +1,4 @@
-"""A day of publication: prices on time, late, and not at all, as a running pipeline meets them."""
+"""A running pipeline on days of publication, with prices on time, late, and missing."""
 
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -26,7 +26,7 @@ TOMORROW = TODAY + timedelta(days=1)
 
 
 class PublicationDay:
-    """A server that runs since 13:30 with today's prices, on a day on which tomorrow's come at some time."""
+    """A server that has run since 13:30 with today's prices. Tomorrow's prices come at a given time."""
 
     def __init__(self, store: Store, published: str, today: date = TODAY, *, nap_s: float = 30) -> None:
         self.today = today
@@ -47,7 +47,7 @@ class PublicationDay:
         return [at for at in self.source.asked_at if local(start) <= at < local(end)]
 
     def settled_at(self) -> int | None:
-        """Return when the last of tomorrow's prices was stored."""
+        """Return the time at which the last of tomorrow's prices was stored."""
         tomorrow = self.today + timedelta(days=1)
         rows = zip(self.store.prices.read_archive().ts, self.store.prices.read_archive().known_ts, strict=True)
         return max((int(known) for ts, known in rows if delivery_day(int(ts)) == tomorrow), default=None)
@@ -68,7 +68,7 @@ async def test_prices_on_time_are_there_in_a_minute_and_then_requests_are_few(st
     assert published <= (publication.settled_at() or 0) <= published + MINUTE
     assert list(gaps(publication.asked_between(f"{today} 13:46", f"{today} 14:01"))) == [MINUTE] * 14
     assert len(publication.asked_between(f"{today} 14:02", f"{today} 17:00")) == 2
-    # Yesterday and today are asked for too: they are settled, and by them an answer that is off is told.
+    # Yesterday and today are requested too. They are settled, so they show whether an answer is off.
     assert publication.source.asked[3] == (today - timedelta(days=1), today + timedelta(days=1))
 
 
@@ -98,7 +98,7 @@ async def test_prices_that_come_only_the_next_morning_are_waited_for_all_night(s
     await publication.until("2025-12-16 09:00")
     assert local("2025-12-16 08:20") <= (publication.settled_at() or 0) <= local("2025-12-16 08:40")
     assert max(gaps(publication.source.asked_at)) <= 20 * MINUTE
-    # Through the night the forecast covers what is not settled, from a run of every hour.
+    # Through the night, hourly runs forecast all hours that are not settled.
     assert {at // HOUR_S for at in publication.modeller.made_at} >= set(
         range(local("2025-12-15 16:00") // HOUR_S, local("2025-12-16 09:00") // HOUR_S)
     )
@@ -127,6 +127,6 @@ async def test_the_nights_of_the_clock_change_need_no_more_asking_than_others(
     await publication.until(f"{before} 22:00")
     asked = len(publication.source.asked)
     await publication.until(f"{night} 12:00")
-    # Half a day of Estonian clocks has an hour less or more.
+    # Half a day on Estonian clocks has an hour less or more.
     assert len(publication.source.asked) - asked == 14 + hours - 24
     assert sum(delivery_day(hour) == night for hour in hourly(store)) == hours

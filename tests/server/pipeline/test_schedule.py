@@ -1,4 +1,4 @@
-"""The schedule as a table of situations and instants."""
+"""A table of situations and instants with the expected schedule."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -28,7 +28,7 @@ SEASONS = ("2025-12-15", "2026-07-15")
 
 
 def situation_of(**facts: Any) -> Situation:  # noqa: ANN401  the facts of both classes
-    """Return a situation of one zone, which the facts named in `ZoneSituation` are of."""
+    """Return a situation of one zone. Fields of `ZoneSituation` belong to the zone."""
     of_zone = {name: facts.pop(name) for name in ZoneSituation.__slots__ if name in facts}
     return Situation(ESTONIA, {"ee": ZoneSituation(**of_zone)}, **facts)
 
@@ -49,23 +49,23 @@ def is_due(job: Job, situation: Situation, now: int) -> bool:
 @pytest.mark.parametrize(
     ("time", "settled_days_ahead", "asked_s_ago", "due"),
     [
-        # Today is whole and tomorrow not awaited yet.
+        # Today is whole, and tomorrow's prices are not due yet.
         ("13:44", 0, 59 * MINUTE, False),
         ("13:44", 0, 60 * MINUTE, True),
-        # Tomorrow is awaited from 13:45 to 15:30.
+        # Tomorrow's prices are due from 13:45 to 15:30.
         ("13:45", 0, 59, False),
         ("13:45", 0, MINUTE, True),
         ("15:29", 0, MINUTE, True),
-        # It is late.
+        # They are late.
         ("15:30", 0, MINUTE, False),
         ("15:30", 0, 15 * MINUTE - 1, False),
         ("15:30", 0, 15 * MINUTE, True),
         ("23:59", 0, 15 * MINUTE, True),
-        # It is there.
+        # They are there.
         ("13:45", 1, 59 * MINUTE, False),
         ("14:30", 1, 60 * MINUTE, True),
         ("15:30", 1, 59 * MINUTE, False),
-        # Today itself has a hole.
+        # Today has a gap.
         ("09:00", -1, 15 * MINUTE - 1, False),
         ("09:00", -1, 15 * MINUTE, True),
         ("14:00", -1, MINUTE, True),
@@ -85,14 +85,14 @@ def test_prices_are_asked_for_as_fast_as_they_are_awaited(
         ("2025-12-15 13:44", date(2025, 12, 15)),
         ("2025-12-15 13:45", date(2025, 12, 16)),
         ("2025-12-15 23:59", date(2025, 12, 16)),
-        # Estonia's 16th has begun, the market's not: what was published on the 15th is all there is.
+        # The 16th has begun in Estonia but not on the market, so the prices published on the 15th are all there is.
         ("2025-12-16 00:00", date(2025, 12, 16)),
         ("2025-12-16 00:59", date(2025, 12, 16)),
         ("2025-12-16 01:00", date(2025, 12, 16)),
         ("2026-07-15 13:44", date(2026, 7, 15)),
         ("2026-07-15 13:45", date(2026, 7, 16)),
         ("2026-07-16 00:30", date(2026, 7, 16)),
-        # The nights on which clocks change, at 03:00 and 04:00 Estonian time.
+        # The nights of the clock changes, at 03:00 and 04:00 Estonian time.
         ("2026-03-29 00:30", date(2026, 3, 29)),
         ("2026-03-29 02:59", date(2026, 3, 29)),
         ("2026-03-29 04:00", date(2026, 3, 29)),
@@ -115,17 +115,17 @@ def test_the_second_of_two_equal_hours_expects_what_the_first_did() -> None:
 @pytest.mark.parametrize(
     ("now", "settled_through", "first", "last"),
     [
-        # Nothing is stored, or nothing of late.
+        # Nothing is stored, or nothing recent.
         ("2025-12-15 10:00", None, date(2025, 12, 1), date(2025, 12, 16)),
         ("2025-12-15 14:00", None, date(2025, 12, 1), date(2025, 12, 16)),
-        # The awaited day, and two by which an answer that is off is told.
+        # The expected day, and two days that show whether an answer is off.
         ("2025-12-15 13:45", date(2025, 12, 15), date(2025, 12, 14), date(2025, 12, 16)),
         ("2025-12-15 15:29", date(2025, 12, 15), date(2025, 12, 14), date(2025, 12, 16)),
         # The last 48 hours may have been corrected.
         ("2025-12-15 13:44", date(2025, 12, 15), date(2025, 12, 13), date(2025, 12, 16)),
         ("2025-12-15 15:30", date(2025, 12, 15), date(2025, 12, 13), date(2025, 12, 16)),
         ("2025-12-15 14:30", date(2025, 12, 16), date(2025, 12, 13), date(2025, 12, 16)),
-        # A gap is in it, in the watch too.
+        # There is a gap, also while tomorrow's prices are due.
         ("2025-12-15 14:00", date(2025, 12, 14), date(2025, 12, 13), date(2025, 12, 16)),
         ("2025-12-15 10:00", date(2025, 12, 10), date(2025, 12, 11), date(2025, 12, 16)),
         ("2025-12-15 10:00", date(2025, 11, 1), date(2025, 12, 1), date(2025, 12, 16)),
@@ -263,7 +263,7 @@ def failed(failures: int, tried_ts: int, *, not_before_ts: int = 0, ok_ts: int |
         ("12:00", 4, 480),
         ("12:00", 5, 900),
         ("12:00", 10_000, 900),
-        # Tomorrow's prices are awaited any minute.
+        # Tomorrow's prices are due at any minute.
         ("13:45", 1, 60),
         ("13:45", 2, 120),
         ("15:29", 10_000, 120),
@@ -292,24 +292,24 @@ def test_a_source_that_asked_for_a_pause_gets_it_in_the_watch_too() -> None:
 @pytest.mark.parametrize(
     ("now", "asked_s", "end"),
     [
-        # A short pause is granted as asked for.
+        # A short pause lasts as long as the source demands.
         ("2025-12-15 10:00", 60, "2025-12-15 10:01"),
         ("2025-12-15 14:00", 60, "2025-12-15 14:01"),
-        # Two hours at most.
+        # A pause lasts two hours at most.
         ("2025-12-15 10:00", 2 * HOUR_S, "2025-12-15 12:00"),
         ("2025-12-15 10:00", DAY_S, "2025-12-15 12:00"),
         ("2025-12-15 16:00", DAY_S, "2025-12-15 18:00"),
         ("2025-12-15 23:30", DAY_S, "2025-12-16 01:30"),
-        # Nobody is left alone when the next day's prices begin to be awaited.
+        # Every pause ends at 13:45, when the next day's prices are due.
         ("2025-12-15 12:00", DAY_S, "2025-12-15 13:45"),
         ("2025-12-15 13:20", HOUR_S, "2025-12-15 13:45"),
         ("2026-07-15 12:00", DAY_S, "2026-07-15 13:45"),
-        # While they are, a quarter of an hour at most.
+        # While prices are due, a pause lasts a quarter of an hour at most.
         ("2025-12-15 13:40", DAY_S, "2025-12-15 13:55"),
         ("2025-12-15 13:45", DAY_S, "2025-12-15 14:00"),
         ("2025-12-15 15:29", DAY_S, "2025-12-15 15:44"),
         ("2025-12-15 15:30", DAY_S, "2025-12-15 17:30"),
-        # The night on which clocks go back has three hours from 2 to 4.
+        # In the night on which clocks go back, three hours pass from 2 to 4.
         ("2026-10-25 02:30", DAY_S, "2026-10-25 03:30"),
     ],
 )

@@ -32,12 +32,15 @@ TASKS = tuple(
     Situation(ESTONIA, {"ee": ZoneSituation()}, covariates=dict.fromkeys(SOURCES, CovariateNeeds(CADENCE))).tasks()
 )
 IN_PARTS = {Job.PRICE_HISTORY, Job.COVARIATE_HISTORY, Job.SCORES}
-"""Of these a success may leave something to do, which is to be seen in the store."""
+"""Jobs that may leave work to do after a success. The store shows the rest."""
 
 
 @st.composite
 def moments(draw: st.DrawFn) -> tuple[Situation, int]:
-    """Draw an instant and a situation around it, with instants of the past and, from a clock set back, the future."""
+    """Draw an instant and a situation around it.
+
+    Its instants are in the past or, after a clock was set back, in the future.
+    """
     now = draw(NOWS)
     instants = st.none() | st.integers(now - 3 * DAY_S, now + 3 * DAY_S)
     past = st.none() | st.integers(now - 3 * DAY_S, now)

@@ -1,4 +1,4 @@
-"""The daily scores: made in slices between urgent tasks, kept from day to day, made again where the past changes."""
+"""The daily scores: made in slices between urgent tasks, reused from day to day, and made again after changes."""
 
 import asyncio
 from datetime import date, timedelta
@@ -31,7 +31,7 @@ WARMTH = "temperature_2m@ee_west"
 
 
 class CountingModel(QuickModel):
-    """Notes for which instants it forecasts."""
+    """Notes the instants of its forecasts."""
 
     asked: list[int]
 
@@ -42,7 +42,7 @@ class CountingModel(QuickModel):
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch, quick_model: None) -> list[int]:
-    """Return the instants for which the model has been asked since."""
+    """Return a list that collects the instants of the model's forecasts."""
     instants: list[int] = []
     monkeypatch.setattr(CountingModel, "asked", instants, raising=False)
     monkeypatch.setattr(modelling, "forecaster", lambda market, _keeper=None: CountingModel(market))
@@ -51,7 +51,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, quick_model: None) -> list[int]:
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    """Return a store with half a year of prices that rise by a euro a day, seen when each day was published."""
+    """Return a store with half a year of prices that rise by a euro a day, each day seen at its publication."""
     first = TODAY - timedelta(days=180)
     for number in range(182):
         day = first + timedelta(days=number)
@@ -60,7 +60,7 @@ def filled(store: Store) -> Store:
 
 
 def work_off(store: Store, now: int = NOW, *, slice_s: float = 60.0) -> int:
-    """Make all the forecasts that the score lacks; return in how many slices."""
+    """Make all forecasts that the score lacks, and return the number of slices."""
     slices = 0
     for recent in (True, False):
         while (part := forecast_past_days(store, now, ESTONIA, MODEL, recent=recent, slice_s=slice_s)).forecasts:
@@ -196,7 +196,7 @@ def test_forecasts_that_have_outlived_their_use_are_deleted(store: Store) -> Non
 
 
 class SlicingModeller(InProcessModeller):
-    """Makes one forecast a slice unless `slice_s` is longer, and notes what it is asked for."""
+    """A modeller that makes one forecast a slice, unless `slice_s` is longer, and notes its requests."""
 
     def __init__(self, store: Store, slice_s: float = 0.0) -> None:
         super().__init__(store)
@@ -255,7 +255,7 @@ async def test_a_restarted_pipeline_goes_on_with_the_scores_where_it_stopped(fil
 
 
 class SlowModeller(SlicingModeller):
-    """Never ends one part of the scores, and notes whether it was cancelled."""
+    """Never finishes one part of the scores, and notes a cancellation."""
 
     def __init__(self, store: Store, slow: str) -> None:
         super().__init__(store, 60.0)
@@ -290,14 +290,14 @@ async def test_prices_and_forecasts_do_not_wait_for_a_slow_part_of_the_scores(
     pipeline = pipeline_of(filled, clock, prices=[source], modeller=modeller)
     while "slow" not in modeller.done:
         await pipeline.step()
-    # An hour later, with that part still under way, prices are asked for and a run is made.
+    # An hour later this part still runs. Prices are fetched and a run is made.
     questions, runs = len(source.asked), modeller.done.count("run")
     clock.instant += HOUR_S
     for _ in range(5):
         await pipeline.step()
     assert (len(source.asked), modeller.done.count("run")) == (questions + 1, runs + 1)
     assert modeller.done.count("slow") == 1
-    # The pipeline's end is the end of the scores.
+    # When the pipeline ends, the scores end too.
     ending = asyncio.create_task(pipeline.run(lambda: None))
     await asyncio.sleep(0)
     ending.cancel()
@@ -308,7 +308,7 @@ async def test_prices_and_forecasts_do_not_wait_for_a_slow_part_of_the_scores(
 
 
 def issue(store: Store, days: int) -> None:
-    """Keep a run of each of some mornings up to today's, that reaches a week."""
+    """Store a run for each of some mornings up to today, seven days ahead."""
     for number in range(days):
         made_at = day_start(TODAY - timedelta(days=number)) + 9 * HOUR_S
         store.runs.add(plain_run(made_at, median=100.0, hours=9 * 24))
@@ -334,7 +334,7 @@ def test_scores_go_on_where_a_long_stop_of_the_server_left_them(filled: Store) -
     issue(filled, 150)
     filled.scores.keep("ee", accuracy(filled, stopped, ESTONIA, MODEL))
     after = accuracy(filled, NOW, ESTONIA, MODEL)
-    # The last runs before the stop told of days whose prices came only later.
+    # The last runs before the stop forecast days whose prices came only later.
     scored = [day for day in after.days if day.issued_on == TODAY - timedelta(days=141)]
     assert [day.days_ahead for day in scored] == [1, 2, 3, 4, 5, 6, 7]
 

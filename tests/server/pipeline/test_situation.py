@@ -1,4 +1,4 @@
-"""What is read from a real store about where the pipeline stands."""
+"""The pipeline's situation, read from a real store."""
 
 from collections.abc import Iterable
 from datetime import date, timedelta
@@ -204,7 +204,7 @@ def test_a_note_that_makes_no_sense_only_costs_a_fill(store: Store, garbage: lis
 
 
 def test_days_of_settled_history_are_counted_in_the_markets_time(store: Store) -> None:
-    # Estonian clocks show the 16th already, the delivery day is still the 15th.
+    # Estonian clocks already show the 16th, but the delivery day is still the 15th.
     now = local("2025-12-16 00:30")
     store_quotes(store, estonian_quotes(TODAY, TODAY + timedelta(days=1)), now)
     for day in day_range(TODAY - timedelta(days=4), 4):

@@ -1,4 +1,4 @@
-"""A source's health, what the log says of it, and the pauses it asks for."""
+"""A source's health, the log's lines about it, and the pauses that it demands."""
 
 import logging
 from collections import deque
@@ -17,7 +17,7 @@ DOWN = SourceUnreachable("first", "no answer within 60 s")
 
 
 class Source:
-    """Answers with what is next in the script, and counts how often it is asked."""
+    """Gives the next answer of a script, and counts its requests."""
 
     def __init__(self, *script: str | Exception) -> None:
         self.script = deque(script)

@@ -1,4 +1,4 @@
-"""What two sources' prices come to when one has none."""
+"""Prices from two sources, when one of them has none."""
 
 import pytest
 from aiohttp import ClientSession

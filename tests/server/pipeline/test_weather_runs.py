@@ -1,4 +1,4 @@
-"""The back-fill of weather, run by run over the wire: at a pace, over restarts, around what is missing or broken."""
+"""The back-fill of weather, run by run over real connections: paced, over restarts, with missing and bad runs."""
 
 import logging
 from collections import Counter
@@ -29,13 +29,13 @@ NOW = local("2025-02-10 20:10")
 TODAY = date(2025, 2, 10)
 NAME = f"wind_speed_100m@{POINTS[0].name}"
 CALLS = len(POINTS)
-"""As so many calls the service counts a run of all points; here only one point is asked for, to be quick."""
+"""The service counts a run of all points as this many calls. To be quick, the tests request only one point."""
 FEW = replace(OpenMeteo.back_fill, an_hour=17, a_day=34)
 """A tenth of the days, to be quick."""
 
 
 class Pace(StillClock):
-    """The same clock, for the source: it sleeps exactly as long as it is asked to."""
+    """The same clock for the source. A sleep lasts exactly as long as the source orders."""
 
     def __init__(self, clock: JumpingClock) -> None:
         super().__init__(clock.instant)
@@ -66,7 +66,7 @@ def source(session: ClientSession, server: FakeOpenMeteo, clock: JumpingClock) -
 
 def source_of(session: ClientSession, server: FakeOpenMeteo, clock: JumpingClock) -> OpenMeteo:
     source = OpenMeteo(session, server.url, server.single_runs_url, points=POINTS[:1], clock=Pace(clock))
-    # The pace is for 14 points; here each request has one.
+    # The pace is made for 14 points, but each request here has one.
     source.calls_a_run = CALLS
     source.back_fill = FEW
     return source
@@ -88,7 +88,7 @@ def pipeline_from(
 
 
 def kept(store: Store) -> dict[date, IssuedSeries]:
-    """Return the first run of each day that is kept, by day; each only once."""
+    """Return the stored first run of each day, by day. Fails if a run is stored twice."""
     issues = store.covariates.read_archive().series.get(NAME, ())
     runs = [issue for issue in issues if issue.run_ts is not None and issue.run_ts % DAY_S == 0]
     assert len({issue.run_ts for issue in runs}) == len(runs)
@@ -106,7 +106,7 @@ def days_back(first: date, last: date) -> Iterator[date]:
 
 
 def asked_days(server: FakeOpenMeteo) -> list[date]:
-    """Return the days whose first run was asked for, in order."""
+    """Return the days whose first run was requested, in order."""
     return [day_of(run_ts) for _, run_ts in server.asked_at if run_ts % DAY_S == 0]
 
 
@@ -206,7 +206,7 @@ async def test_a_run_that_comes_late_to_the_archive_is_taken_in(
 
 
 class Garbled(FakeOpenMeteo):
-    """Has one run whose answer can't be read."""
+    """Has one run with an unreadable answer."""
 
     bad_run = "2025-02-05T00:00"
 
@@ -279,7 +279,7 @@ async def test_a_clock_that_jumps_asks_for_no_run_twice(
     await live(pipeline, clock, clock.instant + HOUR_S)
     assert set(days_back(TODAY - timedelta(19), TODAY)) <= set(kept(store))
     asked_again = [day for day, times in Counter(asked_days(server)).items() if times > 1]
-    # Live runs that a clock set back asks for once more are not kept twice.
+    # After the clock is set back, live runs are requested again, but not stored twice.
     assert len(asked_again) <= 2
 
 

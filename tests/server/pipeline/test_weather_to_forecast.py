@@ -27,13 +27,13 @@ from tunnihind.weather_points import POINTS, VARIABLES, covariate_name
 SEED = 4
 NAMES = ("lt_west", "lt_kaunas", "fi_raahe")
 WHERE = tuple(point for point in POINTS if point.name in NAMES)
-"""Fewer than by default, because the played server is slow; one of each kind is enough."""
+"""Fewer points than by default, because the fake server is slow. One of each kind is enough."""
 FROM, TO = local("2024-09-30 00:00"), local("2025-03-01 00:00")
 MORNINGS = [local(f"2025-01-{day:02} 10:00") for day in (8, 13, 18, 23)]
 
 
 class PlayedWeather:
-    """The simulated weather as Open-Meteo would say it at the clock's time, ever worse with the days of lead."""
+    """The simulated weather as Open-Meteo's answer at the clock's time, with errors that grow with the days of lead."""
 
     def __init__(self, clock: StillClock) -> None:
         self._clock = clock
@@ -44,7 +44,7 @@ class PlayedWeather:
         self._errors: dict[tuple[str, int], Floats] = {}
         for number, point in enumerate(WHERE):
             for variable in VARIABLES:
-                # A mean of the past hour stands at its end.
+                # A mean of the past hour has the time of the hour's end.
                 middle = ts - HOUR_S / 2 if variable.past_hour_mean else ts + HOUR_S / 2
                 key = variable.name, number
                 self._truth[key] = market.weather(variable, point, middle).tolist()
@@ -77,7 +77,7 @@ def pipeline_with(weather: OpenMeteo, store: Store, clock: StillClock) -> Pipeli
 
 
 def errors(run: Run) -> Floats:
-    """Return the absolute errors of the seven days to come, hour by hour."""
+    """Return the absolute errors of the next seven days, hour by hour."""
     ts = np.array(run.starts())
     price = SimulatedMarket(SEED).prices(ts + HOUR_S / 2)["ee"]
     found: Floats = np.abs(run.p50 - price)[ts >= run.made_at + 14 * HOUR_S]
@@ -99,8 +99,8 @@ async def test_weather_from_open_meteo_makes_the_forecasts_of_the_pipeline_bette
         source = OpenMeteo(session, upstream.url, upstream.single_runs_url, points=WHERE, clock=clock)
         source.history_since = date(2024, 10, 1)
         pipeline = pipeline_with(source, store, clock)
-        assert await pipeline.catch_up(without={Job.FORECAST, Job.SCORES, Job.THIN})  # history first
-        # Each morning a run with the weather, and one from the same store without it.
+        assert await pipeline.catch_up(without={Job.FORECAST, Job.SCORES, Job.THIN})  # the history comes first
+        # Each morning makes two runs from the same store, with the weather and without it.
         for morning in MORNINGS:
             clock.instant = morning
             assert await pipeline.catch_up(without={Job.SCORES, Job.THIN})

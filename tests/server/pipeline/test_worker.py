@@ -1,4 +1,4 @@
-"""A process that works for the server: killed idle, killed at work, and gone wrong."""
+"""A process that works for the server: killed while idle, killed at work, and with errors."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ async def worker() -> AsyncIterator[Worker]:
 
 
 class Said(logging.Handler):
-    """Passes log lines on to the test that waits for them."""
+    """Passes log lines to a waiting test."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -58,7 +58,7 @@ def said() -> Iterator[Said]:
 
 
 def die(mark: Path, times: int) -> int:
-    """End this process as a kill does, so many times by the count that a file keeps; then return its id."""
+    """End this process by a kill, as often as a counter in a file allows. Then return the process's id."""
     deaths = len(mark.read_bytes())
     if deaths < times:
         mark.write_bytes(b"x" * (deaths + 1))
@@ -70,7 +70,7 @@ _KEPT: list[bytearray] = []
 
 
 def use_and_free_64_mb() -> None:
-    """Keep the last of many pieces: what was freed below it stays with the C library until it is told to return it."""
+    """Keep the last of many pieces, because the C library then keeps the freed memory of the other pieces."""
     pieces = [bytearray(64 * 1024) for _ in range(1024)]
     _KEPT.append(pieces[-1])
 
@@ -81,7 +81,7 @@ def resident_mb() -> float:
 
 
 def stop(mark: Path, times: int) -> int:
-    """Stop this process as SIGSTOP does, so many times by the count that a file keeps; then return its id."""
+    """Stop this process by SIGSTOP, as often as a counter in a file allows. Then return the process's id."""
     stops = len(mark.read_bytes())
     if stops < times:
         mark.write_bytes(b"x" * (stops + 1))
@@ -90,7 +90,7 @@ def stop(mark: Path, times: int) -> int:
 
 
 class LimitClock(StillClock):
-    """Lets time pass whenever a process has newly been stopped, by the count that a file keeps."""
+    """A clock whose time passes only after a process has stopped once more, by the counter in a file."""
 
     def __init__(self, mark: Path) -> None:
         super().__init__(0.0)
@@ -288,7 +288,7 @@ async def test_what_is_printed_in_the_process_is_no_message(worker: Worker, capf
 
 
 async def test_nothing_but_the_process_itself_is_started(worker: Worker) -> None:
-    others = children()  # such as a database system that all tests share
+    others = children()  # for example a database system that all tests share
     pid = await worker.do(os.getpid)
     assert children() - others == {pid}
     assert "multiprocessing" not in await worker.do(imported)

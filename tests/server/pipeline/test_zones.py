@@ -1,4 +1,4 @@
-"""Several zones in one pipeline: each is forecast, and what is wrong with one changes nothing in another."""
+"""Several zones in one pipeline: each is forecast, and a fault of one zone changes nothing in another."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ def an_hour_early(prices: Prices) -> Prices:
 
 
 async def outcome(store: Store, served: Zone, spoilt: Zone, spoil: Callable[[Prices], Prices] | None) -> object:
-    """Return the prices of a zone and when it was forecast, after an afternoon on which another one was spoilt."""
+    """Return a zone's prices and the times of its forecasts, after an afternoon with wrong prices of another zone."""
     clock = JumpingClock(START, nap_s=600)
     source = ScriptedPrices(flat_quotes(TODAY - timedelta(days=10), TOMORROW, HOUR_S), clock=clock)
     pipeline = pipeline_of(store, clock, prices=[source], markets=(ESTONIA, FINLAND))
@@ -64,7 +64,7 @@ async def test_what_is_wrong_with_one_zone_changes_nothing_in_another(
     with Store(f"sqlite:///{tmp_path / 'well.db'}") as well, Store(f"sqlite:///{tmp_path / 'ill.db'}") as ill:
         expected = await outcome(well, served, spoilt, None)
         assert await outcome(ill, served, spoilt, spoil) == expected
-        # The test would prove nothing if the spoilt prices had passed.
+        # If the wrong prices had been accepted, the test would prove nothing.
         assert hourly(ill, spoilt) != hourly(well, spoilt)
 
 
@@ -79,12 +79,12 @@ async def test_each_zone_is_forecast_and_scored_by_itself(store: Store) -> None:
         assert run is not None
         medians[market.zone] = float(run.p50.mean())
         assert store.backtests.scored_at(model_identity(market), market.zone) is not None
-    # The quotes of the first and the last zone lie 30 EUR/MWh apart.
+    # The quotes of the first and the last zone differ by 30 EUR/MWh.
     assert medians["fi"] == pytest.approx(medians["ee"] + 30, abs=1)
 
 
 class SlowModeller(InProcessModeller):
-    """Takes longer for each part of the scores than the pipeline waits, and notes what it is asked meanwhile."""
+    """Takes longer for each part of the scores than the pipeline waits, and notes the requests that come meanwhile."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)

@@ -1,4 +1,4 @@
-"""The databases on which several servers are tried."""
+"""The databases for tests with several servers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How clients on the network find the server, here on the loopback interface."""
+"""The announcement of a server to clients on the network, here on the loopback interface."""
 
 import asyncio
 import logging
@@ -17,12 +17,12 @@ from tunnihind.service.announce import SERVICE_TYPE, Announcer, announce, reacha
 from tunnihind.service.background import background
 
 ID = uuid.uuid4().hex
-"""Another one each time: there may be others on the network, of whom the tests are to hear nothing."""
+"""A new id for each run. The tests must not see other servers on the network."""
 
 NAME = f"Tunnihind {ID[:8]}.{SERVICE_TYPE}"
 PATIENCE_S = 20.0
 NOBODYS = "203.0.113.7"
-"""An address of documentation: no machine has it (RFC 5737)."""
+"""An address for documentation, which no machine has (RFC 5737)."""
 
 type Said = Callable[[], list[str]]
 
@@ -61,7 +61,7 @@ async def network() -> AsyncIterator[DiscoveryClient]:
 async def announced(
     addresses: Sequence[str] = ("127.0.0.1",), *, port: int = 8080, clock: HeldClock | None = None
 ) -> AsyncIterator[None]:
-    """Announce a server at these addresses, which a test may change, as its machine's may."""
+    """Announce a server at these addresses. A test may change the list, as a machine's addresses change."""
     announcer = Announcer("Tunnihind", ID, port, lambda: list(addresses), clock or HeldClock())
     async with background(announcer.run()):
         yield
@@ -69,7 +69,7 @@ async def announced(
 
 @pytest.fixture
 def said(caplog: pytest.LogCaptureFixture) -> Said:
-    """Return what tells what the server has said in its log."""
+    """Return a function that returns the server's log lines."""
     caplog.set_level(logging.INFO, logger="tunnihind")
     return lambda: [record.message for record in caplog.records if record.name.startswith("tunnihind")]
 
@@ -124,7 +124,7 @@ async def test_without_a_network_it_is_said_once_and_made_good_when_there_is_one
         assert await network.next_change(ID[:8]) == (ADDED, NAME)
 
 
-# The library drops its socket where it can't join a network.
+# The library closes its socket if it can't join a network.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 async def test_an_announcement_that_fails_is_said_in_plain_words_and_tried_again(
     network: DiscoveryClient, said: Said

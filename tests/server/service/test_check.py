@@ -1,4 +1,4 @@
-"""What `tunnihind check` finds out about sources that are as they should be, and about others."""
+"""The findings of `tunnihind check` about right and wrong sources."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -26,7 +26,7 @@ EVENING = datetime(2025, 12, 15, 18, tzinfo=UTC).timestamp()
 
 @dataclass(frozen=True)
 class World:
-    """All sources, played, and the settings that name them."""
+    """All sources as fake servers, and the settings with their addresses."""
 
     elering: FakeElering
     entsoe: FakeEntsoe
@@ -145,7 +145,7 @@ async def test_a_source_that_can_not_serve_now_is_told_from_one_that_has_changed
 
 
 async def test_a_redirect_to_another_host_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Only the runs have moved. The forecast is then taken from the other API, which must not hide it.
+    # Only the single runs have moved. The forecast then comes from the other API, which must not hide the fault.
     answer = world.open_meteo.answer
 
     def runs_have_moved(path: str, query: Mapping[str, str]) -> web.Response:

@@ -1,4 +1,4 @@
-"""`tunnihind ingest`: one pass of the pipeline, which keeps servers from running it meanwhile."""
+"""`tunnihind ingest`: one pass of the pipeline, during which no server runs the pipeline."""
 
 import asyncio
 
@@ -59,7 +59,7 @@ async def test_a_pass_takes_over_from_a_dead_holder_once_that_is_certain(store: 
 
 
 def let_another_have_had_it(store: Store) -> None:
-    """Let a process of another machine have the lease, long ago."""
+    """Give the lease to a process of another machine that ended long ago."""
     assert store.lease().claim()
     rewrite_lease(store, **ANOTHER, beat_ts=NOW)
 

@@ -1,4 +1,4 @@
-"""A server that starts waits for a database that can't be used yet, and says so on its port."""
+"""A starting server waits for a database that can't be used yet, and says so on its port."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Start:
-    """A server that is starting, in this process."""
+    """A starting server in this process."""
 
     def __init__(self, url: str, open_store: OpenStore) -> None:
         self._port = free_port()
@@ -63,7 +63,7 @@ class Start:
 
 @contextmanager
 def stopped_server() -> Iterator[tuple[str, Callable[[], None]]]:
-    """Return the address of a database whose server is down, and what starts that."""
+    """Return the address of a database whose server is down, and a function that starts this server."""
     with postgresql_server() as server:
         url = server.url(server.make_database())
         Store(url).close()

@@ -1,4 +1,4 @@
-"""One server runs the pipeline; the others stand by, and one of them takes over."""
+"""One server runs the pipeline. The others stand by, and one of them takes over."""
 
 import asyncio
 import gc
@@ -31,7 +31,7 @@ NOW = 1_765_792_800
 
 
 class SteadyClock(StillClock):
-    """A server's clock, the one that is never set, and that of its database."""
+    """Three clocks: a server's, its steady clock that is never set, and its database's."""
 
     def steady(self) -> float:
         return self.instant
@@ -41,7 +41,7 @@ class SteadyClock(StillClock):
 
 
 class StubPipeline(Pipeline):
-    """Says whether it is at work."""
+    """A pipeline that only notes whether it is at work."""
 
     def __init__(self, store: Store, clock: StillClock) -> None:
         self.is_at_work = False
@@ -58,7 +58,7 @@ class StubPipeline(Pipeline):
 
 
 class Server:
-    """A server's part in the matter: its store, its pipeline and what runs that."""
+    """A server's store, its pipeline, and the runner of the pipeline."""
 
     def __init__(self, url: str, clock: SteadyClock, host: str) -> None:
         self.store = Store(url)
@@ -71,9 +71,9 @@ class Server:
         self.runner._lease._steady = clock.steady
 
     async def look(self) -> bool:
-        """Look after the lease once; return whether the pipeline is at work then."""
+        """Check the lease once, and return whether the pipeline is at work afterwards."""
         await self.runner.check()
-        await asyncio.sleep(0)  # a pipeline that was started begins
+        await asyncio.sleep(0)  # so that a started pipeline begins
         return self.pipeline.is_at_work
 
     async def stop(self) -> None:
@@ -97,7 +97,7 @@ def servers(url: str, clock: SteadyClock) -> Iterator[tuple[Server, Server]]:
 
 
 async def let_expire(server: Server) -> None:
-    """Let a server stand by for as long as it takes until a silent holder counts as dead."""
+    """Let a server stand by until a silent holder counts as dead."""
     await server.look()
     for _ in range(int((EXPIRES_AFTER_S + 1) / LOOK_EVERY_S)):
         server.clock.instant += LOOK_EVERY_S
@@ -124,21 +124,21 @@ async def test_another_takes_over_and_the_old_holder_stops_says_so_once_and_stan
 ) -> None:
     first, second = servers
     assert await first.look()
-    # The first is frozen: it beats no more, and does not know.
+    # The first server is frozen: it renews its lease no more, and doesn't notice.
     await let_expire(second)
     assert second.pipeline.is_at_work
     with pytest.raises(LeaseLost):
         first.store.state.record_refresh(NOW)
     second.store.state.record_refresh(NOW + 1)
     assert first.store.state.last_refresh() == NOW + 1
-    # It is back.
+    # The first server continues.
     caplog.clear()
     for _ in range(3):
         assert not await first.look()
     said = f"process {os.getpid()} on second has taken over the pipeline; this server still serves, and stands by"
     assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == [said]
     assert list(first.troubles) == []
-    # The second ends in good order: the first has the pipeline again at once.
+    # The second server ends normally, so the first one has the pipeline again at once.
     await second.stop()
     assert await first.look()
     first.store.state.record_refresh(NOW + 2)
@@ -280,7 +280,7 @@ async def test_a_server_whose_pipeline_a_bug_has_ended_for_good_is_stuck(
 
 
 def shown(server: Server) -> dict[str, float]:
-    """Return what a server's metrics tell of the lease."""
+    """Return a server's metrics of the lease."""
     families = PipelineLease(server.runner).collect()
     return {sample.name.removeprefix("tunnihind_pipeline_"): sample.value for one in families for sample in one.samples}
 

@@ -1,4 +1,4 @@
-"""A past day, shown as it was known then: from an imported history that knows how it went on."""
+"""A past day, shown with the data known then, from an imported history that goes on past this day."""
 
 import hashlib
 import shutil
@@ -52,7 +52,7 @@ NOW = utc("2025-11-05 10:00")
 
 
 def backcasts(store: Store, instant: int) -> list[Run]:
-    """Return the past runs that a rehearsal has and the store has not."""
+    """Return the past runs of a rehearsal that the store does not have."""
     kept = {run.made_at for run in store.runs.since(HOURS, 0)}
     return [run for run in Rehearsal.of(store, instant, ESTONIA).earlier_runs[HOUR_S] if run.made_at not in kept]
 
@@ -62,7 +62,7 @@ COVARIATE = "ee_wind_mw"
 
 @pytest.fixture(scope="module")
 async def quotes() -> dict[int, Quotes]:
-    """Return a hundred days of simulated quotes by their step, across a clock change and the change to quarters."""
+    """Return a hundred days of simulated quotes by their step. Clocks change within them, and quarters begin."""
     by_step: dict[int, Quotes] = {}
     for sheet in await Simulated(clock=StillClock(LATER)).prices(FIRST, LAST):
         if sheet.zone in {"ee", "fi"}:
@@ -74,7 +74,7 @@ async def quotes() -> dict[int, Quotes]:
 
 @pytest.fixture(scope="module")
 def imported(quotes: dict[int, Quotes], empty_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a database into which the quotes have been imported long after."""
+    """Return a database into which the quotes were imported long after their days."""
     path = Path(shutil.copy(empty_database, tmp_path_factory.mktemp("imported") / "tunnihind.db"))
     with Store(f"sqlite:///{path}") as store:
         for some in quotes.values():
@@ -87,14 +87,14 @@ def imported(quotes: dict[int, Quotes], empty_database: Path, tmp_path_factory: 
 
 @pytest.fixture
 def history(imported: Path, tmp_path: Path) -> Iterator[Store]:
-    """Return a store of its own with the imported history, for tests that add to it."""
+    """Return a copy of the imported history, for tests that add to it."""
     with Store(f"sqlite:///{shutil.copy(imported, tmp_path / 'history.db')}") as store:
         yield store
 
 
 @pytest.fixture
 def reader(imported: Path) -> Iterator[Store]:
-    """Return the imported history, for reading."""
+    """Return the imported history for reading."""
     with Store(f"sqlite:///{imported}", read_only=True) as store:
         yield store
 
@@ -110,7 +110,7 @@ def bits(run: Run | None) -> object:
 
 
 def picture(rehearsal: Rehearsal, at: int | None = None) -> object:
-    """Return all that a rehearsal shows at an instant, in a form that compares to the last bit."""
+    """Return everything that a rehearsal shows at an instant, in a form that can be compared to the last bit."""
     at = rehearsal.instant if at is None else at
     runs = rehearsal.runs(at)
     view = rehearsal.served_data(at, () if runs is None else (runs,))
@@ -159,7 +159,7 @@ def test_the_run_covers_the_week_after_the_newest_settled_day(reader: Store) -> 
         "2025-11-05 10:00",
         "2025-11-05 22:30",
         "2025-11-05 23:30",
-        # Two weeks after the clock change, and in the night of it.
+        # Two weeks after the clock change, and in the night of the change.
         "2025-11-08 23:59:59",
         "2025-10-26 00:30",
     ],
@@ -172,7 +172,7 @@ def test_two_weeks_of_past_hours_have_a_forecast_without_a_hole(reader: Store, i
 
 
 def test_runs_of_the_archive_leave_no_hole_whenever_they_were_made(history: Store) -> None:
-    # The server was first started in an evening, stopped for a week, and started again before midnight.
+    # The server was first started in an evening, then stopped for a week, and started again before midnight.
     for at in ("2025-10-21 22:40", "2025-10-22 05:00", "2025-10-29 23:50", "2025-11-05 03:00"):
         history.runs.add(plain_run(utc(at), hours=30))
     past = view_at(history, NOW).hours.issued
@@ -210,7 +210,7 @@ def test_runs_of_the_archive_are_shown_exactly_as_issued(history: Store) -> None
     run = run_with(np.array([[-1.23], [4.56], [7.89]]) + np.arange(48), made_at=made_at, tier="other")
     history.runs.add(run)
     past = view_at(history, NOW).hours.issued
-    # Until the back-cast of the next morning, the day having a run already.
+    # The run holds until the back-cast of the next morning, because the day already has a run.
     for n in range(22):
         assert past[run.start_ts + n * HOUR_S] == Percentiles(run.p10[n], run.p50[n], run.p90[n])
     assert past[run.start_ts + 23 * HOUR_S] != Percentiles(run.p10[23], run.p50[23], run.p90[23])
@@ -278,7 +278,7 @@ def test_nothing_that_came_later_can_be_seen(history: Store) -> None:
     before = picture(Rehearsal.of(history, NOW, ESTONIA))
     spoil_the_future(history, NOW)
     assert picture(Rehearsal.of(history, NOW, ESTONIA)) == before
-    # The noise does come to be seen once the clock has passed its publication.
+    # The noise is shown when the clock has passed its publication.
     at = NOW + 3 * HOUR_S
     assert max(Rehearsal.of(history, NOW, ESTONIA).served_data(at, ()).hours.settled.values()) > 1000
 

@@ -1,4 +1,4 @@
-"""Whichever replica is asked within a second, the answer is the same, byte for byte."""
+"""All replicas give the same answer, byte for byte, within the same second."""
 
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -110,7 +110,7 @@ async def answers(session: ClientSession, base: str, path: str, coding: str) -> 
 
 
 async def test_replicas_answer_alike_however_they_came_by_the_data(url: str, writer: Store) -> None:
-    # One has been there for long, has read an hour ago and again after each change; the other has just begun.
+    # The old replica read an hour ago and after each change. The new replica has just started.
     old = Replica(url, NOW - HOUR_S)
     await old.updater.refresh()
     writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 3000)
@@ -118,7 +118,7 @@ async def test_replicas_answer_alike_however_they_came_by_the_data(url: str, wri
     await old.updater.refresh()
     writer.runs.add_pair(plain_runs(NOW - 2000))
     writer.state.record_refresh(NOW - 1500)
-    # Its clock is late by a minute.
+    # The old replica's clock is a minute slow.
     old.clock.instant = NOW - 2060
     await old.updater.refresh()
     old.clock.instant = NOW
@@ -135,7 +135,7 @@ async def test_replicas_answer_alike_however_they_came_by_the_data(url: str, wri
 
 
 async def test_the_hour_in_which_the_data_were_read_makes_no_difference(url: str, writer: Store) -> None:
-    # A replica has a moment after the full hour in which it has not read again yet.
+    # For a moment after the full hour, a replica has not read again yet.
     late, new = Replica(url, NOW - HOUR_S), Replica(url, NOW)
     writer.prices.add(whole_day(DAY), source="test", seen_ts=NOW - 2 * HOUR_S)
     for replica in (late, new):
@@ -155,7 +155,7 @@ async def test_the_hour_in_which_the_data_were_read_makes_no_difference(url: str
 
 
 async def test_the_version_of_what_is_served_is_that_of_its_data(url: str, writer: Store) -> None:
-    """What is stored while a replica reads is neither in its data nor in their version."""
+    """Data stored while a replica reads is neither in the replica's data nor in its version."""
     replica = Replica(url, NOW)
     with replica.store.database.one_view():
         version = replica.store.state.version()
@@ -168,7 +168,10 @@ async def test_the_version_of_what_is_served_is_that_of_its_data(url: str, write
 
 
 async def test_a_restored_backup_gives_no_tag_to_other_data_that_it_had_before(tmp_path: Path) -> None:
-    """Versions are counted on from the backup's, so the same numbers come again, within the same hour."""
+    """After the restore, versions continue from the backup's version.
+
+    So the same numbers come again, within the same hour.
+    """
     file, backup = tmp_path / "served.db", tmp_path / "backup.db"
     url = f"sqlite:///{file}"
     with Store(url) as store:

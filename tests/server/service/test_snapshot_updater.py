@@ -1,4 +1,4 @@
-"""What is served follows the store: at once where a database server tells of changes, else by looking."""
+"""The served data follow the store: at once if a database server announces changes, otherwise by regular checks."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ PATIENCE_S = 30.0
 
 
 class Replica:
-    """A server's snapshot of a store, without its port."""
+    """A server's snapshot of a store, without a port."""
 
     def __init__(self, url: str, *, read_only: bool = True) -> None:
         self.store = Store(url, read_only=read_only)
@@ -53,7 +53,7 @@ class Replica:
 
 
 async def until(holds: Callable[[], object]) -> None:
-    """Wait for something that other threads and processes bring about."""
+    """Wait until a condition holds that other threads and processes bring about."""
     async with asyncio.timeout(PATIENCE_S):
         while not holds():  # noqa: ASYNC110  nobody tells
             await asyncio.sleep(0.01)
@@ -61,7 +61,10 @@ async def until(holds: Callable[[], object]) -> None:
 
 @pytest.fixture
 async def follower(database: Path) -> AsyncIterator[tuple[Store, Replica]]:
-    """Return a store with the prices of a day, and a replica that shows them and looks again when it is told to."""
+    """Return a store with the prices of a day, and a replica that shows them.
+
+    The replica checks again only on the test's order.
+    """
     url = f"sqlite:///{database}"
     with Store(url) as writer:
         settle_a_day(writer)
@@ -176,7 +179,7 @@ async def test_a_newer_copy_of_the_file_is_shown_at_once(database: Path, tmp_pat
 
 @pytest.fixture
 def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nobody look by himself within a test."""
+    """Make regular checks so rare that none comes within a test."""
     for name in ("LOOK_AGAIN_S", "LOOK_OFTEN_S"):
         monkeypatch.setattr(snapshot_updater, name, 10 * PATIENCE_S)
 
@@ -187,7 +190,7 @@ async def test_a_change_is_told_to_all_replicas_of_a_database_server(postgresql_
         one, other = Replica(postgresql_url), Replica(postgresql_url)
         async with one.running(), other.running():
             await until(lambda: one.updater.lag_s is not None and other.updater.lag_s is not None)
-            # Listening begins at some moment after that; whatever is written then is told.
+            # Listening begins some time later. All later writes are announced.
             await until(lambda: listeners(writer) == 2)
             settle_a_day(writer)
             await until(lambda: one.hours() == other.hours() == 24)
@@ -196,7 +199,7 @@ async def test_a_change_is_told_to_all_replicas_of_a_database_server(postgresql_
 
 
 def listeners(store: Store) -> int:
-    """Return how many connections to the database listen."""
+    """Return the number of connections that listen for changes in the database."""
     with store.database.reading() as connection:
         asked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
         return int(connection.exec_driver_sql(asked.replace("%", "%%")).scalar_one())
@@ -227,7 +230,7 @@ async def test_a_file_is_looked_at_every_few_seconds(database: Path, monkeypatch
 async def test_a_replica_of_a_standby_with_an_account_that_may_only_read_follows(
     own_server: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A standby tells of nothing: it is looked at every second.
+    # A standby announces no changes, so it is checked every second.
     monkeypatch.setattr(snapshot_updater, "LOOK_AGAIN_S", 10 * PATIENCE_S)
     database = own_server.make_database()
     with Store(own_server.url(database)) as writer:
@@ -245,7 +248,10 @@ async def test_a_replica_of_a_standby_with_an_account_that_may_only_read_follows
 
 
 def has_read(replica: Replica, refreshed: int | None = None) -> Callable[[], bool]:
-    """Return what tells whether a replica shows when the data were refreshed, or anything at all."""
+    """Return a function that checks that a replica has read.
+
+    With `refreshed`, the shown data have to have this time of refresh.
+    """
     if refreshed is None:
         return lambda: replica.updater.lag_s is not None
     return lambda: replica.last_refresh() == refreshed
@@ -272,7 +278,7 @@ async def test_answers_go_on_from_memory_without_a_database_and_catch_up_when_it
             await until(lambda: list(replica.snapshot.troubles))
             assert list(replica.snapshot.troubles) == ["the database server can't be reached"]
             assert replica.hours() == 24
-            # Hours go by; what is past leaves, and the ages stay honest.
+            # Hours pass. Past hours are no longer served, and the ages stay right.
             for hours in (5, 48):
                 now = replica.clock.instant = NOW + hours * HOUR_S
                 body = json.loads(replica.snapshot.forecast("identity").body)

@@ -1,4 +1,4 @@
-"""What everybody may know of the data sources, from what the sources really answer."""
+"""The public data about the sources, after real answers of the sources."""
 
 import pytest
 from aiohttp import ClientSession, web
@@ -25,7 +25,7 @@ def refuse(answer: Answer) -> None:
 
 
 async def failure(session: ClientSession, url: str, secret: str = "") -> SourceError:
-    """Ask a source as the pipeline does; return the error."""
+    """Send a source the pipeline's request, and return the error."""
     upstream = Upstream(session, "elering", policy=RequestPolicy(timeout_s=0.2, attempts=1), secret=secret)
     with pytest.raises(SourceError) as failed:
         await upstream.get(url, {}, refuse)
@@ -33,7 +33,7 @@ async def failure(session: ClientSession, url: str, secret: str = "") -> SourceE
 
 
 def state_after(store: Store, error: SourceError) -> SourceState:
-    """Store a failure, an hour after a good answer, and read the state that it leaves."""
+    """Store a failure an hour after a good answer, and return the source's state."""
     store.health.record_success("elering", ASKED - HOUR_S)
     store.health.record_failure("elering", ASKED, error)
     [state] = read_sources(store)

@@ -1,4 +1,4 @@
-"""What systemd is told, over a real socket."""
+"""The messages to systemd, over a real socket."""
 
 import os
 import socket
@@ -23,7 +23,7 @@ class Manager:
         self._socket.setblocking(False)
 
     def told(self) -> list[str]:
-        """Return what has been said so far."""
+        """Return the received messages so far."""
         messages = []
         while True:
             try:

@@ -1,7 +1,7 @@
-"""The table of cases: what sources say over time, and what is settled of it when.
+"""The table of cases: the sources' answers over time, and the settled prices.
 
-The sources are Elering, which is trusted first, and ENTSO-E. They have agreed on the days up to today, unless a case
-says otherwise. Tomorrow comes out at 13:55. `docs/data.md` has the rule.
+The sources are Elering and ENTSO-E. Elering is trusted first. Both have agreed on the days up to today, unless a case
+says otherwise. Tomorrow's prices come out at 13:55. `docs/data.md` has the rule.
 """
 
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ SILENT = None
 
 @dataclass(frozen=True)
 class Step:
-    """From `at` on the sources say something; at once, these days of Estonia, and of Finland, are as told."""
+    """The answers of the sources from `at` on, and the expected state of these days of Estonia and Finland at once."""
 
     at: str
     elering: Lie | None
@@ -51,7 +51,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Case:
-    """What happens in the order of time, to the `sources` that are configured, of which some were `known` before."""
+    """Steps in the order of time. `sources` are configured, and some of them were `known` before."""
 
     steps: tuple[Step, ...]
     sources: tuple[str, ...] = BOTH
@@ -68,7 +68,7 @@ def alone(*steps: Step) -> Case:
 
 
 def lies_of_tomorrow(lie: Lie) -> Case:
-    """Elering's lie of tomorrow alone ends after an hour; ENTSO-E is right all along."""
+    """Return a case in which Elering's wrong prices of tomorrow end after an hour. ENTSO-E is always right."""
     return both(
         Step("13:55", lie, right, tomorrow="none", finland="none"),
         Step("14:54", lie, right, tomorrow="none", finland="none"),
@@ -77,14 +77,14 @@ def lies_of_tomorrow(lie: Lie) -> Case:
 
 
 def lies_of_all(lie: Lie) -> Case:
-    """Elering's lie of all days does not end; ENTSO-E is right all along."""
+    """Return a case in which Elering's wrong prices of all days do not end. ENTSO-E is always right."""
     return both(
         Step("13:55", lie, right), Step("16:10", lie, right), Step("23:00", lie, right), Step("23:15", right, right)
     )
 
 
 def lies_alone(lie: Lie) -> Case:
-    """Elering has no second source, and its lie of all days ends after five hours."""
+    """Return a case in which Elering is the only source, and its wrong prices of all days end after five hours."""
     return alone(
         Step("13:55", lie, tomorrow="none", finland="none"),
         Step("18:55", lie, tomorrow="none", finland="none"),

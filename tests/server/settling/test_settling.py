@@ -1,4 +1,4 @@
-"""Settling on a store: side by side, over restarts, beside imports, and what is told of it."""
+"""Settling on a store: with two servers, over restarts, beside imports, and its reports."""
 
 import asyncio
 from collections.abc import Sequence
@@ -95,7 +95,7 @@ async def test_half_days_are_told_in_one_line_and_settled_ones_not_at_all(
 
 
 class Slow(ScriptedPrices):
-    """Answers when it is told to."""
+    """A source that answers only when the test lets it."""
 
     def __init__(self, quotes: Quotes, *, name: str) -> None:
         super().__init__(quotes, name=name)

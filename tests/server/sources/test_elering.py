@@ -134,7 +134,7 @@ async def test_a_bad_row_is_named_and_costs_its_own_zone_alone(
 ) -> None:
     quotes = flat_quotes(DAY, DAY, HOUR_S)
     rows = {zone: [{"timestamp": ts, "price": value} for ts, value in quotes[zone].items()] for zone in ZONES}
-    # The second row of one zone is bad; the first row of each and the second ones of the others are good.
+    # Only the second row of one zone is bad.
     body = json.dumps({"success": True, "data": {zone: ["BAD", "BAD", *rows[zone][2:]] for zone in ZONES}})
     for zone in ZONES:
         bad = f'{{"timestamp":{stamp},"price":{price}}}' if zone == broken else json.dumps(rows[zone][1])

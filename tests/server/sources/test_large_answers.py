@@ -1,6 +1,6 @@
-"""What an answer of any size costs: little memory, from any source and in any encoding.
+"""An answer of any size costs little memory, from any source and in any encoding.
 
-Each answer is read in a process of its own, whose peak memory is measured.
+Each answer is read in a separate process, whose peak memory is measured.
 """
 
 import asyncio
@@ -56,13 +56,13 @@ MB: Final = 1_000_000
 
 
 def much(head: bytes, piece: bytes, tail: bytes, *, size: int) -> Pieces:
-    """Return what makes an answer of about `size` bytes without holding it."""
+    """Return the pieces of an answer of about `size` bytes, which are never in memory all at once."""
     block = piece * (MB // len(piece))
     return lambda: chain([head], repeat(block, size // MB), [tail])
 
 
 def different_rows() -> Iterator[bytes]:
-    """Yield about as many rows of a zone as an answer can hold, for one day and each with a price of its own."""
+    """Yield rows of a zone for one day, each with a different price, about as many as an answer can hold."""
     yield b'{"success":true,"data":{"ee":['
     for thousand in range(70):
         rows = (b'{"timestamp":1765792800,"price":%d},' % (1000 * thousand + one) for one in range(1000))
@@ -96,7 +96,7 @@ ANSWERS: Final[Mapping[str, Pieces]] = {
 
 
 class Large(FakeUpstream):
-    """Answers everything with much, streamed, packed or not."""
+    """Answers every request with a large stream, compressed or not."""
 
     def __init__(self, pieces: Pieces, coding: str, status: int) -> None:
         super().__init__()
@@ -131,7 +131,7 @@ class Large(FakeUpstream):
     ],
 )
 async def test_an_answer_costs_little_memory_and_is_told_in_a_line(name: str, coding: str) -> None:
-    # 400 is what ENTSO-E may say with a document in it, and the others with any text.
+    # ENTSO-E may answer 400 with a document. The others may answer 400 with any text.
     async with Large(ANSWERS[name], coding, 400 if "reason" in name else 200) as server:
         command = sys.executable, "-c", MEASURE, server.url
         process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)

@@ -88,7 +88,7 @@ async def test_radiation_stands_at_the_start_of_the_hour_that_it_is_the_mean_of(
     found = await source.current(NOW)
     radiation, wind = found["shortwave_radiation@ee_west"], found["wind_speed_100m@ee_west"]
     at_noon = (MIDNIGHT + 12 * HOUR_S - radiation.start_ts) // HOUR_S
-    # The service's value at 13:00 is the mean from 12:00 on.
+    # The service's value at 13:00 is the mean from 12:00 to 13:00.
     assert radiation.values[at_noon] == pytest.approx(13)
     assert wind.values[12] == pytest.approx(12)
 
@@ -97,7 +97,7 @@ async def test_radiation_stands_at_the_start_of_the_hour_that_it_is_the_mean_of(
     ("hour", "run_hour"), [(0, -6), (5.9, -6), (6, 0), (8.9, 0), (11.99, 0), (12, 6), (18, 12), (23.9, 12)]
 )
 def test_a_run_counts_as_known_six_hours_after_its_initialisation(hour: float, run_hour: int) -> None:
-    # The run before is that of 18 UTC of the day before.
+    # The run before is the run of 18 UTC of the day before.
     assert newest_known_run(MIDNIGHT + hour * HOUR_S) == MIDNIGHT + run_hour * HOUR_S
 
 

@@ -36,13 +36,13 @@ def upstream(session: ClientSession) -> Upstream:
 
 
 def whole(answer: Answer) -> Answer:
-    """Read an answer as it is."""
+    """Return an answer unchanged."""
     return answer
 
 
 @asynccontextmanager
 async def raw_server(answer: bytes) -> AsyncIterator[str]:
-    """Serve bytes that need not be HTTP, and close."""
+    """Serve bytes, which may be invalid HTTP, and close the connection."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

@@ -1,6 +1,7 @@
-"""Where the store of a test is, and one in memory that is quick to empty.
+"""The databases of the store's tests, and a store in memory that is quickly emptied.
 
-Every test of a store runs on SQLite and on PostgreSQL. One that asks for the `path` looks at SQLite's file.
+Every test of a store runs on SQLite and on PostgreSQL. A test with the fixture `path` uses SQLite's file, and runs on
+SQLite only.
 """
 
 import shutil
@@ -20,13 +21,13 @@ SYSTEMS: tuple[System, ...] = ("sqlite", "postgresql")
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "system" in metafunc.fixturenames:
         systems = SYSTEMS if "path" not in metafunc.fixturenames else ("sqlite",)
-        # Indirectly: pytest then runs the tests of a system one after another, and makes once what they share.
+        # With indirect parameters, pytest runs the tests of a system one after another, and makes shared fixtures once.
         metafunc.parametrize("system", systems, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
 def system(request: pytest.FixtureRequest) -> System:
-    """Return the system that the test runs on."""
+    """Return the database system of the test."""
     system: System = request.param
     return system
 
@@ -37,13 +38,13 @@ def file_in(folder: Path) -> Path:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where the `store` is in tests that ask for one; in others there is nothing."""
+    """Return the path of the store's file. Without the fixture `store`, there is no file yet."""
     return file_in(tmp_path)
 
 
 @pytest.fixture(scope="session")
 def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return an SQLite database with its tables and nothing in them, to be copied."""
+    """Return an SQLite database with empty tables, for copies."""
     file = file_in(tmp_path_factory.mktemp("empty"))
     Store(f"sqlite:///{file}").close()
     return file
@@ -51,7 +52,7 @@ def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def empty_postgresql(postgresql: PostgresqlServer) -> str:
-    """Return the name of a PostgreSQL database with its tables and nothing in them, to be copied."""
+    """Return the name of a PostgreSQL database with empty tables, for copies."""
     name = postgresql.make_database()
     Store(postgresql.url(name)).close()
     return name
@@ -59,7 +60,7 @@ def empty_postgresql(postgresql: PostgresqlServer) -> str:
 
 @pytest.fixture
 def url(system: System, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
-    """Return the address of the `store` in tests that ask for one, of an empty database in others."""
+    """Return the database's address. Without the fixture `store`, the database has no tables."""
     needs_tables = "store" in request.fixturenames
     if system == "sqlite":
         if needs_tables:
@@ -81,7 +82,7 @@ def store(url: str) -> Iterator[Store]:
 
 @pytest.fixture(scope="session")
 def memory_store(system: System, request: pytest.FixtureRequest) -> Iterator[Store]:
-    """For properties, which need a fresh store for every example: `emptied` makes it one."""
+    """Return a store for property tests. Before each example, `emptied` empties this store."""
     url = "sqlite://"
     if system == "postgresql":
         server: PostgresqlServer = request.getfixturevalue("postgresql")

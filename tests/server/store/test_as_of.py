@@ -1,4 +1,4 @@
-"""What was known at any instant, against slow dictionaries that do the same by the letter."""
+"""The data known at any instant, compared with slow dictionaries that follow the definition."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from tunnihind.store.store import Store
 type _Key = tuple[Zone, int, int]
 
 MIDNIGHT = day_start(date(2025, 10, 26))
-"""The delivery day before this instant has 24 hours, the one after it 25."""
+"""The delivery day before this instant has 24 hours, the next one has 25."""
 
 _ZONES: tuple[Zone, ...] = ("ee", "fi")
 _HOURS = range(MIDNIGHT - 2 * HOUR_S, MIDNIGHT + 2 * HOUR_S, HOUR_S)
@@ -41,19 +41,19 @@ def four_quarters(draw: st.DrawFn) -> list[Price]:
 
 
 def additions() -> st.SearchStrategy[list[tuple[list[Price], int]]]:
-    """Answers and when each was seen: days before to days after delivery, in an order that no clock keeps to."""
+    """Draw answers and the time at which each was seen, from days before to days after delivery, in any order."""
     answer = st.one_of(four_quarters(), st.lists(quarter_or_hour(), max_size=6))
     seen = st.integers(MIDNIGHT - 2 * DAY_S, MIDNIGHT + DAY_S) | st.sampled_from(_HOURS)
     return st.lists(st.tuples(answer, seen), max_size=6)
 
 
 def mean(quarters: Iterable[float | None]) -> float:
-    """The mean by plain additions: `sum` compensates rounding and may differ in the last bit."""
+    """Return the mean by plain additions, because `sum` compensates rounding and may differ in the last bit."""
     return reduce(add, (price for price in quarters if price is not None)) / 4
 
 
 class SlowBook:
-    """Every price's versions as (known from, EUR/MWh), in the order in which they were seen."""
+    """All versions of prices as (known from, EUR/MWh), in the order in which they were seen."""
 
     def __init__(self) -> None:
         self.versions: dict[_Key, list[tuple[int, float]]] = defaultdict(list)
@@ -142,7 +142,7 @@ _CELLS = st.lists(st.sampled_from([float("nan"), 0.0, 0.1, -40.0, 1e6]), min_siz
 
 @st.composite
 def issues(draw: st.DrawFn) -> IssuedSeries:
-    """A series of a few issue times only, so that many fall together."""
+    """Draw a series with one of a few issue times, so that many series have the same."""
     issued_ts, start_ts = (MIDNIGHT + HOUR_S * draw(st.integers(*hours)) for hours in ((0, 3), (-3, 5)))
     return IssuedSeries(issued_ts, start_ts, np.array(draw(_CELLS), np.float32))
 
@@ -162,7 +162,7 @@ def cells(archive: CovariateArchive) -> dict[_Cell, float]:
 
 
 def laid_over(expected: dict[_Cell, float], answer: dict[str, list[IssuedSeries]]) -> int:
-    """Lay an answer over what is expected to be kept; return how many values that changed."""
+    """Put an answer's values into `expected`, and return the number of changed values."""
     changes = 0
     for name, series in answer.items():
         for one in series:

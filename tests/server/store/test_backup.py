@@ -1,4 +1,4 @@
-"""Backups, made and restored with the very commands of docs/server.md while a server writes."""
+"""Backups, made and restored with the commands of docs/server.md while a server writes."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ NOW = day_start(DAY) + 10 * HOUR_S
 
 
 def command(program: str) -> str:
-    """Return the block of the guide that calls a program."""
+    """Return the guide's code block that calls a program."""
     [block] = [code for _, code in documents.fences((PROJECT / "docs/server.md").read_text()) if program in code]
     return block
 
@@ -32,7 +32,7 @@ def do(commands: str, folder: Path, **replaced: str) -> None:
     for old, new in replaced.items():
         assert old in commands
         commands = commands.replace(old, new)
-    # Debian keeps PostgreSQL's programs of one version apart from those of another.
+    # Debian has a separate folder for each PostgreSQL version's programs.
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
     path = ":".join([*map(str, programs[-1:]), os.environ["PATH"]])
     done = subprocess.run(
@@ -61,7 +61,7 @@ def rows(url: str) -> dict[str, list[Any]]:
 
 
 def require_whole(url: str, before: dict[str, list[Any]]) -> None:
-    """Make sure that a server goes on from what was restored, as the same one."""
+    """Assert that a server continues from the restored data as the same installation."""
     assert rows(url) == before
     with Store(url) as store:
         store.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=NOW + 9)
@@ -79,7 +79,7 @@ def test_an_sqlite_backup_made_beside_a_writer_is_restored(tmp_path: Path) -> No
     with Store(url) as store:
         fill(store)
         before = rows(url)
-        # Not yet committed, and only in the log beside the file when it is.
+        # The last write is not committed yet. After the commit, it is only in the log beside the file.
         with store.database.writing() as connection:
             connection.execute(metadata.tables["state"].insert().values(key="later", value="1"))
             do(command(".backup"), tmp_path)
@@ -92,7 +92,7 @@ def test_an_sqlite_backup_made_beside_a_writer_is_restored(tmp_path: Path) -> No
 
 @pytest.fixture
 def restored(postgresql: PostgresqlServer) -> Iterator[str]:
-    """Return the name of a database that the commands make."""
+    """Return the name of a database for the commands to restore into."""
     name = "restored"
     yield name
     postgresql.drop_database(name)

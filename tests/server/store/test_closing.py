@@ -1,4 +1,4 @@
-"""Closing a store while its threads are at work, as a server does when it stops."""
+"""A store is closed while its threads are at work, as when a server stops."""
 
 import shutil
 import threading
@@ -31,12 +31,12 @@ def test_closing_waits_for_a_transaction_that_is_open_in_another_thread(tmp_path
         order.append("closed")
 
     writer, closer = threading.Thread(target=write), threading.Thread(target=close)
-    # A transaction is open, and closing begins in another thread: it has to wait.
+    # A transaction is open when another thread begins to close the store. Closing has to wait.
     writer.start()
     is_open.wait()
     closer.start()
     closer.join(LONG_ENOUGH_TO_CLOSE_S)
-    # Only now may the transaction end, and after it the closing.
+    # Only now may the transaction end. Closing ends after it.
     order.append("let go")
     go_on.set()
     writer.join()

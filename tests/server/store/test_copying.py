@@ -1,4 +1,4 @@
-"""A database taken over into an empty one: all of it, compared row by row, or nothing."""
+"""A copy into an empty database has all data, compared row by row, or none."""
 
 import gc
 from collections.abc import Iterator
@@ -35,15 +35,15 @@ type Rows = dict[str, list[str]]
 
 
 class Interrupted(Exception):
-    """What stands for the end of the process."""
+    """An error in place of the process's end."""
 
 
 def shown(_what: str, _done: int, _total: int) -> None:
-    """Show nothing."""
+    """Ignore the progress."""
 
 
 def fill(store: Store) -> None:
-    """Put something into every table."""
+    """Add rows to every table."""
     for n in range(5):
         store.prices.add(whole_day(DAY - timedelta(days=40 * n)), source="test", seen_ts=NOW - n * DAY_S)
     store.prices.add(whole_day(DAY, price=lambda n: 0.1 * n - 0.0), source="test", seen_ts=NOW + 1)
@@ -65,7 +65,7 @@ def fill(store: Store) -> None:
 
 
 def rows_of(url: str) -> Rows:
-    """Return all rows as the system gives them."""
+    """Return all rows in the database system's own values."""
     found: Rows = {}
     with Store(url, read_only=True) as store, store.database.reading() as connection:
         for table in metadata.sorted_tables:
@@ -77,7 +77,7 @@ def rows_of(url: str) -> Rows:
 
 
 def answer(store: Store) -> tuple[str, bytes]:
-    """Return what a server on a store answers: the tag and the body."""
+    """Return the tag and the body of a server's answer from a store."""
     snapshot = Snapshot(Settings(), StillClock(NOW))
     snapshot.show(read_served_data(store, ESTONIA, NOW))
     representation = snapshot.forecast("identity")
@@ -103,7 +103,7 @@ def addresses(way: str, tmp_path: Path, postgresql: PostgresqlServer) -> Iterato
 
 @pytest.fixture(params=["SQLite to PostgreSQL", "PostgreSQL to SQLite"])
 def ways(request: pytest.FixtureRequest, tmp_path: Path, postgresql: PostgresqlServer) -> Iterator[tuple[str, str]]:
-    """Return the addresses of a filled source and of a target that isn't there yet."""
+    """Return the addresses of a filled source, and of a target that doesn't exist yet."""
     with addresses(request.param, tmp_path, postgresql) as (source, target):
         with Store(source) as store:
             fill(store)
@@ -148,7 +148,7 @@ def test_a_server_goes_on_from_a_copy_as_the_same_one_with_the_same_data(ways: t
         assert after.state.last_refresh() == NOW
         old, new = (answer(store) for store in (before, after))
         assert new == old
-        # What is written next gets a number of its own.
+        # The next write gets a new number.
         after.runs.add(run(NOW + DAY_S))
         assert after.runs.newest(HOURS) is not None
 

@@ -1,4 +1,7 @@
-"""A damaged cell in any column of any table is named and left out, and ends nothing; what can be is fetched again."""
+"""A damaged cell in any column of any table is named and left out.
+
+No process ends because of a damaged cell, and its data are fetched again if possible.
+"""
 
 import json
 import shutil
@@ -54,12 +57,12 @@ DAMAGE: Final = {
     "no end of dates": "infinity",
 }
 ALONE: Final = {"state": ("value",), "leases": ("pid", "beat_ts")}
-"""Tables of which every row is one of its kind, and their columns. Any text is a token or a host."""
+"""Tables whose rows all have different meanings, and their columns. Any text is a valid token or host."""
 COLUMNS: Final = {
     table.name: [
         column
         for column in table.columns
-        # SQLite itself takes nothing but numbers for a run's number.
+        # SQLite itself allows only numbers as the number of a run.
         if (table.name, column.name) != ("runs", "id")
     ]
     for table in metadata.sorted_tables
@@ -73,7 +76,7 @@ ONE_OF_EACH: Final = [[column for column in each if column is not None] for each
 def whole(system: System, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> str:
     """Return a database with more rows in each table than there are kinds of damage.
 
-    In SQLite its columns take anything, in PostgreSQL what their types allow, and nothing at all.
+    Its columns accept any value in SQLite. In PostgreSQL they accept all values of their type, and NULL.
     """
     if system == "sqlite":
         url = f"sqlite:///{tmp_path_factory.mktemp('whole') / 'tunnihind.db'}"
@@ -139,7 +142,7 @@ def url(system: System, whole: str, tmp_path: Path, request: pytest.FixtureReque
 
 @contextmanager
 def changing(url: str) -> Iterator[Connection]:
-    """Open a transaction that knows nothing of the columns' types."""
+    """Open a transaction that ignores the columns' types."""
     engine = create_engine(url)
     with engine.begin() as connection:
         yield connection
@@ -147,7 +150,7 @@ def changing(url: str) -> Iterator[Connection]:
 
 
 def damage(url: str, column: Column[object]) -> list[object]:
-    """Put a value of every kind into a column, each into another row; return those that the database takes."""
+    """Put a value of every kind into a column, each into another row. Return the values that the database accepts."""
     table = column.table
     key = [each.name for each in table.primary_key]
     of = "WHERE zone = 'ee'" if table.name == "prices" else ""
@@ -165,7 +168,7 @@ def damage(url: str, column: Column[object]) -> list[object]:
 
 
 def is_taken(connection: Connection, change: str, **values: object) -> bool:
-    """Make a change unless the database refuses the values; return whether it was made."""
+    """Try to change values, and return whether the database accepted the change."""
     with suppress(DBAPIError), connection.begin_nested():
         connection.execute(text(change), values)
         return True
@@ -173,7 +176,10 @@ def is_taken(connection: Connection, change: str, **values: object) -> bool:
 
 
 def is_noticed(system: System, column: Column[object], value: object) -> bool:
-    """Tell whether a value is one that its column can't hold, or that nobody looks at."""
+    """Return whether a value in a column has to be noticed.
+
+    Valid values, and columns that are not read, are not noticed.
+    """
     match (column.table.name, column.name), column.type:
         case ("prices", "zone"), _:
             noticed = True
@@ -182,7 +188,7 @@ def is_noticed(system: System, column: Column[object], value: object) -> bool:
         case _, LargeBinary():
             noticed = True
         case _, Text():
-            # PostgreSQL writes bytes out as a text like any other.
+            # PostgreSQL stores bytes as an ordinary text.
             noticed = (isinstance(value, bytes) and system == "sqlite") or (value is None and not column.nullable)
         case _, Float():
             noticed = value != -1
@@ -192,7 +198,7 @@ def is_noticed(system: System, column: Column[object], value: object) -> bool:
 
 
 def look_at_everything(store: Store) -> None:
-    """Do what a server, its pipeline, its model's process and the commands do with a store."""
+    """Read a store as a server, its pipeline, its model's process and the commands do."""
     view = read_served_data(store, ESTONIA, NOW)
     assert len(view.hours.settled) >= 14 * 24
     assert view.hours.run is not None
@@ -210,7 +216,7 @@ def look_at_everything(store: Store) -> None:
 
 
 def work_with(store: Store) -> None:
-    """Do what a server does with a store in a day."""
+    """Use a store as a server does in a day."""
     look_at_everything(store)
     assert store.lease().claim()
     refill_damaged(store, [ScriptedWeather()])
@@ -286,7 +292,7 @@ def test_a_damaged_price_is_missing_and_what_the_source_says_takes_its_place(url
     ts = day_start(DAY - timedelta(10)) + 3600
     with changing(url) as connection:
         connection.execute(text("UPDATE prices SET eur_mwh = 1e300 WHERE zone = 'ee' AND ts = :ts"), {"ts": ts})
-        connection.execute(text("DELETE FROM witnesses"))  # whose days may have gaps
+        connection.execute(text("DELETE FROM witnesses"))  # columns of days that may have gaps
     with Store(url) as store:
         assert ts not in store.prices.read_archive().everything().of("ee")
         assert "ee" not in {zone for zone, *_ in store.prices.between(ts, ts)}

@@ -1,4 +1,4 @@
-"""How the sources fare."""
+"""The health of the sources."""
 
 from tunnihind.errors import SourceRefused, SourceUnreachable
 from tunnihind.store.health import SourceHealth

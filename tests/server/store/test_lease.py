@@ -1,4 +1,4 @@
-"""Of several servers on one database only one runs the pipeline, and only that one's writes are kept."""
+"""Only one of several servers on a database runs the pipeline, and only its writes are stored."""
 
 import os
 import socket
@@ -49,7 +49,7 @@ def steady() -> Steady:
 
 @contextmanager
 def another_process() -> Iterator[int]:
-    """Keep a process alive that does nothing, and yield its number."""
+    """Yield the id of another living process."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         yield process.pid
         process.communicate(b"\n")
@@ -74,7 +74,7 @@ def now_of(store: Store) -> int:
 
 
 def hold(store: Store, pid: int, *, host: str = ELSEWHERE, silent_s: int = 0) -> Holder:
-    """Let another process have the lease, which last beat some seconds ago."""
+    """Give the lease to another process, which last renewed it some seconds ago."""
     beat_ts = now_of(store) - silent_s
     with store.database.writing_beside() as connection:
         connection.execute(delete(leases))
@@ -89,7 +89,7 @@ def beat(store: Store, beat_ts: int) -> None:
 
 
 def watched(store: Store, steady: Steady, seconds: float) -> Lease:
-    """Return a claim that has watched the present holder for some seconds."""
+    """Return our claim on a lease, after watching the lease's holder for some seconds."""
     lease = Lease(store.database, steady=steady)
     assert not lease.claim()
     steady.seconds += seconds
@@ -97,7 +97,7 @@ def watched(store: Store, steady: Steady, seconds: float) -> Lease:
 
 
 def test_a_takeover_takes_less_than_fifteen_seconds() -> None:
-    # A beat is written in whole seconds, and one of looking is going on.
+    # The time of a renewal is rounded to whole seconds, and a check may be running.
     assert EXPIRES_AFTER_S + 1 + 2 * LOOK_EVERY_S < 15
     assert 3 * BEAT_EVERY_S < EXPIRES_AFTER_S, "two beats may be missed"
     assert CONFIRMED_AFTER_S > BEAT_EVERY_S + LOOK_EVERY_S
@@ -190,7 +190,7 @@ def unreachable() -> None:
 def test_on_a_file_the_next_server_need_not_wait_after_a_kill(database: Path, dead: int) -> None:
     with Store(f"sqlite:///{database}") as store:
         for pid in (dead, os.getpid()):
-            # The second is a restarted container, whose process has the number that the old one had.
+            # The second process is in a restarted container, and has the same process id as the old one.
             hold(store, pid, host=HERE)
             assert store.lease().claim()
 
@@ -299,7 +299,7 @@ def test_who_never_had_the_lease_writes_nothing(store: Store) -> None:
 
 
 def test_a_takeover_in_the_middle_of_a_write_undoes_it(postgresql_url: str, living: int) -> None:
-    # SQLite lets nobody take over meanwhile.
+    # SQLite lets no other process take over meanwhile.
     with Store(postgresql_url) as store, Store(postgresql_url) as other:
         assert store.writing_lease().claim()
 
@@ -355,7 +355,7 @@ def test_a_holder_of_a_file_is_safe_while_it_can_not_write_for_nobody_can(databa
 
 
 def is_safe(lease: Lease) -> list[bool]:
-    """Return whether a lease is safe, in a list: a type checker takes a property to stay as it is."""
+    """Return in a list whether a lease is safe, because a type checker assumes that a property doesn't change."""
     return [lease.is_safe]
 
 

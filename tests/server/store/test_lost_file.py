@@ -1,4 +1,4 @@
-"""A database file that is deleted or replaced while it is open, and who may read it."""
+"""A database file that is deleted or replaced while it is open, and its file mode."""
 
 import logging
 import os
@@ -24,7 +24,7 @@ type Spoil = Callable[[Path], object]
 
 @pytest.fixture
 def copy(store: Store, path: Path, tmp_path: Path) -> Path:
-    """Return a copy of the store with a run in it, made as a backup is."""
+    """Return a copy of the store with a run in it, as a backup makes it."""
     store.runs.add(run(SEEN))
     target = tmp_path / "copy.db"
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(target)) as backup:
@@ -82,7 +82,7 @@ def test_a_copy_in_the_files_place_is_used_on_and_told_of(
 
 
 def test_a_copy_waits_until_nobody_uses_the_file_before_it(store: Store, path: Path, copy: Path) -> None:
-    """The log of the old file, which lies at the same path, would be taken for that of the new one."""
+    """Otherwise the old file's log, which has the same path, would be used with the new file."""
     store.runs.add(run(SEEN + 3600))
     with ThreadPoolExecutor(1) as another_thread:
         with store.database.reading() as connection:

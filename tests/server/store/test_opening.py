@@ -1,4 +1,4 @@
-"""Opening a store: for reading only, where there is none, and where there is something else."""
+"""A store is opened: for reading only, without a file, and with another kind of file."""
 
 import hashlib
 import os
@@ -33,7 +33,7 @@ def fill(store: Store) -> None:
 
 @pytest.fixture
 def filled(path: Path, store: Store) -> Path:
-    """A database with something of everything, closed."""
+    """Return the path of a closed database with data of every kind."""
     fill(store)
     store.close()
     return path
@@ -77,7 +77,7 @@ def test_a_read_only_store_reads_all_and_writes_nothing(url: str, filled: Path) 
             with pytest.raises(StoreError, match="opened for reading only"):
                 write(store)
     after = fingerprint(filled.parent)
-    # SQLite's own book-keeping between processes may stay behind: an index, and a log with nothing in it.
+    # SQLite's own files for several processes may stay: an index, and an empty log.
     assert after.pop(f"{filled.name}-wal", None) in {None, hashlib.sha256(b"").hexdigest()}
     after.pop(f"{filled.name}-shm", None)
     assert after == before

@@ -1,4 +1,4 @@
-"""What is PostgreSQL's own: who may do what in it, and a server or connection that goes away and comes back."""
+"""PostgreSQL alone: its roles, and a server or connection that goes away and comes back."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ IN_A_URL = "s3cr%26t%2F%20%5B%C3%B5%5D"
 
 @pytest.fixture(scope="module")
 def guarded(postgresql: PostgresqlServer) -> str:
-    """Return the name of a role that has a password, and may do nothing."""
+    """Return the name of a role with a password and without rights."""
     with postgresql.superuser() as connection:
         connection.execute(sql.SQL("CREATE ROLE guarded LOGIN PASSWORD {}").format(PASSWORD))
     return "guarded"
@@ -38,7 +38,7 @@ def database(postgresql_url: str) -> str:
 
 @pytest.fixture
 def own_server() -> Iterator[PostgresqlServer]:
-    """Return a server to be stopped and started."""
+    """Return a server that the test may stop and start."""
     with postgresql_server() as server:
         yield server
 
@@ -184,7 +184,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(
 ) -> None:
     with postgresql.superuser(database) as connection:
         connection.execute("CREATE TABLE orders (id int)")
-        if note is not None:  # of Alembic too, whose notes have one name in all programs
+        if note is not None:  # also of Alembic, whose notices have the same name in all programs
             connection.execute("CREATE TABLE alembic_version (version_num text)")
             connection.execute("INSERT INTO alembic_version VALUES (%s)", (note,))
         with pytest.raises(StoreError, match=r"tables of another program \(orders\): name one of Tunnihind's own"):
@@ -330,7 +330,7 @@ def test_a_writer_that_is_frozen_is_given_up_by_the_server(
                     impatient.setattr(engine, "_WRITING", engine._WRITING.replace("'10s'", "'100ms'"))
                     connection = stack.enter_context(frozen.database.writing())
                 connection.exec_driver_sql("DELETE FROM state")
-                # It does nothing more, and the other one has to wait until the server gives it up.
+                # This transaction stops here. The other write has to wait until PostgreSQL ends this transaction.
                 other.runs.add(run(SEEN))
                 connection.exec_driver_sql("DELETE FROM runs")
 
@@ -343,11 +343,11 @@ _WAITED_FOR: Final = "SELECT wait_event FROM pg_stat_activity WHERE pid = %s"
 
 @contextmanager
 def in_the_middle_of_a_batch(url: str) -> Iterator[psycopg.Connection[Any]]:
-    """Hold the writers' lock in a transaction whose next statement never comes: one that is active, not idle."""
+    """Hold the writers' lock in an active transaction whose next statement never comes."""
     address = url.replace("+psycopg", "")
     with psycopg.connect(address) as frozen, suppress(psycopg.OperationalError), frozen.pipeline():
         frozen.execute("SELECT pg_advisory_xact_lock(%s)", [engine._ONE_WRITER]).fetchone()
-        # The answer is here a moment before the server waits for the next statement.
+        # The answer arrives a moment before the server waits for the next statement.
         with psycopg.connect(address, autocommit=True) as watching:
             while watching.execute(_WAITED_FOR, [frozen.info.backend_pid]).fetchone() != ("ClientRead",):
                 pass

@@ -1,4 +1,4 @@
-"""Versions of prices, and from when each counts as known."""
+"""Versions of prices, and the instants from which they count as known."""
 
 from datetime import date
 
@@ -13,7 +13,7 @@ from tunnihind.store.store import Store
 NOON = utc("2025-12-15T11:00")
 PUBLISHED = publication_time(DAY)
 EVE = PUBLISHED + 600
-"""Shortly after the publication: when a running server sees the day's prices."""
+"""Shortly after publication, when a running server first reads the day's prices."""
 
 
 def as_of(store: Store, instant: int) -> PriceHistory:

@@ -1,4 +1,4 @@
-"""Several processes on one database, a process that is killed, and a disk that is full or can't be written."""
+"""Several processes on one database, a killed process, and a disk that is full or read-only."""
 
 import shutil
 import subprocess
@@ -31,7 +31,7 @@ def worker(*arguments: object) -> Iterator[subprocess.Popen[str]]:
 
 
 def answers(*workers: subprocess.Popen[str]) -> list[list[str]]:
-    """Start the workers' jobs together and return the lines that each has said in the end."""
+    """Start the workers' jobs together, and return the lines of each worker's output."""
     for process in workers:
         assert process.stdin is not None
         process.stdin.write("go\n")
@@ -40,7 +40,7 @@ def answers(*workers: subprocess.Popen[str]) -> list[list[str]]:
 
 
 def settled_days(store: Store) -> list[date]:
-    """Return the delivery days that are there, each of which has to be whole in all zones."""
+    """Return the stored delivery days. Each has to be complete in all zones."""
     history = store.prices.read_archive().everything()
     days = [day(number) for number in range(40) if hours_of(day(number))[0] in history.of("ee")]
     for zone in ("ee", "lv", "lt", "fi"):

@@ -1,4 +1,4 @@
-"""What is kept for how long."""
+"""The times for which data are kept."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -16,7 +16,7 @@ from tunnihind.store.store import Store
 
 NOW = utc("2025-12-26T10:00")
 OLD = NOW - RUN_DAYS * DAY_S
-"""Runs younger than this are left alone. It is the day after the clocks went back."""
+"""Runs younger than this are never deleted. It is the day after the clocks went back."""
 OLD_COVARIATES = NOW - COVARIATE_DAYS * DAY_S
 
 
@@ -34,12 +34,16 @@ def local(text: str) -> int:
 
 
 def runs_kept(made_at: Iterable[int], now: int) -> set[int]:
-    """By the letter of the promise: all of 60 days, and of older days the last before 12:00 Brussels and the last."""
+    """Return the runs to keep: all of 60 days; of each older day the last before 12:00 Brussels, and the last."""
     return kept_of(made_at, now - RUN_DAYS * DAY_S, [noon])
 
 
 def issues_kept(issued_at: Iterable[int], now: int) -> set[int]:
-    """All of 14 days, and of older days the last before 09:00 UTC, before 12:00 Brussels, and of all."""
+    """Return the issues to keep.
+
+    All of 14 days are kept. Of each older day, the last before 09:00 UTC, the last before 12:00 Brussels, and the last
+    are kept.
+    """
     return kept_of(issued_at, now - COVARIATE_DAYS * DAY_S, [nine_utc, noon])
 
 
@@ -52,7 +56,10 @@ def nine_utc(day: date) -> float:
 
 
 def kept_of(instants: Iterable[int], before: int, looks: list[Callable[[date], float]]) -> set[int]:
-    """All not older than `before`, and of older days the last before each look and the last."""
+    """Return all instants from `before` on.
+
+    Of each older day, add the last before each time in `looks`, and the last.
+    """
     instants = set(instants)
     kept = {instant for instant in instants if instant >= before}
     for day in {delivery_day(instant) for instant in instants - kept}:

@@ -83,7 +83,7 @@ def test_runs_of_quarters_stand_beside_those_of_hours(store: Store) -> None:
     quarters = replace(hours, step_s=QUARTER_S)
     store.runs.add(hours)
     store.runs.add(quarters)
-    store.runs.add(hours)  # repeats the run of hours, not the newest of all
+    store.runs.add(hours)  # this run repeats the run of hours, not the newest of all runs
     assert kept_in_full(store) == [MADE, MADE]
     for step_s, expected in [(HOUR_S, [hours, hours]), (QUARTER_S, [quarters])]:
         assert_the_same(store.runs.since(SeriesKey("ee", step_s), MADE), expected)
@@ -146,7 +146,7 @@ def test_quarters_that_differ_in_their_first_hour_alone_are_not_kept_again_in_fu
         sizes = connection.exec_driver_sql("SELECT length(p10) + length(p50) + length(p90) FROM runs").scalars()
         assert max(list(sizes)[1:]) < 100
     assert_the_same(store.runs.since(QUARTERS, 0), runs[::-1])
-    # The run that the others repeat is deleted, and one of them takes its place.
+    # The run that the others repeat is deleted, and one of the others takes its place.
     assert store.runs.thin(lambda _: {MADE}) == 1
     assert kept_in_full(store) == [MADE + HOUR_S]
     assert_the_same(store.runs.since(QUARTERS, 0), runs[:0:-1])
@@ -180,7 +180,7 @@ def test_how_runs_have_done_comes_back_with_what_could_not_be_scored(store: Stor
 
 
 def hourly_runs(count: int) -> list[Run]:
-    """Return runs that say the same of the same hours, hour by hour later, from covariates that grow older."""
+    """Return one run an hour with the same values for the same hours, from covariates that grow older."""
     first = run(MADE, hours=50)
     runs = []
     for hour in range(count):
@@ -198,7 +198,7 @@ def kept_in_full(store: Store) -> list[int]:
 
 
 def quarter_runs(count: int, *, new: int) -> list[Run]:
-    """Return runs of quarters, hour by hour later, of which all but the first say their first periods anew."""
+    """Return one run of quarters an hour. All except the first have new values in their first `new` periods."""
     first = replace(run(MADE, hours=80), step_s=QUARTER_S, inputs={"zones": ["ee"]})
     runs = [first]
     for hour in range(1, count):

@@ -1,4 +1,4 @@
-"""The price paths of the newest run, kept with it."""
+"""The price paths of the newest run, which are stored with the run."""
 
 from dataclasses import replace
 

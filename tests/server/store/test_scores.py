@@ -1,4 +1,4 @@
-"""The kept scores of the forecasts that were served."""
+"""The stored scores of the served forecasts."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is kept of one zone, or of one step, is not another's."""
+"""The data of one zone or step stays apart from other zones and steps."""
 
 from dataclasses import replace
 from datetime import date

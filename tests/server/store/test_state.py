@@ -1,4 +1,4 @@
-"""The version of what is served, and other single facts."""
+"""The version of the served data, and other single facts."""
 
 from collections.abc import Callable
 from datetime import timedelta

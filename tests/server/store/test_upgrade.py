@@ -1,4 +1,4 @@
-"""From any older database to today's tables, and not from a newer one."""
+"""Upgrades from any older database to today's tables, but not from a newer one."""
 
 import shutil
 from collections.abc import Callable
@@ -29,10 +29,10 @@ SEEN = 1_765_713_600
 TODAY = Path(next(iter(tunnihind.store.migrations.__path__)))
 
 NEXT, LAST = f"{int(HEAD) + 1:04}", f"{int(HEAD) + 2:04}"
-"""The steps to come, made up here."""
+"""Two made-up future steps."""
 
 READ_ANEW = f'readable_since = "{LAST}"'
-"""What a step says that gives old columns a new meaning."""
+"""The line of a step that gives old columns a new meaning."""
 
 STEP = """
 import sqlalchemy as sa
@@ -53,7 +53,10 @@ def upgrade():
 
 @pytest.fixture
 def steps_to_come(tmp_path: Path) -> Callable[..., str]:
-    """Return a folder of today's steps and the two to come, of which the last may do `more`, and say something."""
+    """Return a function that makes a folder with today's steps and two future ones.
+
+    The last step may do `more`, and may have a line `said`.
+    """
 
     def make(more: str = "pass", said: str = "") -> str:
         folder = tmp_path / "migrations"
@@ -157,7 +160,7 @@ def test_a_replica_goes_on_beside_a_newer_version_that_has_only_added(
         upgrade(database, steps_to_come())
         with Store(url, read_only=True, is_replica=True) as after:
             for replica in (before, after):
-                # The one that was there first has to get by with new connections too.
+                # The older replica also has to work with new connections.
                 replica.database.system.engine.dispose()
                 assert [one.made_at for one in replica.runs.since(HOURS, 0)] == [SEEN]
                 assert list(replica.prices.read_archive().everything().of("ee"))
@@ -191,7 +194,7 @@ async def test_a_running_server_goes_on_reading_and_writing_beside_a_newer_versi
         assert lease.claim()
         database = Database(url)
         upgrade(database, steps_to_come())
-        # The version before has the pipeline still, and writes on as it always has.
+        # The old version still runs the pipeline, and writes as before.
         writer.prices.add(whole_day(DAY + timedelta(days=1)), source="test", seen_ts=SEEN + 1)
         writer.runs.add(run(SEEN + 3600))
         await updater.refresh()
@@ -215,12 +218,12 @@ async def test_a_running_server_stops_reading_and_writing_what_a_newer_version_m
         assert lease.claim()
         database = Database(url)
         upgrade(database, steps_to_come("op.execute('UPDATE prices SET eur_mwh = eur_mwh * 100')", said=READ_ANEW))
-        # Answers go on from what was read before, and /readyz tells the load balancer.
+        # Answers still come from the earlier data, and /readyz reports it to the load balancer.
         await updater.refresh()
         assert snapshot.data is before
         assert list(updater.troubles) == ["the database was upgraded by a newer version: update this server"]
         assert "which this one can't read: update it" in caplog.text
-        # Nothing that the new version would misread gets in.
+        # No data is stored that the new version would misread.
         with pytest.raises(SchemaError, match="upgraded by a newer version"):
             writer.runs.add(run(SEEN + 3600))
         with database.reading() as connection:

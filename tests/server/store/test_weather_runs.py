@@ -1,4 +1,4 @@
-"""Runs of the weather model: each is kept once, as it was first known."""
+"""Runs of the weather model. Each run is stored once, with the time at which it was first known."""
 
 from functools import partial
 
@@ -83,7 +83,7 @@ def test_read_for_an_instant_it_is_what_forecasts_look_at_from_then_on_and_half_
             [issue.issued_ts for issue in without_passing_runs(archive.as_of(instant).series[NAME], instant)]
             for archive in (everything, needed)
         ]
-        # Of the hours since the look before, an earlier morning's forecast needs the newest run alone.
+        # Of the runs since the time before, an earlier morning's forecast needs only the newest.
         if instant < as_of:
             assert seen_of[0][-1] == seen_of[1][-1]
         else:
@@ -117,7 +117,7 @@ def test_of_old_days_the_first_run_is_kept_and_what_was_newest_when_a_forecast_l
     stitched = [series(first + at, [1.0] * 24) for at in fallbacks if first + at not in taken]
     store.covariates.add({NAME: [*live, *stitched]})
     days = range(first, first + 16 * DAY_S, DAY_S)
-    # 09:00 UTC is the model's clock for past days; 10:59:59 and 22:59:59 are before gate closure and the day's end.
+    # At 09:00 UTC the model forecasts past days. 10:59:59 and 22:59:59 are just before gate closure and the day's end.
     looks = [day + look for day in days for look in (9 * HOUR_S, 11 * HOUR_S - 1, 23 * HOUR_S - 1)]
 
     def newest(instant: int) -> int | None:

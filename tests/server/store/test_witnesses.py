@@ -1,4 +1,4 @@
-"""What sources say of delivery days, and what is held back of it."""
+"""The sources' prices for delivery days, and the prices that are held back."""
 
 from dataclasses import replace
 from datetime import date

@@ -1,4 +1,4 @@
-"""The page of accuracy: what it works out, and what it says where little has been scored."""
+"""The page of accuracy: its figures, and its texts after few scores."""
 
 import re
 from dataclasses import replace
@@ -49,7 +49,7 @@ def test_months_come_newest_first_with_the_figures_of_the_chosen_days_ahead() ->
     ("lang", "heading"), [("en", "The last 3 days"), ("et", "Viimased 3 päeva"), ("ru", "За последние 3 дня")]
 )
 async def test_a_young_server_tells_of_the_days_it_has_scored(serve: Serve, lang: str, heading: str) -> None:
-    """Not of all days of the window that they lie in."""
+    """The window has more days than the server has scored."""
     young = replace(sample_views.window(3), days=90)
     server = await serve(replace(sample_views.ordinary(), accuracy=(young,)))
     assert f">{heading}</h2>" in (await server.ask(f"/accuracy?lang={lang}")).body.decode()
@@ -94,10 +94,10 @@ def test_bars_and_labels_stay_within_the_plot(count: int) -> None:
             assert 0 <= bar.y <= bar.y + bar.height <= 1000.1
         for label in chart.labels:
             assert 0 <= label.at < label.at + label.width <= 100.01
-        # All of one width, which a single month does not stretch over the chart.
+        # All bars have the same width, and a single month is not stretched over the chart.
         assert len({bar.width for bar in chart.bars}) == 1
         assert chart.bars[0].width < 150
-        # In order from left to right, and none over another.
+        # Bars are in order from left to right, and none covers another.
         edges = [(bar.x, bar.x + bar.width) for bar in chart.bars]
         assert all(end <= start for (_, end), (start, _) in pairwise(edges))
     assert summary.charts[2].target == 200.0

@@ -1,4 +1,4 @@
-"""The files of the pages: their addresses, how long they are kept, and how much they weigh."""
+"""The files of the pages: their addresses, their lifetime, and their size."""
 
 import re
 
@@ -39,7 +39,7 @@ async def test_files_of_the_pages_may_be_kept_for_ever_and_others_are_not_found(
 @pytest.mark.parametrize(
     ("page", "prices", "limit"),
     [
-        # Of 110 kB; quarters of a real market, rougher within their hours than these, take up 2 kB more.
+        # The limits are for 110 kB in all. On a real market, quarters vary more than these and take 2 kB more.
         ("/?package=vork_5&margin=0.5", "api/series?days=2", 63_000),
         ("/?package=vork_5&margin=0.5&period=quarter", "api/v1/quarters?days=1", 79_000),
         ("/?embed=1", "api/series?days=2", 48_000),
@@ -51,7 +51,7 @@ async def test_the_first_load_of_a_page_stays_below_a_size_over_the_wire(
     serve: Serve, page: str, prices: str | None, limit: int, lang: str
 ) -> None:
     page = f"{page}&lang={lang}"
-    # Prices that don't follow each other smoothly, as on the market: those take up more.
+    # The prices are not smooth, as on the market, because such prices take more bytes.
     rough = np.random.default_rng(1).normal(90, 40, 373).round(2).tolist()
     of_market = dict(zip(range(HOUR - 336 * HOUR_S, HOUR + 37 * HOUR_S, HOUR_S), rough, strict=True))
     server = await serve(sample_views.ordinary(prices=of_market))

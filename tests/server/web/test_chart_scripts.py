@@ -1,4 +1,4 @@
-"""What of the chart's scripts is pure: levels as the server tells them, the price axis, and where the tip stands."""
+"""The pure functions of the chart's scripts: levels as on the server, the price axis, and the place of the tip."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from tunnihind.web.options import PageOptions
 from tunnihind.web.summary import summarise
 
 MIDNIGHT = 1_763_589_600
-"""The start of 20 November 2025 by the Estonian clock."""
+"""The start of 20 November 2025 on the Estonian clock."""
 
 LEVELS_OF_DAYS = """
 import {{ Clock }} from "{folder}/chart.js";
@@ -74,7 +74,7 @@ type Pointed = tuple[dict[str, int], dict[str, int], dict[str, float | bool]]
 
 @st.composite
 def pointed(draw: st.DrawFn) -> Pointed:
-    """Return a tip, a plot of a phone or a desktop with room for it, and a pointed column with the pointer in it."""
+    """Draw a tip, a plot of a phone or a desktop with room for the tip, and a column with the pointer in it."""
     tip = {"width": draw(st.integers(90, 230)), "height": draw(st.integers(40, 90))}
     plot = {"width": draw(st.integers(240, 1200)), "height": draw(st.integers(260, 500))}
     start = draw(st.floats(0, plot["width"] - 1))
@@ -106,7 +106,7 @@ console.log(JSON.stringify(ranges.map(([low, high]) => priceScale(Math.min(low, 
 
 
 RANGES = [(0.0, 31.0), (4.14, 11.25), (-15.3, 40.0), (-15.3, -2.0), (0.0, 0.0), (-0.04, 0.01), (100.0, 4000.0)]
-"""The least and the most that is shown, €/MWh."""
+"""The lowest and the highest shown price, €/MWh."""
 
 
 async def test_the_price_axis_is_that_of_the_servers_drawing() -> None:
@@ -162,7 +162,7 @@ console.log(JSON.stringify(spanOf("ahead", {{ from, to }}, now, new Clock("Europ
     ids=["tomorrow", "now", "two days ago"],
 )
 async def test_the_chart_begins_with_today_or_else_the_latest_day_there_is(last: int, start: int) -> None:
-    """Not with the last hours of that day only."""
+    """The chart shows that day from its start, not only its last hours."""
     times = (MIDNIGHT + 12 * HOUR_S, MIDNIGHT - 5 * DAY_S, last + 3 * HOUR_S)
     shown = await run_module(SHOWN.format(folder=STATIC.as_uri()), *map(str, times))
     assert json.loads(shown) == {"from": start, "to": last + 3 * HOUR_S}

@@ -1,4 +1,4 @@
-"""The scale of colours: told apart by the colour-blind, in light, dark and grey, with figures to be read."""
+"""The scale of colours in light, dark and grey: the colour-blind can tell colours apart, and figures are readable."""
 
 import re
 from itertools import pairwise
@@ -14,7 +14,7 @@ LIGHT, DARK, _ = (
     dict(re.findall(r"--([\w-]+): (#\w+);", block)) for block in re.findall(r"color-scheme: [^}]*", SHEET)
 )
 TOLD_APART = 0.045
-"""Twice the distance that can just be seen."""
+"""Twice the smallest visible distance."""
 
 
 def tints(palette: dict[str, str]) -> list[Colour]:

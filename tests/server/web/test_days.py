@@ -1,4 +1,4 @@
-"""The table by day: what each day costs, and how certain that is."""
+"""The table by day: each day's prices, and their likely ranges."""
 
 from dataclasses import replace
 from datetime import date
@@ -21,7 +21,7 @@ from tunnihind.web.summary import Summary, summarise
 
 NOW = HOUR + 612
 MIDNIGHT = day_start(date(2025, 12, 15)) - HOUR_S
-"""Of the reader's today: the market's day begins an hour later."""
+"""Midnight of the reader's today. The market's day begins an hour later."""
 
 
 def summary_of(view: ServedData, now: int = NOW, **options: str) -> Summary:
@@ -120,7 +120,7 @@ def test_a_published_day_has_no_range_and_one_with_a_forecast_has() -> None:
 
 def test_the_range_of_a_mean_is_that_of_the_price_paths_and_of_what_is_published() -> None:
     run = make_run([50.0] * 72, start=HOUR + HOUR_S)
-    # On each path all hours cost the same, so the mean of a whole day of forecast is the path's price.
+    # All hours of a path have the same price, so the mean of a whole day of forecast is the path's price.
     prices = np.repeat(np.linspace(0, 190, SCENARIOS)[:, None], 72, axis=1)
     view = replace(make_view(hours(MIDNIGHT, 25, 100.0), run), scenarios=paths(run, prices))
     expected = [(100 + 23 * price) / 24 for price in (19.0, 171.0)]

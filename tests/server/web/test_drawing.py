@@ -1,4 +1,4 @@
-"""The chart as the server draws it."""
+"""The chart that the server draws."""
 
 import re
 from datetime import date
@@ -25,7 +25,7 @@ def test_a_day_of_quarters_is_drawn_as_so_many_steps(day: date, quarters: int) -
 
 
 def points_of(path: str) -> list[tuple[float, int]]:
-    """Return the points that a path joins, each of which is given by its way from the one before."""
+    """Return the points of a path. Each point is given relative to the point before."""
     start, *ways = [pair.split() for pair in re.findall(r"-?[\d.]+ -?\d+", path)]
     return list(
         accumulate(
@@ -59,7 +59,7 @@ def test_each_day_is_named_below_its_own_part_of_the_drawing() -> None:
     assert [day.label for day in drawing.days] == ["Mon 15 Dec", "Tue 16 Dec", "Wed 17 Dec", "Thu 18 Dec"]
     ends = [day.at + day.width for day in drawing.days]
     assert [day.at for day in drawing.days] == pytest.approx([0, *ends[:-1]], abs=0.02)
-    # The last day has 13 of the 85 hours, and after it there is room for two.
+    # The last day has 13 of the 85 hours. After it there is room for two hours.
     assert ends[-1] == pytest.approx(100 * 85 / 87, abs=0.02)
 
 
@@ -68,7 +68,7 @@ def test_each_price_is_drawn_in_its_colour_from_the_price_before_it() -> None:
     assert drawing is not None
     lines = {steps.tint: steps.line for steps in drawing.settled}
     assert list(lines) == ["t0", "t2", "t4"]
-    # The second hour's line begins where the first one's ends; before the third an hour is missing.
+    # The second hour's line begins at the end of the first hour's. Before the third hour, an hour is missing.
     first_height = lines["t0"].partition(" ")[2].partition("H")[0]
     assert lines["t2"].partition(" ")[2].startswith(f"{first_height}V")
     assert "V" not in lines["t4"]
@@ -77,7 +77,7 @@ def test_each_price_is_drawn_in_its_colour_from_the_price_before_it() -> None:
 
 
 def test_the_drawing_shades_the_hours_of_the_night_rate() -> None:
-    # Monday noon UTC: night until 7 that day, from 22 to 7 thrice, and on to the end of the drawing.
+    # Monday noon UTC: it is night until 7 that day, then three times from 22 to 7, and on to the end of the drawing.
     drawing = summary_of(sample_views.ordinary(), package="vork_4").drawing
     assert drawing is not None
     hour = 1000 / 87

@@ -1,4 +1,4 @@
-"""What keeps the page up to date, with answers that aren't what it asked for."""
+"""The script that keeps the page up to date, with unexpected answers."""
 
 import json
 from typing import Any
@@ -46,7 +46,7 @@ console.log(JSON.stringify({ told, now: feed.now(), caches: asked.filter((_, n) 
 """.replace("FOLDER", STATIC.as_uri())
 
 SERVER_NOW = 1_765_792_800
-"""What each of the answers says."""
+"""The time in each of the answers."""
 
 PAGE = '<script type="application/json" id="page-data">{}</script>'
 
@@ -56,9 +56,10 @@ def prices(n: int) -> str:
 
 
 async def after(asked: dict[str, list[dict[str, str]]], jumps: tuple[int, ...] = ()) -> dict[str, Any]:
-    """Ask each minute, as often as there are answers; return what the page is told, and what it takes for the time.
+    """Poll each minute, once for each answer.
 
-    The device's clock is set forward by `jumps` seconds before the second question and those after it.
+    Return the script's messages to the page, and the script's estimate of the time. The device's clock is set forward
+    by `jumps` seconds before the second request and each later request.
     """
     outcome: dict[str, Any] = json.loads(await run_module(POLL, json.dumps([asked, jumps])))
     return outcome

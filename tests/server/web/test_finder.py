@@ -1,4 +1,4 @@
-"""What the page's finder works out: the dearest time, what a run costs, and until when it has to be done."""
+"""The results of the page's finder: the most expensive time, the cost of a run, and the deadline of a run."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from tunnihind.web.texts import texts_in
 
 ESTONIA = ZoneInfo("Europe/Tallinn")
 few = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-"""Each example starts Node.js, and holds dozens of cases."""
+"""Each example starts Node.js and holds dozens of cases."""
 
 
 def instant(iso: str) -> int:
@@ -27,7 +27,7 @@ def instant(iso: str) -> int:
 
 
 async def answers(module: str, asked: list[Any], lang: Language = "en") -> list[Any]:
-    """Run some lines of script for each of the cases, and return what they return."""
+    """Run some lines of script for each of the cases, and return their results."""
     data: dict[str, Any] = {
         "lang": lang,
         "unit": "kwh",

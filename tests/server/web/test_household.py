@@ -1,4 +1,4 @@
-"""What a household's price is made of, in words and figures."""
+"""The parts of a household's price, in words and figures."""
 
 from datetime import date
 
@@ -28,7 +28,7 @@ NEAREST = " (nearest known rate)"
 
 
 def summary_of(eur_mwh: float, first: int = FRIDAY, /, **options: str) -> Summary:
-    """Return the dashboard of half past a day's first hour; the market's price is the same for two days."""
+    """Return the dashboard of half past a day's first hour. The market price is the same for two days."""
     view = make_view({first + i * HOUR_S: eur_mwh for i in range(48)})
     return summarise(view, first + 1800, Settings(), PageOptions.read({"lang": "en", "package": "vork_4"} | options))
 

@@ -1,4 +1,4 @@
-"""The sentence about the cheapest time to come."""
+"""The sentence about the next cheap time."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,10 @@ from tunnihind.market import HOUR_S
 
 
 def cheapest(prices: Mapping[int, float], **options: str) -> str:
-    """Return what is said at noon of 24 hours at 100 EUR/MWh but for some, which are given by hours from now on."""
+    """Return the sentence at noon for 24 hours at 100 EUR/MWh.
+
+    `prices` has other prices by the number of hours from now.
+    """
     hours = {HOUR + i * HOUR_S: prices.get(i, 100.0) for i in range(24)}
     return summary_of(make_view(hours), HOUR, pipeline_expected=True, unit="mwh", **options).cheapest
 

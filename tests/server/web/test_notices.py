@@ -1,4 +1,4 @@
-"""What the page says of data that are missing, old or late."""
+"""The page's notices about missing, old or late data."""
 
 from dataclasses import replace
 from datetime import date
@@ -26,7 +26,7 @@ def test_old_data_is_said_plainly_with_its_age() -> None:
 def test_a_missing_price_is_said_once() -> None:
     view = sample_views.stale()
     hour = HOUR // HOUR_S * HOUR_S
-    assert summary_of(view).current is None  # the page says so in the price's place
+    assert summary_of(view).current is None  # the page says so in place of the price
     assert "market price is missing" not in " ".join(warnings(summary_of(view)))
     forecast = summary_of(with_series(view, issued={hour: sample_views.percentiles(hour)}))
     assert forecast.current is not None

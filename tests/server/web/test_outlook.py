@@ -23,7 +23,7 @@ NIGHT, DAY, EVENING = range(2, 6), range(6, 17), range(17, 20)
 
 @dataclass(frozen=True)
 class View:
-    """What the page shows at an instant, by the reader's day."""
+    """The contents of the page at an instant, by the reader's day."""
 
     days: Mapping[date, Sequence[PricedPeriod]]
     now: int
@@ -54,9 +54,9 @@ def view(
     step_s: int = HOUR_S,
     **options: str,
 ) -> View:
-    """Return a view of days with given prices by the hour of the clock, EUR/MWh, 100 where none is given.
+    """Return a view of days with prices by the hour of the clock, EUR/MWh. The default price is 100.
 
-    None stands for hours of which nothing is known. `past` are the prices of the days before; from `known_days` on the
+    Hours with None have no price. `past` has one price for each of the days before. From the day `known_days` on,
     prices are forecasts.
     """
     now = midnight(today) + hour * HOUR_S + 600
@@ -241,7 +241,7 @@ def test_the_quarters_of_an_hour_are_judged_together() -> None:
 
 
 def weather(wind: float, sun: float) -> RegionWeather:
-    """Return ten days from before the view on of the same wind, and the same sun from 9 to 15 UTC."""
+    """Return ten days from the day before the view on, with the same wind, and the same sun from 9 to 15 UTC."""
     start = midnight(SUNDAY) // DAY_S * DAY_S
     by_day = np.tile(np.where(np.isin(np.arange(24), range(9, 15)), sun, 0.0), 10)
     return RegionWeather(start, np.full(240, wind), by_day)
@@ -334,7 +334,7 @@ def test_every_number_comes_from_what_is_shown_from_the_current_hour_on(shown: V
 def test_a_forecast_is_never_told_as_certain(shown: View) -> None:
     for one, sentence in zip(shown.outlook, shown.sentences, strict=False):
         if len(shown.sentences) != len(shown.outlook):
-            break  # days that are alike share one
+            break  # equal days share one text
         has_forecast = any(
             period.settled is None
             for period in shown.days[one.day]

@@ -1,4 +1,4 @@
-"""Pages that are asked for at the same time are made one after another, and other work goes between them."""
+"""Pages that are requested at the same time are made one after another, with other work between them."""
 
 import asyncio
 from functools import partial

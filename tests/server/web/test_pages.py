@@ -35,7 +35,7 @@ EVERY_PAGE = [
 
 
 class RenewedControls(HTMLParser):
-    """Where the keyboard can stand in the parts of a page that a fresh one replaces: their tags and identifiers."""
+    """Controls that can have the focus in the replaceable parts of a page: their tags and ids."""
 
     VOID = frozenset({"br", "col", "hr", "img", "input", "link", "meta"})
     CONTROLS = frozenset({"a", "button", "input", "select", "summary"})
@@ -48,7 +48,7 @@ class RenewedControls(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        # What is for browsers without scripts is never replaced.
+        # Content for browsers without scripts is never replaced.
         is_renewed = tag != "noscript" and ("data-live" in given or any(self._open[-1:]))
         if tag in self.CONTROLS and given.get("type") != "hidden" and is_renewed:
             self.found.append((tag, given.get("id")))
@@ -207,13 +207,14 @@ async def test_an_address_names_the_language_only_where_the_reader_has_chosen_it
     ]
     assert 'href="docs?unit=mwh"' in by_browser
     assert 'href="docs?lang=et&amp;unit=mwh"' in chosen
-    # Code to copy goes to other readers than a link does: what is around it is in one language.
+    # A link has the language only if the reader chose it. Code to copy always has a language, because its page has
+    # other readers.
     assert "/?lang=et&amp;unit=mwh&amp;embed=1" in by_browser
 
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[PageOptions]:
-    """Return the options of the dashboards that have been made, as they are."""
+    """Return a list that collects the options of all dashboards that are made."""
     options: list[PageOptions] = []
 
     def count(*args: Any, **named: Any) -> Summary:  # noqa: ANN401  passed on
@@ -252,7 +253,7 @@ async def test_of_too_many_new_pages_at_once_some_are_refused_and_what_is_ready_
     for path in ("/?package=vork_4&margin=0.50", "/api/series"):
         for _ in range(2):
             assert (await server.ask(path)).status == 200
-            # In another second its fields are others, but the page is the same.
+            # A second later the page has other header fields, but the same content.
             server.clock.instant += 1
 
 

@@ -1,4 +1,4 @@
-"""The pages' scripts: types, and what of them is pure."""
+"""The pages' scripts: their types and their pure functions."""
 
 import asyncio
 import json
@@ -70,8 +70,8 @@ async def test_browsers_get_scripts_that_mean_what_ours_do_without_their_comment
 
 
 def test_no_script_needs_a_browser_of_the_last_three_years() -> None:
-    # Safari reads lookbehinds since 16.4: before, one of them keeps the whole page's scripts from running. A query has
-    # had a size since 17: before, it is undefined, and what depends on it is silently left out.
+    # Safari supports lookbehinds since 16.4; before, a lookbehind stops the whole page's scripts. A query has a size
+    # since 17; before, it is undefined, and code that depends on it silently does nothing.
     newer = re.compile(r"\(\?<[=!]|\bquery\.size\b")
     assert {path.name for path in STATIC.glob("*.js") if newer.search(path.read_text())} == set()
 
@@ -92,14 +92,14 @@ type Periods = list[tuple[int, float]]
 
 
 def periods_of_a_day(step: int) -> st.SearchStrategy[tuple[int, Periods]]:
-    """Return periods of a length with prices, with gaps between them."""
+    """Draw periods of a length with prices and with gaps between them."""
     return st.dictionaries(
         st.integers(0, 12).map(lambda i: i * step), st.integers(-5, 5).map(lambda cents: cents / 4), max_size=10
     ).map(lambda prices: (step, sorted(prices.items())))
 
 
 def best(choices: list[Periods]) -> list[int] | None:
-    """Return the cheapest choice, the earliest of equals, the slow way."""
+    """Return the cheapest choice, the earliest of equals, by trying all."""
     if not choices:
         return None
     found = min(choices, key=lambda periods: (sum(price for _, price in periods), [ts for ts, _ in periods]))
@@ -194,9 +194,9 @@ console.log(JSON.stringify(prices.map((price) => amount(price, 1000))));
 """
 
 eur_mwh = st.integers(-50_000, 400_000).map(lambda cents: cents / 100)
-"""Prices as the API serves them."""
+"""Prices in the API's units."""
 BETWEEN = [31.25, 93.75, -31.25, 156.25, 1562.5]
-"""Prices that lie exactly between two amounts, without VAT or with 22%."""
+"""Prices exactly between two amounts, without VAT or with 22%."""
 
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -268,7 +268,7 @@ console.log(JSON.stringify(names.map(({{ at, text }}) => [at / 86400, text])));
 
 
 async def day_names(first: float, last: float, px_per_day: float) -> list[tuple[float, str]]:
-    """Return the names of ten days in a view, and where they stand, in days; each character is 10 px wide."""
+    """Return the names of ten days in a view, and their places in days. Each character is 10 px wide."""
     days = [
         {"start": n * DAY_S, "end": (n + 1) * DAY_S, "number": n, "names": [f"day number {n}", f"day {n}", "d"]}
         for n in range(10)

@@ -117,7 +117,7 @@ async def test_the_page_script_shades_the_hours_of_the_night_rate() -> None:
 
 
 async def shaded(starts: list[int], holidays: list[str], market: Market) -> list[bool]:
-    """Return which hours the page's script takes for night."""
+    """Return which hours count as night in the page's script."""
     asked = json.dumps([starts, holidays])
     found: list[bool] = json.loads(await run_module(NIGHTS.format(folder=STATIC.as_uri()), asked, market.clock.key))
     return found
@@ -130,7 +130,7 @@ async def shaded(starts: list[int], holidays: list[str], market: Market) -> list
 )
 def test_script_and_server_have_the_same_nights_in_all_zones(hours: list[int], market: Market) -> None:
     starts = [hour * HOUR_S for hour in hours]
-    # The days around, as a page knows them.
+    # The holidays include the days around, as on a page.
     days = {market.local(start + away).date() for start in starts for away in (-DAY_S, 0, DAY_S)}
     holidays = sorted(day.isoformat() for day in days if is_holiday(day, market.country))
     at_night = asyncio.run(shaded(starts, holidays, market))
@@ -151,7 +151,7 @@ console.log(JSON.stringify([
 ]));
 """
 
-# The card is a module of a page; of that it needs this much to be loaded.
+# The card is a module for a browser. These stubs are enough to load the card.
 CARD_WORDING = """
 globalThis.window = globalThis;
 globalThis.navigator ??= {{ language: "en" }};

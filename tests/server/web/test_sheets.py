@@ -1,4 +1,4 @@
-"""The style sheets: what they style is there, and no page asks for more of them than it needs."""
+"""The style sheets: their rules apply to existing classes, and no page loads an unneeded sheet."""
 
 import re
 from itertools import chain
@@ -14,7 +14,7 @@ from tunnihind.web.assets import page_files
 PACKAGE = Path(tunnihind.web.__file__).parent
 SHEETS = sorted((PACKAGE / "static").glob("*.css"))
 BY_NUMBER = re.compile(r"(t|in)\d+")
-"""Tints and indents, whose numbers templates write."""
+"""Classes for tints and indents. Templates write their numbers."""
 
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=[sheet.name for sheet in SHEETS])

@@ -1,4 +1,4 @@
-"""What the page says of the data sources, and in the place of a price while there is none."""
+"""The page's texts about the data sources, and its text in place of a missing price."""
 
 import re
 from dataclasses import replace

@@ -53,7 +53,7 @@ def test_all_of_the_forecast_is_shown_where_the_full_horizon_is_served() -> None
     )
     assert by_hour.days[-1].periods[-1].ts == HOUR + 150 * HOUR_S
     assert by_quarter.days[-1].periods[-1].ts == HOUR + 151 * HOUR_S - QUARTER_S
-    # `/api/series` has no hours past those that are public, so the page brings them to its script.
+    # `/api/series` has only public hours, so the page gives the other hours to its script.
     assert [hour["ts"] for hour in by_hour.beyond] == list(
         range(sample_views.LAST + HOUR_S, HOUR + 151 * HOUR_S, HOUR_S)
     )

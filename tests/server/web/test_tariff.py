@@ -1,4 +1,4 @@
-"""The household's price on the page: what is added to the market's, by the hour, and that prices are ordered by it."""
+"""The household's price on the page: the fees by the hour, and the order of hours by the whole price."""
 
 import json
 from datetime import date, datetime
@@ -70,7 +70,7 @@ def test_without_a_package_or_when_the_markets_price_is_asked_for_nothing_is_add
 
 
 def test_levels_cheapest_dearest_and_tints_go_by_the_price_that_is_shown() -> None:
-    """At 22 the market is a little dearer than at 21, and the night rate of the network makes it cheaper."""
+    """At 22 the market price is a little higher than at 21, but the night rate makes the whole price lower."""
     prices = [90.0] * 21 + [50.0, 51.0, 90.0]
     market, whole = summary_of(prices), summary_of(prices, package="vork_2")
     nine, ten = FRIDAY + 21 * HOUR_S, FRIDAY + 22 * HOUR_S
@@ -137,7 +137,7 @@ async def test_the_script_adds_the_same_fees_as_the_server(unit: str) -> None:
     now = instant("2026-11-20T12:00:00+02:00")
     options = PageOptions.read({"package": "vork_5", "margin": "0.499", "unit": unit})
     display = summarise(sample_views.ordinary(now), now, Settings(), options).display
-    # From before the first step until after the last.
+    # The hours reach from before the first step to after the last.
     asked = [(price, now + i * HOUR_S) for i in range(-400, 200, 3) for price in (-12.34, 0.0, 93.75, 412.06)]
     shown = json.dumps([unit, display.vat.rates, display.surcharge.steps, asked])
     found = json.loads(await run_module(AMOUNTS.format(folder=STATIC.as_uri()), shown))

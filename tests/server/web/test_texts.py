@@ -22,7 +22,7 @@ WEB = Path(tunnihind.web.__file__).parent
 LOCALES = {language: json.loads((WEB / "locales" / f"{language}.json").read_text()) for language in LANGUAGES}
 EN = LOCALES["en"]
 translated_language = pytest.mark.parametrize("language", LANGUAGES[1:])
-# Texts that begin alike in English: names, units and gaps.
+# Texts that begin in the same way as in English: names, units and gaps.
 _NAMES = ("{", "API", "In English", "Eesti keeles", "По-русски", "Võrk", "curl", "Python", "JavaScript", "evcc",
           "EMHASS", "Predbat", "Shelly", "UTC", "°C")  # fmt: skip
 SHARED = {"et": (*_NAMES, "€/MWh", "kW", "m/s", "demo"), "ru": _NAMES}
@@ -37,7 +37,7 @@ def forms_in(language: Language) -> dict[str, dict[str, str]]:
 
 
 def gaps_in(language: Language) -> dict[str, set[str]]:
-    # All forms of a country's name are at hand wherever one is.
+    # Any text with a country's name may use any of the name's forms.
     said = {
         key: re.sub("{(country|where|adjective)}", "{zone}", str(forms)) for key, forms in forms_in(language).items()
     }

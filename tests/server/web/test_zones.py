@@ -1,4 +1,4 @@
-"""The pages of each zone: they speak of their own country, lead to the others, and take a household's own rates."""
+"""The pages of each zone name their own country, lead to the other zones, and accept a household's own rates."""
 
 import re
 from datetime import datetime
@@ -31,14 +31,14 @@ def instant(iso: str) -> int:
 
 
 def own_words(html: str, lang: Language) -> str:
-    """Leave out of a page what speaks of all zones, and what its readers can choose: other zones and languages."""
+    """Remove the parts of a page that are about all zones, and the choices of other zones and languages."""
     html = re.sub(r'<details class="zones".*?</details>', "", html, flags=re.DOTALL)
     texts = texts_in(lang)
     return html.replace(texts("accuracy.word.inputs.text"), "").replace(texts("option.lang.et"), "")
 
 
 async def in_state(serve: Serve, state: str, settings: Settings) -> RunningServer:
-    """Start a server whose data are as they ordinarily are, or as they are when something is missing."""
+    """Start a server with ordinary data, or with some data missing."""
     if state == "empty":
         return await serve(ServedData("empty", ESTONIA), settings, surroundings=Surroundings)
     if state == "held back":
@@ -66,7 +66,7 @@ async def test_no_page_of_another_country_speaks_of_estonia(
     server = await in_state(serve, state, Settings(zones=zones))
     for path in (*PAGES, f"/?{OWN}", "/?package=vork_4"):
         html = await html_of(server, f"{path}{'&' if '?' in path else '?'}lang={lang}")
-        # What is asked for stands in the links to the page itself.
+        # The page's links to itself contain the query string.
         found = OF_ESTONIA.findall(own_words(html, lang))
         assert found == [], path
 
@@ -137,7 +137,7 @@ async def test_what_a_fresh_page_replaces_of_the_picker_can_keep_the_keyboards_p
 
 
 def summary_in(market: Market, eur_mwh: float, now: int, /, **options: str) -> Summary:
-    """Return the dashboard of a market whose price is the same for two days."""
+    """Return the dashboard of a market with the same price for two days."""
     first = market.midnight(market.local(now).date())
     view = make_view({first + i * 3600: eur_mwh for i in range(48)})
     view = ServedData("1", market, view.series)

@@ -1,4 +1,4 @@
-"""Prices and forecasts to serve, and a running server that a test asks over a real socket."""
+"""Prices and forecasts to serve, and a running server on a real socket."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -46,9 +46,9 @@ def make_view(
     issued: Mapping[int, Percentiles] | None = None,
     last_refresh: int | None = HOUR - 200,
 ) -> ServedData:
-    """Return a view; by default 3 settled hours from the current one on, and a forecast of 5 days.
+    """Return a view; by default it has 3 settled hours from the current one on, and a forecast of 5 days.
 
-    Settled prices, runs and issued forecasts are by the hour, except those that are given by the quarter.
+    Settled prices, runs and issued forecasts are hourly, except the arguments for quarters.
     """
     quarters, issued = quarters or {}, issued or {}
     if settled is None and not quarters:
@@ -77,20 +77,20 @@ def hours_view(
     issued: Mapping[int, Percentiles] | None = None,
     run: Run | None = None,
     backtest: BacktestScore | None = None,
-    **more: Any,  # noqa: ANN401  whatever else there is of a view
+    **more: Any,  # noqa: ANN401  any other field of a view
 ) -> ServedData:
-    """Return a view of hours alone."""
+    """Return a view with hours only."""
     hours = ServedSeries(settled, issued=issued or {}, run=run, backtest=backtest)
     return ServedData(version, ESTONIA, {HOUR_S: hours}, **more)
 
 
-def with_series(view: ServedData, step_s: int = HOUR_S, **changes: Any) -> ServedData:  # noqa: ANN401  as replace does
-    """Return a view with other prices or forecasts of a step."""
+def with_series(view: ServedData, step_s: int = HOUR_S, **changes: Any) -> ServedData:  # noqa: ANN401  any field
+    """Return a view with other prices or forecasts at one step."""
     return replace(view, series={**view.series, step_s: replace(view.of(step_s), **changes)})
 
 
 def no_prices(_start_ts: int, _end_ts: int) -> PriceHistory:
-    """Read the history of a server that has no store."""
+    """Return the empty history of a server without a store."""
     return PriceHistory(0, {})
 
 
@@ -126,7 +126,7 @@ class RunningServer:
         return self.runner.app[METRICS]
 
     async def exchange(self, message: bytes) -> bytes:
-        """Send bytes, and return all that comes until the server closes the connection."""
+        """Send bytes, and return all received bytes until the server closes the connection."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(message)
         received = await reader.read()
@@ -136,7 +136,7 @@ class RunningServer:
     async def ask(self, target: str, *headers: str, method: str = "GET", close: bool = False) -> Answer:
         """Send one request over a connection that stays open, and return exactly the bytes of its answer.
 
-        A second request follows, so that a byte too many in the first answer would show.
+        A second request follows. If the first answer had a byte too many, the second request would fail.
         """
         lines = [f"{method} {target} HTTP/1.1", "Host: test", *headers, *(["Connection: close"] if close else [])]
         message = "\r\n".join([*lines, "", ""]).encode("latin-1")
@@ -150,7 +150,7 @@ class RunningServer:
 
 
 async def html_of(server: RunningServer, path: str, *headers: str) -> str:
-    """Return a page, which must be there."""
+    """Return a page's HTML. Fails if there is no page."""
     answer = await server.ask(path, *headers)
     assert answer.status == 200
     return answer.body.decode()

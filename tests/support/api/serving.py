@@ -26,7 +26,7 @@ from tunnihind.web.summary import Surroundings
 async def serving() -> AsyncIterator[Serve]:
     """Yield a function that starts servers, and stop the servers afterwards.
 
-    All zones of their settings have the same view.
+    All zones of a server have the same view.
     """
     runners: list[Runner] = []
 

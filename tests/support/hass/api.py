@@ -28,14 +28,14 @@ class State:
 
 
 class HassApi:
-    """Talks to a Home Assistant, also after a restart."""
+    """A client of a Home Assistant that also works after a restart."""
 
     def __init__(self, process: HassProcess) -> None:
         self.process = process
         self.token = ""
 
     async def onboard(self) -> None:
-        """Become the owner of a fresh Home Assistant, with a token that outlives any jump of its clock."""
+        """Become the owner of a fresh Home Assistant, with a token that stays valid however the clock jumps."""
         owner = {"name": "Mari", "username": "mari", "password": "mari", "language": "en"}
         client_id = f"{self.process.url}/"
         code = (await self.post("/api/onboarding/users", owner | {"client_id": client_id}))["auth_code"]
@@ -45,7 +45,7 @@ class HassApi:
         self.token = await self.command("auth/long_lived_access_token", client_name="tests", lifespan=3650)
 
     async def until_up(self) -> None:
-        """Wait until it answers HTTP requests."""
+        """Wait until Home Assistant answers HTTP requests."""
 
         async def look() -> bool:
             assert self.process.is_running(), self.process.log_of_this_start
@@ -60,7 +60,7 @@ class HassApi:
         )
 
     async def until_running(self) -> None:
-        """Wait until all is set up."""
+        """Wait until Home Assistant has set everything up."""
 
         async def look() -> bool:
             return bool((await self.get("/api/config"))["state"] == "RUNNING")
@@ -91,7 +91,7 @@ class HassApi:
         return answer["result"]
 
     async def state(self, entity_id: str) -> State | None:
-        """Return the state of an entity, or None if it does not exist."""
+        """Return the state of an entity, or None if the entity does not exist."""
         return next((state for state in await self.states() if state.entity_id == entity_id), None)
 
     async def shows(self, entity_id: str) -> str:
@@ -109,7 +109,7 @@ class HassApi:
     async def until_state(
         self, entity_id: str, holds: Callable[[State], object], *, within: float = PATIENCE_S, say: str = ""
     ) -> State:
-        """Return the first state of an entity that meets a condition, and fail if none comes."""
+        """Return the first state of an entity that meets a condition. Fails if there is no such state in time."""
         last: list[State | None] = []
 
         async def look() -> State | None:
@@ -136,7 +136,7 @@ class HassApi:
         return answer["service_response"] if query else None
 
     async def flow(self, handler: Json, *answers: Json, kind: str = "flow") -> Json:
-        """Start a flow, answer its steps, and return the last one's outcome.
+        """Start a flow, submit its steps, and return the outcome of the last step.
 
         `kind` is `flow`, `options/flow` (handler: the entry) or `subentries/flow` (handler: entry and type).
         """
@@ -147,14 +147,14 @@ class HassApi:
         return outcome
 
     async def add_helper(self, domain: str, name: str) -> str:
-        """Add a helper as its page does, and return its entity."""
+        """Add a helper as the helpers' page does, and return its entity."""
         await self.command(f"{domain}/create", name=name)
         entity_id = f"{domain}.{name.lower()}"
         await self.until_state(entity_id, bool)
         return entity_id
 
     async def add_automation(self, name: str, **automation: Json) -> str:
-        """Add an automation as its editor does, and return its entity."""
+        """Add an automation as the editor does, and return its entity."""
         await self.post(f"/api/config/automation/config/{name}", {"alias": name, **automation})
         await self.until_state(f"automation.{name}", lambda state: state.state == "on")
         return f"automation.{name}"

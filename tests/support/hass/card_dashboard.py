@@ -13,11 +13,11 @@ from tests.support.hass.real_home import RealHome
 DASHBOARD: Final = "card-home"
 CARD: Final = "custom:tunnihind-card"
 SIZES: Final = ((12, 6), (6, 3), (12, 2), (24, 8))
-"""Columns and rows of a card in the sections view, from ordinary over small to large."""
+"""Columns and rows of a card in the sections view: the usual size, small sizes and large sizes."""
 
 
 async def make_card_dashboard(real_home: RealHome, **options: Json) -> None:
-    """Make the dashboard, or make it anew; all its cards have these options."""
+    """Make or replace the dashboard. All its cards have these options."""
     dashboards = await real_home.hass.command("lovelace/dashboards/list")
     if DASHBOARD not in {each["url_path"] for each in dashboards}:
         await real_home.hass.command(
@@ -51,7 +51,7 @@ async def browser_at_home(real_home: RealHome, **options: Json) -> AsyncIterator
 async def opened_view(
     real_home: RealHome, view: str = "one", *, theme: Theme = "light", size: Json = DESKTOP
 ) -> AsyncIterator[Page]:
-    """Return a page with one of the dashboard's views, once a card is there."""
+    """Return a page with one of the dashboard's views, when its first card has appeared."""
     async with (
         browser_at_home(real_home, theme=theme, size=size) as context,
         opened(context, real_home, f"/{DASHBOARD}/{view}") as page,
@@ -61,5 +61,8 @@ async def opened_view(
 
 
 def card_in(page: Page) -> Locator:
-    """Return the first card of a page. Its content is in its shadow, which locators pierce."""
+    """Return the first card of a page.
+
+    The card's content is in a shadow root, which Playwright's locators also search.
+    """
     return page.locator("tunnihind-card").first

@@ -1,4 +1,4 @@
-"""The folder of a fresh Home Assistant in an Estonian home, complete except for its owner."""
+"""The configuration folder of a fresh Home Assistant in an Estonian home, without an owner."""
 
 import json
 from pathlib import Path
@@ -47,14 +47,15 @@ views:
 
 
 def write_configuration(folder: Path, port: int, *, discovery: bool = False) -> None:
-    """Fill a folder for Home Assistant to start from, with this repository's integration as if from HACS."""
+    """Fill a configuration folder with the settings of the home, and with this integration as HACS installs it."""
     extra = "zeroconf:\n" if discovery else ""
     (folder / "configuration.yaml").write_text(_CONFIGURATION + extra)
     (folder / "automations.yaml").write_text("[]\n")
     (folder / "dashboard.yaml").write_text(_DASHBOARD)
     (folder / "custom_components").symlink_to(INTEGRATIONS)
     (folder / ".storage").mkdir()
-    # An `http:` of the configuration file would only be on trial: it has to be confirmed on the page within minutes.
+    # Home Assistant would use an `http:` block of the configuration file only on trial, until somebody confirms it on
+    # the page.
     _store(
         folder,
         "http",
@@ -62,7 +63,7 @@ def write_configuration(folder: Path, port: int, *, discovery: bool = False) -> 
         minor_version=2,
         data={"stable": _http(port), "pending": None, "yaml_migration_done": True},
     )
-    # The step of the core's settings would set up integrations that ask the internet.
+    # The core's own step of the onboarding would set up integrations that send requests to the internet.
     _store(folder, "onboarding", version=4, minor_version=1, data={"done": ["core_config", "analytics", "integration"]})
 
 

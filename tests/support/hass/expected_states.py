@@ -1,4 +1,4 @@
-"""The API's data as the integration's entities should show it. All prices in EUR/kWh with VAT."""
+"""The expected states of the integration's entities, from the API's data. All prices are in EUR/kWh with VAT."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tunnihind.market import ESTONIA, HOUR_S, floor_hour
 
 @dataclass(frozen=True, slots=True)
 class ExpectedStates:
-    """One look at the API: settled prices by hour, with today's past ones, and the forecast of hours not settled."""
+    """The API's data at one moment: settled prices by hour since midnight, and the forecast of all other hours."""
 
     now: int
     settled: Mapping[int, float]
@@ -35,12 +35,12 @@ class ExpectedStates:
         return floor_hour(self.now)
 
     def price_at(self, instant: float) -> float:
-        """Return the price of the hour that an instant is in: settled, or else the forecast's median."""
+        """Return the price of the hour around an instant: the settled price, otherwise the forecast's median."""
         hour = floor_hour(instant)
         return self.settled[hour] if hour in self.settled else self.forecast[hour]["p50"]
 
     def day(self, days_ahead: int) -> dict[int, float]:
-        """Return the settled hours of a day in Tallinn, today being 0."""
+        """Return the settled hours of a day in Tallinn; 0 is today."""
         wanted = local(self.now).date() + timedelta(days=days_ahead)
         return {ts: price for ts, price in self.settled.items() if local(ts).date() == wanted}
 
@@ -59,7 +59,7 @@ class ExpectedStates:
         }
 
     def lists(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the lists that other tools read, as attributes of the current price."""
+        """Return the expected attributes of the current price: the lists that other programs read."""
         medians = {ts: band["p50"] for ts, band in self.forecast.items()}
         return {
             "raw_today": [{**bounds(ts), "value": price} for ts, price in self.day(0).items()],
@@ -83,5 +83,5 @@ def utc(ts: float) -> str:
 
 
 def bounds(ts: int) -> dict[str, str]:
-    """Return an hour's start and end as attributes give them."""
+    """Return an hour's start and end in the form of attributes."""
     return {"start": local(ts).isoformat(), "end": local(ts + HOUR_S).isoformat()}

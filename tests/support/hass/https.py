@@ -1,4 +1,4 @@
-"""An https proxy in front of Home Assistant, like in a home that is reached from outside."""
+"""An https proxy in front of Home Assistant, as for a home with access from outside."""
 
 import asyncio
 import ssl
@@ -20,7 +20,7 @@ _CHUNK = 65_536
 
 @asynccontextmanager
 async def https_front(url: str, folder: Path) -> AsyncIterator[str]:
-    """Return an https address that leads to `url`, with a certificate that no browser trusts by itself."""
+    """Return an https address that leads to `url`, with a certificate that browsers don't trust."""
     port = urlsplit(url).port
     connections: set[asyncio.Task[None]] = set()
 
@@ -33,7 +33,7 @@ async def https_front(url: str, folder: Path) -> AsyncIterator[str]:
         try:
             await asyncio.gather(_pass_on(reader, home_writer), _pass_on(home_reader, writer))
         except ConnectionError:
-            pass  # A browser that is closed says no goodbye.
+            pass  # A closed browser ends its connections without notice.
         finally:
             home_writer.close()
             writer.close()

@@ -26,7 +26,7 @@ async def owner_s_browser(
     size: ViewportSize = DESKTOP,
     address: str | None = None,
 ) -> AsyncIterator[BrowserContext]:
-    """Return a browser in which the owner has logged in, at Home Assistant's own address or another one."""
+    """Return a browser in which the owner is logged in, at Home Assistant's own address or at another one."""
     address = address or real_home.hass.process.url
     tokens = {
         "access_token": real_home.hass.token,
@@ -51,7 +51,7 @@ async def owner_s_browser(
 
 @asynccontextmanager
 async def opened(context: BrowserContext, real_home: RealHome, path: str) -> AsyncIterator[Page]:
-    """Return a page of Home Assistant after its first drawing."""
+    """Return a page of Home Assistant after the page's first drawing."""
     page = await context.new_page()
     await page.goto(path)
     await page.locator("home-assistant-main").wait_for()
@@ -60,7 +60,7 @@ async def opened(context: BrowserContext, real_home: RealHome, path: str) -> Asy
 
 
 async def device_pages(real_home: RealHome) -> dict[str, str]:
-    """Return the path of the page of each device of the integration, by the device's name."""
+    """Return the paths of the device pages of the integration, by the name of the device."""
     devices = await real_home.hass.command("config/device_registry/list")
     return {
         each["name"]: f"/config/devices/device/{each['id']}"

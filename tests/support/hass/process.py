@@ -1,4 +1,4 @@
-"""Home Assistant's process: started, stopped and started again on the same folder."""
+"""The process of Home Assistant, with restarts on the same folder."""
 
 import sys
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ class HassProcess:
 
     @property
     def log(self) -> str:
-        """The log of all its starts so far."""
+        """The log of all starts so far."""
         return "\n".join(process.log for process in self._processes)
 
     @property
     def log_of_this_start(self) -> str:
-        """The log since its last start."""
+        """The log since the last start."""
         return self._processes[-1].log
 
     def progress(self) -> object:
@@ -36,19 +36,19 @@ class HassProcess:
         return bool(self._processes) and self._processes[-1].is_running()
 
     def start(self) -> None:
-        """Start it, without permission to install packages."""
+        """Start Home Assistant without permission to install packages."""
         log = self.folder / f"hass-{len(self._processes)}.log"
         command = [COMMAND, "--config", str(self.folder), "--log-no-color", "--skip-pip"]
         self._processes.append(Process(command, self._environment, log))
 
     async def stop(self) -> None:
-        """Ask it to end, like a service manager. It has to end, without processes left behind."""
+        """Ask Home Assistant to end, like a service manager. It has to end, and leave no processes behind."""
         process = self._processes[-1]
         assert await process.terminate() == 0, process.log
         assert await process.until_alone(), process.family()
 
     async def kill(self) -> None:
-        """Kill it, like a power cut."""
+        """Kill Home Assistant, like a power cut."""
         await self._processes[-1].kill()
 
     def clear_away(self) -> None:

@@ -19,7 +19,10 @@ async def bill_by_quarter(real_home: RealHome) -> None:
 
 
 async def live_quarters(real_home: RealHome, start_ts: int, end_ts: int) -> tuple[dict[int, float], dict[int, float]]:
-    """Come to each quarter from `start_ts` to `end_ts`; return the prices shown and those served, EUR/kWh, by start."""
+    """Move the clock to each quarter from `start_ts` to `end_ts`.
+
+    Return the shown and the served prices, EUR/kWh, by the start of their quarter.
+    """
     shown: dict[int, float] = {}
     served: dict[int, float] = {}
     for quarter in range(start_ts, end_ts, QUARTER_S):

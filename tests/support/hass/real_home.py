@@ -1,4 +1,4 @@
-"""A home: its Home Assistant and its Tunnihind server, both with one clock that a test may move."""
+"""A home with a Home Assistant and a Tunnihind server, on one clock that a test may move."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -14,19 +14,20 @@ from tests.support.machine.shifted_clock import ShiftedClock
 from tunnihind.market import HOUR_S, floor_hour
 
 AFTERNOON = "2026-01-15T12:40:00Z"
-"""14:40 in Tallinn: tomorrow's prices are out."""
+"""14:40 in Tallinn, after the publication of tomorrow's prices."""
 
 
 APPROACH_S = 6
-"""How long before an instant a test sets the clock: a reload of the integration takes a tenth of a second."""
+"""Before an instant, a test sets the clock this much early: a reload of the integration takes a tenth of a second."""
 LEFT_S = 2
-"""The rest of this time, in which the test looks once more."""
+"""The part of that time that is left for the test's last check before the instant."""
 AT_ONCE_S = 15
-"""The time that a busy machine may take for the events of an instant; the server is asked once a minute."""
+"""The time that a busy machine may take for the events of an instant. The integration polls the server once a
+minute."""
 
 
 class RealHome:
-    """The actions of a test in a home."""
+    """A home, and the actions of a test in it."""
 
     def __init__(self, hass: HassApi, clock: ShiftedClock, folder: Path) -> None:
         self.hass = hass
@@ -37,23 +38,23 @@ class RealHome:
         self._servers: list[Server] = []
 
     async def start_server(self) -> None:
-        """Start the server, on the port it had before, and wait until all its data is there."""
+        """Start the server on its earlier port, and wait until all of its data is there."""
         home = self._folder / f"server-{len(self._servers)}"
         home.mkdir()
         environment = server_environment(home, home / "unused.db") | self.clock.environment
-        # The integration uses the legal VAT, so that both show the same prices.
+        # The integration uses the legal VAT. With the same rate, the server shows the same prices.
         self.server = Server(["--demo", "--vat-rate", "0.24"], environment, self._port, home / "log", wrapper=())
         self._servers.append(self.server)
         await self.server.until("/api/v1/forecast", is_whole, say="prices and a forecast")
 
     async def add_integration(self) -> None:
-        """Connect the integration with the server, by the flow that the page for it walks through."""
+        """Connect the integration with the server by the steps of its flow."""
         outcome = await self.hass.flow("tunnihind", {"url": self.server.url})
         assert outcome["type"] == "create_entry", outcome
         await self.until_loaded()
 
     async def add_plan(self, name: str, hours: int, *, deadline: str, earliest: str | None = None) -> None:
-        """Add a plan in one piece on published prices, by the form that the page for it shows."""
+        """Add a plan in one piece on published prices by the steps of its flow."""
         bounds = {"deadline": deadline} | ({"earliest": earliest} if earliest else {})
         outcome = await self.hass.flow(
             [(await self.entry())["entry_id"], "plan"],
@@ -73,16 +74,16 @@ class RealHome:
         return entry
 
     async def until_loaded(self) -> None:
-        """Wait until the prices are shown."""
+        """Wait until the integration shows prices."""
         await self.until_shows("current_price", lambda state: state.state not in {"unavailable", "unknown"})
 
     async def reload(self) -> None:
-        """Reload the integration and its timers, because timers that ran while a clock was set keep the old time."""
+        """Reload the integration and its timers, because running timers keep to the old time after the clock is set."""
         entry = await self.entry()
         await self.hass.post(f"/api/config/config_entries/entry/{entry['entry_id']}/reload")
 
     async def come_to(self, instant: float) -> None:
-        """Set the clock to some seconds before an instant; if that took too long, again with more seconds."""
+        """Set the clock to some seconds before an instant, or to more seconds if the reload takes too long."""
         for approach_s in (APPROACH_S, 2 * APPROACH_S, 3 * APPROACH_S):
             self.clock.jump(round(instant - approach_s - self.clock.now()))
             await self.reload()
@@ -92,14 +93,14 @@ class RealHome:
         pytest.fail("this machine is too slow: the instant has all but passed")
 
     async def restart_home_assistant(self, *, later: float) -> None:
-        """Stop Home Assistant, and start it again when some time has passed."""
+        """Stop Home Assistant, and start it again at a later time of the clock."""
         await self.hass.process.stop()
         self.clock.jump(round(later))
         self.hass.process.start()
         await self.hass.until_running()
 
     async def entity(self, key: str) -> str:
-        """Return the entity of a key, whatever language its name is in."""
+        """Return the id of the entity with a key, in any language of Home Assistant."""
         entities = await self.hass.command("config/entity_registry/list")
         [found] = [
             each["entity_id"] for each in entities if each["platform"] == "tunnihind" and each["translation_key"] == key
@@ -124,7 +125,7 @@ class RealHome:
     @classmethod
     @asynccontextmanager
     async def inhabited(cls, folder: Path, clock: ShiftedClock) -> AsyncIterator[Self]:
-        """Return a fresh home in which everything is set up and runs."""
+        """Return a fresh home with a running server, the integration and its entities."""
         (hass_folder := folder / "hass").mkdir()
         async with fresh_hass(hass_folder, clock) as hass:
             real_home = cls(hass, clock, folder)
@@ -143,5 +144,5 @@ def is_whole(reply: Reply) -> bool:
 
 
 def next_hour(now: float) -> int:
-    """Return when the next hour begins."""
+    """Return the start of the next hour."""
     return floor_hour(now) + HOUR_S

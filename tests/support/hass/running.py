@@ -12,14 +12,14 @@ from tests.support.machine.processes import free_port
 from tests.support.machine.shifted_clock import ShiftedClock
 
 UNHEARD = Path(__file__).with_name("stub_libraries")
-"""Stand-ins for two libraries that would have to be compiled."""
+"""The folder of stubs for two libraries that would need a compiler."""
 
 
 @asynccontextmanager
 async def fresh_hass(
     folder: Path, clock: ShiftedClock | None = None, *, discovery: bool = False
 ) -> AsyncIterator[HassApi]:
-    """Run a Home Assistant with a new owner. It has to end on request."""
+    """Run a Home Assistant with a new owner. The context fails if Home Assistant does not end on request."""
     port = free_port()
     write_configuration(folder, port, discovery=discovery)
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(UNHEARD)}

@@ -1,8 +1,8 @@
-"""Pictures of the integration's pages and of a dashboard, light and dark, to look at:
+"""Take pictures of the integration's pages and of a dashboard, light and dark:
 
-python -m tests.support.hass.screenshots FOLDER
+    python -m tests.support.hass.screenshots FOLDER
 
-Those named `home-assistant.png`, `home-assistant-week.png` and `home-assistant-quarters.png` are for the guides.
+The guides use the pictures `home-assistant.png`, `home-assistant-week.png` and `home-assistant-quarters.png`.
 """
 
 import asyncio
@@ -23,16 +23,16 @@ from tunnihind.market import ESTONIA, HOUR_S
 
 _THEMES: tuple[Theme, ...] = ("light", "dark")
 
-# As far down as the tiles reach.
+# The height covers all tiles.
 DOCS_SIZE: ViewportSize = {"width": 1280, "height": 850}
 WEEK_SIZE: ViewportSize = {"width": 760, "height": 520}
-# Icons and lists are drawn one after the other; there is no last one to wait for.
+# Home Assistant draws icons and lists one after the other, and no event marks the end.
 _REST_MS = 5000
 HISTORY_SIZE: ViewportSize = {"width": 1280, "height": 520}
 
 
 async def pages_of(real_home: RealHome) -> dict[str, str]:
-    """Return the path of each page worth looking at, by the name of its picture."""
+    """Return the paths of the pages by the names of their pictures."""
     devices = await device_pages(real_home)
     return {f"device-{name.lower().replace(' ', '-')}": path for name, path in devices.items()} | {
         "integration": "/config/integrations/integration/tunnihind",
@@ -61,7 +61,7 @@ async def pay_fees(real_home: RealHome) -> None:
 
 
 async def make_dashboard(real_home: RealHome) -> None:
-    """Make a dashboard of the card and of what Home Assistant's own cards show, and one of the card alone."""
+    """Make two dashboards: one with the card and Home Assistant's own cards, and one with the card alone."""
     await real_home.hass.command(
         "lovelace/dashboards/create", url_path="tunnihind-home", title="Electricity", mode="storage", icon="mdi:flash"
     )
@@ -73,7 +73,7 @@ async def make_dashboard(real_home: RealHome) -> None:
 
 
 def dashboard(entities: dict[str, str]) -> Json:
-    """Return a dashboard over the entities, by their translation keys."""
+    """Return a dashboard with the entities, which are given by their translation keys."""
     tiles = ("current_price", "next_price", "price_level", "cheap_hour", "tomorrow_known", "data_problem")
     plan = ("window", "window_start", "window_end", "window_average", "window_saving", "window_chance")
     sections = [
@@ -94,7 +94,7 @@ def price_card(**options: Json) -> Json:
 
 
 def tile(entity_id: str) -> Json:
-    """Return a tile that is named without its device, whose name they all share."""
+    """Return a tile without the device in its name, because all tiles belong to the same device."""
     return {"type": "tile", "entity": entity_id, "name": {"type": "entity"}}
 
 
@@ -128,7 +128,7 @@ async def picture(context: BrowserContext, real_home: RealHome, path: str, file:
 
 
 async def live_and_take(temporary: Path, folder: Path) -> None:
-    """Run a home on the machine's own time, like the browser, and take the pictures."""
+    """Run a home at the machine's own time, which the browser also uses, and take the pictures."""
     found = library()
     assert found is not None, "needs Debian's package libfaketime"
     async with RealHome.inhabited(temporary, ShiftedClock(found, temporary / "clock")) as real_home:
@@ -139,7 +139,7 @@ async def live_and_take(temporary: Path, folder: Path) -> None:
 
 
 async def live_by_quarters_and_take(temporary: Path, folder: Path) -> None:
-    """Run a home through yesterday, billed by the quarter, and take a picture of its price's history."""
+    """Run a home, billed by the quarter, through yesterday, and take a picture of the price's history."""
     found = library()
     assert found is not None, "needs Debian's package libfaketime"
     clock = ShiftedClock(found, temporary / "clock")

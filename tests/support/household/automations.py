@@ -50,7 +50,7 @@ def the_server(hass: HomeAssistant) -> dict[str, str]:
 
 
 def put_into_one_area(hass: HomeAssistant, area_id: str) -> None:
-    """Put all devices of the integration into that area."""
+    """Put all devices of the integration into the area."""
     registry = dr.async_get(hass)
     for device in dr.async_entries_for_config_entry(registry, "entry"):
         registry.async_update_device(device.id, area_id=area_id)
@@ -87,7 +87,7 @@ async def automate(
 
 
 async def ask(hass: HomeAssistant, condition: Mapping[str, Any]) -> Callable[[], Awaitable[bool]]:
-    """Set up an automation with that condition, and return a function that checks it."""
+    """Set up an automation with the condition, and return a function that checks it."""
     runs = async_capture_events(hass, "ran")
     config = {
         "alias": "Asks",
@@ -109,7 +109,7 @@ async def ask(hass: HomeAssistant, condition: Mapping[str, Any]) -> Callable[[],
 
 
 async def restart(home: Home, *, at: int | None = None) -> None:
-    """Unload and load the integration, as at a restart or a reload, `at` that instant."""
+    """Unload and load the integration, as at a restart or a reload, at the instant `at`."""
     await home.hass.config_entries.async_unload(home.entry.entry_id)
     await home.settle()
     if at is not None:

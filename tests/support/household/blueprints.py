@@ -37,19 +37,19 @@ def switched(home: Home, entity_id: str = DEVICE) -> list[Switching]:
 
 
 def automation_of(blueprint: str, inputs: Mapping[str, Any], *, alias: str = "Home") -> dict[str, Any]:
-    """Return the configuration of an automation made of a blueprint."""
+    """Return the configuration of an automation made from a blueprint."""
     return {"alias": alias, "use_blueprint": {"path": f"tunnihind/{blueprint}.yaml", "input": dict(inputs)}}
 
 
 async def use(home: Home, blueprint: str, inputs: Mapping[str, Any]) -> None:
-    """Make an automation of a blueprint."""
+    """Make an automation from a blueprint."""
     assert await async_setup_component(home.hass, "automation", {"automation": automation_of(blueprint, inputs)})
     await home.hass.async_block_till_done()
     assert home.hass.states.is_state("automation.home", "on")
 
 
 async def use_from_a_start_on(home: Home, blueprint: str, inputs: Mapping[str, Any]) -> None:
-    """Start Home Assistant with an automation of a blueprint in it."""
+    """Start Home Assistant with an automation that was made from a blueprint."""
     await home.hass.config_entries.async_unload(home.entry.entry_id)
     home.hass.set_state(CoreState.not_running)
     await use(home, blueprint, inputs)

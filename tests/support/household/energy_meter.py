@@ -14,7 +14,7 @@ from homeassistant.helpers.recorder import get_instance
 from tunnihind.market import HOUR_S
 
 METER: Final = "estfeed:import"
-"""Another integration's readings, a day late."""
+"""The statistic of another integration, whose readings come a day late."""
 
 type Rows = dict[int, dict[str, Any]]
 """Rows of a statistic by the start of their period, UTC seconds."""
@@ -35,7 +35,7 @@ def metadata(**changes: Any) -> StatisticMetaData:  # noqa: ANN401  any field of
 
 
 async def read(hass: HomeAssistant, kwh: Mapping[int, float], **changes: Any) -> None:  # noqa: ANN401
-    """Store these readings of the meter, kWh by hour, as its source would write them: with cumulative sums."""
+    """Store these readings of the meter, kWh by hour, with cumulative sums, as the meter's integration would."""
     await _import(hass, kwh, metadata(**changes), short_term=False)
 
 

@@ -16,7 +16,7 @@ from yarl import URL
 from custom_components.tunnihind.const import DOMAIN
 
 type Imitate = Callable[..., Awaitable[str]]
-"""Starts a server with the given answers and returns its address: see the fixture `imitate`."""
+"""A function that starts a server with the given answers and returns its address: see the fixture `imitate`."""
 
 NOBODY: Final = "http://127.0.0.1:9"
 """An address where nothing listens."""
@@ -48,12 +48,12 @@ MALFORMED: Final = FORECAST.replace('"EUR"', '"SEK"')
 
 
 def about_of(**fields: object) -> str:
-    """Return a server's description of itself, changed in these fields."""
+    """Return a server's description of itself with changes in these fields."""
     return json.dumps(json.loads(ABOUT) | fields)
 
 
 def zones_of(*zones: str, public_url: str = "http://localhost:8080") -> dict[str, tuple[str, str]]:
-    """Return the answers of a server with several zones: by each zone's path, its description and its prices."""
+    """Return the answers of a server with several zones: each zone's description and prices by the zone's path."""
     paths = {zone: "" if zone == zones[0] else f"/{zone.lower()}" for zone in zones}
     listed = [{"zone": zone, "url": f"{public_url}{path}"} for zone, path in paths.items()]
     return {
@@ -91,7 +91,7 @@ def entry_of(
 
 
 async def announce(hass: HomeAssistant, address: str, properties: dict[str, str] | None = None) -> ConfigFlowResult:
-    """Let a server at that address announce itself like ours."""
+    """Announce a server at the address in the way that our servers do."""
     url = URL(address)
     found = ZeroconfServiceInfo(
         ip_address=ip_address(url.host or ""),

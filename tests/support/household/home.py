@@ -1,6 +1,7 @@
 """A home in a test: Home Assistant, a real server on the loopback, a market, and one clock for all.
 
-The server may be `ahead_s` seconds ahead of that clock: because it is wrong, or because it rehearses a past day.
+The server may be `ahead_s` seconds ahead of the clock, because its own clock is wrong or because it rehearses a past
+day.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -25,16 +26,16 @@ PLAN_ID = "plan"
 DEFAULT_PLAN: Mapping[str, Any] = MappingProxyType({"duration": 180, "split": True, "min_piece": 60})
 
 type PriceOf = Callable[[int], float]
-"""The market's price, EUR/MWh, of the hour with this start."""
+"""A function that returns the market's price, EUR/MWh, of the hour with this start."""
 
 MORNING = "2026-01-14T10:20:00+02:00"
 """A Wednesday in winter, before the auction."""
 PUBLISHED_TODAY = "2026-01-15T01:00:00+02:00"
-"""The end of the settled prices then: the CET delivery day ends an hour after Tallinn's."""
+"""The end of the settled prices on that morning: the CET delivery day ends an hour after the day in Tallinn."""
 PUBLISHED_TOMORROW = "2026-01-16T01:00:00+02:00"
 
 type MakeHome = Callable[..., Awaitable[Home]]
-"""Makes a home: see the fixture `make_home`."""
+"""A function that makes a home: see the fixture `make_home`."""
 
 
 def instant(text: str) -> int:
@@ -49,13 +50,16 @@ def iso(seconds: int) -> str:
 
 
 def wavy(start: int) -> float:
-    """A price with two waves a day that never repeats within some days: cheap at night, expensive in the evening."""
+    """Return a price with two waves a day: cheap at night, expensive in the evening.
+
+    Within some days no price comes twice.
+    """
     hour = start // HOUR_S
     return round(60 + 40 * ((hour * 7) % 24 - 11.5) / 11.5 + (hour % 97) / 50, 2)
 
 
 def shaped(start: int) -> float:
-    """A price of quarters, whose mean in each hour is the wavy price of the hour."""
+    """Return a price of a quarter. The mean price of an hour's quarters is the wavy price of the hour."""
     return round(wavy(start - start % HOUR_S) + (-6, -1, 2, 5)[start % HOUR_S // QUARTER_S], 2)
 
 
@@ -133,12 +137,12 @@ class Home:
             snapshot.show(replace(view, market=MARKETS[zone]))
 
     def serve_quarters(self, price_of: PriceOf = shaped) -> None:
-        """Let the market trade quarters from now on. Without it, the server knows hours only."""
+        """From now on, publish prices of quarters. Before this call, the server has hours only."""
         self.quarter_price_of = price_of
         self.serve()
 
     async def at(self, now: int) -> None:
-        """Move time to `now`, in steps of at most a quarter of an hour, with all events."""
+        """Move time to `now` in steps of at most a quarter of an hour, and run all events."""
         while self.now < now:
             self.set_clock(min(now, self.now - self.now % 900 + 900))
             async_fire_time_changed(self.hass, datetime.fromtimestamp(self.now, UTC))
@@ -154,7 +158,7 @@ class Home:
         await self.poll()
 
     async def poll(self) -> None:
-        """Let the coordinator ask the server."""
+        """Let the coordinator poll the server."""
         await self.entry.runtime_data.async_refresh()
         await self.settle()
 
@@ -167,7 +171,7 @@ class Home:
         rehearsal: bool = False,
         zone: str = "EE",
     ) -> MockConfigEntry:
-        """Set the integration up with a zone of this server; `plans` are the data of plans by subentry id."""
+        """Set the integration up with a zone of this server. `plans` has the data of plans by subentry id."""
         of_zone = Zone(zone).suffix
         self.entry = MockConfigEntry(
             domain=DOMAIN,
@@ -189,7 +193,7 @@ class Home:
         return self.entry
 
     def state(self, platform: str, key: str, owner: str = "entry") -> State:
-        """Return the state of the entity of that key; `owner` is the entry's id or a plan's."""
+        """Return the state of the entity with the key. `owner` is the id of the entry or of a plan."""
         entity_id = er.async_get(self.hass).async_get_entity_id(platform, DOMAIN, f"{owner}_{key}")
         assert entity_id is not None, f"there is no {platform} {key}"
         state = self.hass.states.get(entity_id)
@@ -205,11 +209,11 @@ class Home:
         return state == "on"
 
     def consumer_price(self, start: int) -> float:
-        """Return the price of a household without fees in the hour, EUR/kWh: the market's price and the legal VAT."""
+        """Return the hour's price of a household without fees, EUR/kWh: the market price with the legal VAT."""
         return _with_vat(self.price_of(start), start)
 
     def consumer_quarter_price(self, start: int) -> float:
-        """Return its price in the quarter if it is billed by the quarter."""
+        """Return the quarter's price of a household without fees that is billed by the quarter, EUR/kWh."""
         assert self.quarter_price_of is not None
         return _with_vat(self.quarter_price_of(start), start)
 

@@ -17,18 +17,21 @@ FORECAST_S = 48 * HOUR_S
 
 
 def true_price(start: int) -> float:
-    """Return the actual price of an hour: a daily wave and chance, sometimes below zero."""
+    """Return the actual price of an hour: a daily wave with random noise, sometimes below zero."""
     return round(0.08 + 0.05 * math.sin(start / DAY_S * 2 * math.pi) + 0.2 * (noise(start) - 0.5), 4)
 
 
 def noise(seed: int) -> float:
-    """Return a number from 0 to 1 that looks random and is the same every time."""
+    """Return a number from 0 to 1 that looks random, and is always the same for a seed."""
     return math.sin(seed / HOUR_S * 12.9898) * 43758.5453 % 1
 
 
 @cache
 def timeline_at(now: int, *, late_s: int = 0) -> Timeline:
-    """Return a server's answer at `now`: settled hours (or later ones), then the forecast of that hour."""
+    """Return a server's answer at `now`: settled hours, then that hour's forecast.
+
+    With `late_s`, each day's prices are published that many seconds later.
+    """
     tomorrow = delivery_day(now + DAY_S)
     newest = tomorrow if publication_time(tomorrow) + late_s <= now else delivery_day(now)
     settled_until = day_end(newest)
@@ -52,7 +55,7 @@ def _predicted(start: int, now: int) -> Period:
 
 
 def goes_on(held: Decision, outcome: Decision) -> bool:
-    """Return whether a window that has begun has not moved. Only a shortened one may have more pieces."""
+    """Return whether a window that has begun has not moved. Only a shortened window may have more pieces."""
     if not held.shortened:
         return outcome.pieces == held.pieces
     known = len(held.pieces) - 1
@@ -65,7 +68,10 @@ def goes_on(held: Decision, outcome: Decision) -> bool:
 
 @dataclass
 class Household:
-    """A plan that decides every quarter of an hour, and is stored as JSON in between, as over a restart."""
+    """A household whose plan decides every quarter of an hour.
+
+    Between two decisions the plan is stored as JSON, as over a restart.
+    """
 
     plan: PlanSettings
     outcome: Outcome | None = None

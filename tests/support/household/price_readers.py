@@ -1,8 +1,6 @@
-"""How evcc, EMHASS, Predbat, HAEO and EV Smart Charging read prices, written from the rules of each.
+"""Models of evcc, EMHASS, Predbat, HAEO and EV Smart Charging that read prices by each program's rules.
 
-None of their code is here.
-
-A test asks for the price that the program would read at an instant.
+They contain none of the programs' code. A test reads the price that a program would use at an instant.
 """
 
 import json
@@ -18,7 +16,7 @@ PREDBAT_PAGES: Final = 3
 
 
 def instant(text: str) -> int:
-    """Read a time as RFC 3339 has it, with its offset."""
+    """Return the instant of a time in the format of RFC 3339, with its offset."""
     found = datetime.fromisoformat(text)
     assert found.tzinfo is not None, text
     return int(found.timestamp())
@@ -28,8 +26,8 @@ def instant(text: str) -> int:
 class EvccTariff:
     """evcc's `custom` tariff with `charges` and `tax`.
 
-    The answer is text that decodes to a list of start, end and value. To each value the charges are added, and on both
-    the tax. A rate is valid from its start until before its end; what is longer than a quarter of an hour is split.
+    The answer is JSON: a list of start, end and value. evcc adds the charges to each value, and then the tax to the
+    sum. A rate is valid from its start until just before its end. A rate longer than a quarter of an hour is split.
     """
 
     rates: Mapping[int, float]
@@ -53,10 +51,10 @@ class EvccTariff:
 
 
 def emhass_steps(text: str, start: int, steps: int, step_s: int) -> list[float]:
-    """Return EMHASS's values from a mapping of times to numbers, for its steps from `start` on.
+    """Return EMHASS's values for its steps from `start` on, from a mapping of times to numbers.
 
-    The points within a step are averaged; a step without any has the value of the one before, and the first ones that
-    of the first point. A value that is no finite number ends its run.
+    A step's value is the mean of its points. A step without points has the value of the step before it. The first steps
+    without points have the value of the first point. A value that is not a finite number ends EMHASS's run.
     """
     points: dict[int, list[float]] = {}
     for time, value in json.loads(text).items():
@@ -78,7 +76,7 @@ def emhass_steps(text: str, start: int, steps: int, step_s: int) -> list[float]:
 class PredbatRates:
     """Predbat's prices from `rates_import_octopus_url`: one for each minute from local midnight on.
 
-    It follows `next` for three pages. A minute that it doesn't know has the price of the day before.
+    Predbat follows `next` for three pages. A minute with an unknown price has the price of the day before.
     """
 
     midnight: int
@@ -99,9 +97,9 @@ class PredbatRates:
 
     @classmethod
     def read_attributes(cls, attributes: Mapping[str, Any], midnight: int) -> PredbatRates:
-        """Read what `metric_octopus_import` names: of the lists that Predbat looks for, the first that is there.
+        """Read the sensor in `metric_octopus_import` from the first of its lists that Predbat knows.
 
-        Items with `start` and `end` are in currency per kWh, which become cents.
+        Items with `start` and `end` are in currency per kWh. Their prices become cents.
         """
         today = next(attributes[name] for name in ("rates", "all_rates", "raw_today", "prices") if attributes.get(name))
         minutes: dict[int, float] = {}
@@ -112,7 +110,10 @@ class PredbatRates:
         return cls(midnight, minutes)
 
     def at(self, ts: int) -> float:
-        """Return the price of an instant in cents per kWh, of the day before where it isn't known."""
+        """Return the price at an instant in cents per kWh.
+
+        If this price isn't known, return the price of the day before.
+        """
         minute = (ts - self.midnight) // MINUTE_S
         while minute not in self.minutes:
             minute -= int(timedelta(days=1).total_seconds()) // MINUTE_S
@@ -122,16 +123,16 @@ class PredbatRates:
 
 @dataclass(frozen=True)
 class HaeoSeries:
-    """HAEO's data from a sensor: points in time that it joins, and a unit."""
+    """HAEO's data from a sensor: points in time, and their unit."""
 
     points: Sequence[tuple[int, float]]
     holds: bool
-    """Whether a point's value holds until the next; if not, HAEO draws a line between them."""
+    """If true, a point's value holds until the next point. If false, HAEO draws a line between two points."""
     unit: str
 
     @classmethod
     def read(cls, attributes: Mapping[str, Any]) -> HaeoSeries:
-        """Read a sensor: first in HAEO's own form, then in Nord Pool's."""
+        """Read a sensor in HAEO's own format if possible, otherwise in Nord Pool's."""
         own = attributes.get("forecast")
         if own and all({"time", "value"} <= item.keys() for item in own) and attributes.get("unit_of_measurement"):
             points = sorted((instant(item["time"]), float(item["value"])) for item in own)
@@ -141,7 +142,7 @@ class HaeoSeries:
         return cls(points, True, f"{attributes['currency']}/kWh")
 
     def at(self, ts: int) -> float:
-        """Return the price at an instant; the last one goes on."""
+        """Return the price at an instant. The last price applies without end."""
         assert self.holds, "HAEO would draw lines between the prices"
         assert self.points[0][0] <= ts, "HAEO has no price for the beginning"
         return [value for start, value in self.points if start <= ts][-1]
@@ -154,7 +155,7 @@ _BOTH_DAYS: Final = ("prices", "data", "forecast")
 
 
 def ev_smart_charging_prices(attributes: Mapping[str, Any]) -> dict[int, float]:
-    """Return the prices that EV Smart Charging finds in a sensor, by their start."""
+    """Return the prices that EV Smart Charging finds in a sensor, by the start of their period."""
     by_day = next((names for names in _DAYS if names[0] in attributes), None)
     names = by_day or (next(name for name in _BOTH_DAYS if name in attributes),)
     items = [item for name in names for item in attributes.get(name) or ()]

@@ -1,4 +1,4 @@
-"""A proxy between Home Assistant and the server: it records requests, and gives other answers if a test says so."""
+"""A proxy between Home Assistant and the server that records requests, and gives other answers on a test's order."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ ACCURACY: Final = "/api/v1/accuracy"
 _PASSED_ON: Final = ("ETag", "Content-Type", "Retry-After")
 
 type Instead = Callable[[web.Request], web.StreamResponse | None]
-"""Another answer to a request; None for the server's own."""
+"""A function that returns another answer to a request, or None for the server's own answer."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request with its query, what it was conditioned on, and the status of its answer."""
+    """A request with its query, its condition, and the status of its answer."""
 
     path: str
     query: str
@@ -30,14 +30,14 @@ class Asked:
 
 @dataclass
 class RecordingProxy:
-    """The proxy between the household, which asks at `port`, and the server, which listens at `upstream`."""
+    """The proxy at `port`, which the household uses, in front of the server at `upstream`."""
 
     port: int = 0
     upstream: int = 0
     asked: list[Asked] = field(default_factory=list)
     instead: Instead = lambda _: None
     conditional: bool = True
-    """Whether the server knows conditional requests; the specification does not ask it to."""
+    """If true, the server knows conditional requests. The specification does not require them."""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         answer = self.instead(request) or await self._pass_on(request)
@@ -47,13 +47,13 @@ class RecordingProxy:
         return answer
 
     def polls(self) -> list[Asked]:
-        """Return the polls since this was asked the last time."""
+        """Return the polls since the previous call."""
         polls = [asked for asked in self.asked if asked.path == FORECAST]
         self.asked.clear()
         return polls
 
     def answer(self, path: str, **response: Any) -> None:  # noqa: ANN401  what `web.json_response` takes
-        """From now on, give this answer to requests for `path`, and the server's to others."""
+        """From now on, give this answer to requests for `path`. Other requests get the server's answers."""
 
         def told(request: web.Request) -> web.Response | None:
             if request.path != path:
@@ -67,7 +67,7 @@ class RecordingProxy:
         self.instead = lambda _: web.Response(status=status, headers=headers)
 
     def pass_on(self) -> None:
-        """Give the server's answers again."""
+        """From now on, give the server's answers again."""
         self.instead = lambda _: None
 
     async def _pass_on(self, request: web.Request) -> web.Response:

@@ -14,7 +14,7 @@ from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 from tests.support.household.timelines import DAY_S
 
 PUBLIC_H = 48
-"""How far the public forecast reaches past the newest settled hour."""
+"""The number of hours in the public forecast after the newest settled hour."""
 BINS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 _BOUNDS: Sequence[dict[str, object]] = (
@@ -38,7 +38,7 @@ class Judged:
     realised: float
 
     def on(self, prices: Timeline) -> float:
-        """Return its saving with these prices, EUR/kWh. Raises ValueError if one is missing."""
+        """Return the saving at these prices, EUR/kWh. Raises ValueError if a price is missing."""
         saving = saving_of(prices, self.pieces, self.at_once)
         if saving is None:
             raise ValueError("an hour that the saving rests on has no price")
@@ -51,7 +51,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Savings with about the same expected chance: its mean, and how often they came true."""
+    """Savings with about the same expected chance: the mean chance, and the share of savings that came true."""
 
     count: int
     chance: float
@@ -59,7 +59,7 @@ class Bin:
 
 
 def judged(timeline: Timeline, truth: Timeline, now: int) -> Iterator[Judged]:
-    """Yield all savings that are uncertain: plans of many kinds, for today, tomorrow and the day after."""
+    """Yield all uncertain savings: of plans of many kinds, for today, tomorrow and the day after."""
     for plan in _plans(now):
         decision = decide(plan, timeline, now)
         if not isinstance(decision, Decision) or decision.saving is None or decision.saving.low == decision.saving.high:
@@ -92,12 +92,12 @@ def as_came(prices: Mapping[int, float]) -> Timeline:
 
 
 def as_on_path(known: Timeline, path: Mapping[int, float]) -> Timeline:
-    """Return the prices of hours, EUR/kWh, with those of a path for hours that aren't settled."""
+    """Return the prices of hours, EUR/kWh. Hours that aren't settled have the prices of a path."""
     return as_came({hour.start: hour.price if hour.settled else path[hour.start] for hour in known.periods})
 
 
 def share_inside(savings: Iterable[Judged]) -> float:
-    """Return how many were between their p10 and p90."""
+    """Return the share of savings between their p10 and p90."""
     inside = [one.inside for one in savings]
     return sum(inside) / len(inside)
 

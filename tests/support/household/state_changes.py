@@ -9,7 +9,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 
 
 class StateChanges:
-    """The states written: `changed` by entity id, and `reported` if a state was written again unchanged."""
+    """The written states: `changed` by entity id, and `reported` if a state was written again unchanged."""
 
     def __init__(self) -> None:
         self.changed: dict[str, str] = {}
@@ -22,7 +22,10 @@ class StateChanges:
 
 @contextmanager
 def record_state_changes(hass: HomeAssistant) -> Iterator[StateChanges]:
-    """Note all states that are written in the meantime; one that was ever unavailable stays noted so."""
+    """Note all states that are written within the context.
+
+    An entity that was ever unavailable stays noted as unavailable.
+    """
     noted = StateChanges()
 
     @callback

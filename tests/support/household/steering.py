@@ -1,4 +1,4 @@
-"""Plans to change, and the means: a switch, numbers, times and one action."""
+"""Plans for the tests of changes, and the means of change: a switch, numbers, times and one action."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Hours and plans of the tests."""
+"""Short timelines, and functions to make their hours."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,7 +9,7 @@ from custom_components.tunnihind.prices.timeline import HOUR_S, Period, Timeline
 QUARTER_S = 900
 DAY_S = 24 * HOUR_S
 NIGHT = int(datetime(2026, 11, 20, tzinfo=TALLINN).timestamp())
-"""Midnight of a Friday, between the changes of the clock."""
+"""Midnight of a Friday, in a week without a change of the clocks."""
 
 
 def at(text: str) -> int:
@@ -19,12 +19,12 @@ def at(text: str) -> int:
 
 
 def settled(start: int, prices: Sequence[float | None]) -> list[Period]:
-    """Return settled hours from `start` on; None leaves a gap."""
+    """Return settled hours from `start` on. None in the prices leaves a gap."""
     return [hour(start + place * HOUR_S, price) for place, price in enumerate(prices) if price is not None]
 
 
 def hour(start: int, price: float, *, low: float | None = None, high: float | None = None) -> Period:
-    """Return an hour: settled, or predicted if it has bounds."""
+    """Return a settled hour, or a predicted hour if it has bounds."""
     if low is None or high is None:
         return Period(start, start + HOUR_S, price, price, price, settled=True)
     return Period(start, start + HOUR_S, price, low, high, settled=False)

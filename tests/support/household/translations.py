@@ -1,4 +1,4 @@
-"""The integration's texts in its languages, and which of them a step of a flow needs."""
+"""The integration's texts in its languages, and the texts that each step of a flow needs."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def icons() -> Texts:
 
 
 def leaves(node: Texts, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield every text with its place."""
+    """Yield every text with its path of keys."""
     for key, value in node.items():
         if isinstance(value, str):
             yield (*path, key), value
@@ -43,7 +43,7 @@ def placeholders(text: str) -> set[str]:
 
 
 def fields_of(schema: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the names of a form's fields; those of a section are in a dict of their own."""
+    """Return the names of a form's fields. The fields of a section are in a dict of their own."""
     return {
         str(marker.schema): fields_of(field.schema.schema) if isinstance(field, section) else None
         for marker, field in schema.items()
@@ -51,7 +51,7 @@ def fields_of(schema: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def check_step(flow: Texts, result: Mapping[str, Any]) -> None:
-    """Assert that a step of a flow has all its texts, and that it fills them in."""
+    """Assert that a step of a flow has all its texts, without an unfilled placeholder."""
     match result["type"]:
         case FlowResultType.FORM:
             step = flow["step"][result["step_id"]]
@@ -77,7 +77,8 @@ def _errors(result: Mapping[str, Any]) -> list[str]:
 def _check_fields(step: Texts, fields: Mapping[str, Any]) -> None:
     """Assert that each field of the form has its label and explanation.
 
-    A step may have more than it shows now: some fields belong to some network packages, or kinds of plans, only.
+    A step may have texts for more fields than it shows, because some fields belong only to some network packages or
+    kinds of plans.
     """
     own = {name for name, inner in fields.items() if inner is None}
     assert step.get("data", {}).keys() >= own

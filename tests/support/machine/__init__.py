@@ -1,1 +1,1 @@
-"""What a server runs on: processes, clocks that are wrong, nginx, the local network, Node.js."""
+"""Helpers for the machine: processes, shifted clocks, nginx, the local network, Node.js."""

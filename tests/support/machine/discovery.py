@@ -1,4 +1,4 @@
-"""A client on the local network that looks for servers (mDNS), as Home Assistant does."""
+"""A client that looks for servers on the local network (mDNS), as Home Assistant does."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -14,7 +14,7 @@ _PATIENCE_S = 20.0
 
 
 class DiscoveryClient:
-    """Sees every server that appears on the network or leaves it."""
+    """A client that notes every server that appears on the network or leaves it."""
 
     def __init__(self, network: AsyncZeroconf) -> None:
         self._network = network
@@ -25,7 +25,7 @@ class DiscoveryClient:
             self._news.put_nowait((state_change, name))
 
     async def next_change(self, instance: str) -> tuple[ServiceStateChange, str]:
-        """Return the next server with this in its name that appears or leaves; pass others over."""
+        """Return the next server that appears or leaves and has this text in its name. Skip other servers."""
         async with asyncio.timeout(_PATIENCE_S):
             while True:
                 change, name = await self._news.get()
@@ -33,7 +33,7 @@ class DiscoveryClient:
                     return change, name
 
     async def service_info(self, name: str) -> AsyncServiceInfo:
-        """Return a server's address and what it announces."""
+        """Return a server's address and its announced properties."""
         found = await self._network.async_get_service_info(SERVICE_TYPE, name)
         assert found is not None, f"nobody answers for {name}"
         return found
@@ -41,7 +41,7 @@ class DiscoveryClient:
 
 @asynccontextmanager
 async def discovery_client(addresses: Sequence[str]) -> AsyncIterator[DiscoveryClient]:
-    """Listen on the networks of these addresses of this machine."""
+    """Listen on the networks that belong to these addresses of this machine."""
     network = AsyncZeroconf(interfaces=list(addresses))
     client = DiscoveryClient(network)
     browser = AsyncServiceBrowser(network.zeroconf, SERVICE_TYPE, handlers=[client.on_change])

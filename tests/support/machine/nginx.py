@@ -1,4 +1,4 @@
-"""A real nginx with one of the shipped configurations, on free ports and in a folder of its own."""
+"""A real nginx with one of the shipped configurations, on free ports and in a separate folder."""
 
 import os
 import re
@@ -37,19 +37,19 @@ _HTTP: Final = """
 
 
 def program() -> str | None:
-    """Return where nginx is, None where it isn't installed."""
-    # Debian keeps it where only root looks.
+    """Return the path of nginx, or None if it isn't installed."""
+    # Debian installs nginx into a folder that is only on root's path.
     return shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
 
 
 def replaced(text: str, old: str, new: str) -> str:
-    """Replace what is there exactly once."""
+    """Replace a text that occurs exactly once."""
     assert text.count(old) == 1, f"{text.count(old)} times: {old}"
     return text.replace(old, new)
 
 
 def for_one_server(folder: Path, port: int, server: int) -> str:
-    """Return the configuration for one server, with a main part around it."""
+    """Return the configuration for one server, with the lines that make it a whole nginx.conf."""
     site = replaced(ONE_SERVER.read_text(), "server 127.0.0.1:8080;", f"server 127.0.0.1:{server};")
     site = replaced(site, "listen 80;", f"listen 127.0.0.1:{port};")
     site = replaced(site, "/var/cache/tunnihind", f"{folder}/cache")
@@ -73,19 +73,19 @@ def for_replicas(folder: Path, port: int, replicas: Sequence[int]) -> str:
 
 
 class Nginx(Process):
-    """A running nginx; its errors are in `log`."""
+    """A running nginx; its error log is in `log`."""
 
     def __init__(
         self, folder: Path, configuration: str, *, more: str = "", environment: Mapping[str, str] | None = None
     ) -> None:
-        """Start nginx with a configuration, and `more` directives in its `http`."""
+        """Start nginx with a configuration and with `more` directives in its `http` block."""
         nginx = program()
         assert nginx is not None, "needs nginx: Debian's package nginx-light"
         environment = environment or {}
         own = _OF_ITS_OWN.format(
-            # A folder of the tests is not for the user that nginx would change to.
+            # nginx would change to another user, who may not use a test's folder.
             user="user root;" if os.getuid() == 0 else "",
-            # nginx takes its environment away from its processes.
+            # nginx hides its environment from its worker processes.
             environment="\n".join(f"env {name};" for name in environment),
         )
         http = f"http {{{_HTTP.format(folder=folder)}\n{more}"

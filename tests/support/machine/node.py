@@ -1,4 +1,4 @@
-"""Node.js, and what npm brings for the tests: the machine's own, or the one from PyPI."""
+"""Node.js and the npm packages for the tests. Node.js is the machine's own, or the one from PyPI."""
 
 import asyncio
 import atexit
@@ -18,7 +18,10 @@ NPM = ROOT / "tests/npm"
 
 
 def _together() -> Path:
-    """Return a folder with the scripts of the pages side by side, as browsers get them; it goes with the process."""
+    """Return a folder with all scripts of the pages, as browsers get them.
+
+    The folder is deleted when the process ends.
+    """
     folder = Path(tempfile.mkdtemp(prefix="tunnihind-scripts-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for path in page_files():
@@ -27,16 +30,16 @@ def _together() -> Path:
 
 
 STATIC = _together()
-"""The pages' own scripts, and the chart's, which is the integration's."""
+"""The folder with the pages' own scripts and the chart's script, which belongs to the integration."""
 
 
 def node() -> str:
-    """Return the program; skips where there is none."""
+    """Return the path of Node.js. Skips the test if there is none."""
     return _program("node")
 
 
 async def run_module(source: str, *arguments: str, timezone: str = "UTC") -> str:
-    """Run an ECMAScript module and return what it prints; fails with what it complains of."""
+    """Run an ECMAScript module and return its output. Fails with its error output."""
     process = await asyncio.create_subprocess_exec(
         node(),
         "--input-type=module",
@@ -53,7 +56,7 @@ async def run_module(source: str, *arguments: str, timezone: str = "UTC") -> str
 
 
 def modules() -> Path:
-    """Return the folder of the packages that `tests/npm/package-lock.json` names; gets them where they are missing."""
+    """Return the folder of the packages in `tests/npm/package-lock.json`. Missing packages are installed first."""
     folder = NPM / "node_modules"
     lock = (NPM / "package-lock.json").read_bytes()
     mark = folder / ".got"

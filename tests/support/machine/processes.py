@@ -1,4 +1,4 @@
-"""`tunnihind` as real processes of their own, and the means to wait for what they do."""
+"""Real processes of `tunnihind`, and functions that wait for their effects."""
 
 import asyncio
 import json
@@ -23,22 +23,22 @@ from tests.support.machine.shifted_clock import ShiftedClock
 
 COMMAND = str(Path(sys.executable).with_name("tunnihind"))
 PATIENCE_S = 60.0
-"""How long a test waits for what takes a second or two on an idle machine."""
+"""The longest wait of a test for events that take a second or two on an idle machine."""
 
 UNREACHABLE_URL = "http://127.0.0.1:9"
-"""An address at which nothing answers (the discard port), so that no test ever asks the real upstreams."""
+"""An address without a listener (the discard port), so that no test ever sends requests to the real upstreams."""
 
 _MOST_EXTENSIONS = 10
 
 _MOMENT_S = 0.002
-"""How often to look for a moment that may be over at once."""
+"""The pause between two checks for a moment that may be over at once."""
 
 _SHOWN_BYTES = 1000
-"""How much of an answer a failed test shows."""
+"""The number of bytes of an answer that a failed test shows."""
 
 
 def _no_progress() -> None:
-    """Report no progress: only time counts."""
+    """Report no progress, so that only time counts."""
 
 
 async def until[Found](
@@ -47,10 +47,10 @@ async def until[Found](
     within: float = PATIENCE_S,
     progress: Callable[[], object] = _no_progress,
 ) -> Found | None:
-    """Return what `look` finds as soon as that is something, None when there is nothing in time.
+    """Return the first true result of `look`, or None if there is none in time.
 
-    Whenever `progress` returns something new, the time starts again, up to ten times in all: on a busy machine,
-    work that moves on is slow, not stuck.
+    Whenever `progress` returns a new value, the time starts again, up to ten times in all. On a busy machine, work that
+    makes progress is slow, not stuck.
     """
     last_deadline = time.monotonic() + _MOST_EXTENSIONS * within
     deadline, reached = time.monotonic() + within, progress()
@@ -65,7 +65,7 @@ async def until[Found](
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A command that has ended: its exit status and what it wrote."""
+    """A command that has ended: its exit status and its output."""
 
     status: int
     output: str
@@ -91,7 +91,7 @@ class Reply:
 
 
 async def run(arguments: Sequence[str], environment: Mapping[str, str]) -> Done:
-    """Run one `tunnihind` command to its end, for as long as a test may take."""
+    """Run one `tunnihind` command to its end. The test's own time limit applies."""
     process = await asyncio.create_subprocess_exec(
         COMMAND, *arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -105,7 +105,7 @@ async def run(arguments: Sequence[str], environment: Mapping[str, str]) -> Done:
 
 
 class Process:
-    """A running program, in its own process group, so that processes it leaves behind are found."""
+    """A running program in its own process group, so that a test can find processes that it leaves behind."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
         self._log = log
@@ -126,7 +126,7 @@ class Process:
         return self._process.poll() is None
 
     def family(self) -> set[int]:
-        """Return the process and what it has started, as far as they live."""
+        """Return the ids of the process and of its descendants that are alive."""
         return {int(path.name) for path in Path("/proc").glob("[0-9]*") if _group(path) == self.pid}
 
     async def until_logged(self, text: str, *, within: float = PATIENCE_S) -> None:
@@ -149,18 +149,18 @@ class Process:
         return self._process.returncode
 
     async def freeze(self) -> None:
-        """Stop the process where it stands (SIGSTOP); returns once all its threads stand still, or it has ended."""
+        """Stop the process (SIGSTOP). Return when all its threads have stopped, or when the process has ended."""
         os.kill(self.pid, signal.SIGSTOP)
         await asyncio.to_thread(os.waitid, os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def thaw(self) -> None:
-        """Let a frozen process go on."""
+        """Continue a frozen process."""
         os.kill(self.pid, signal.SIGCONT)
 
     async def freeze_when(self, holds: Callable[[], bool], *, within: float = PATIENCE_S) -> None:
-        """Freeze the process at a moment at which something holds, and fail where none comes.
+        """Freeze the process at a moment at which a condition holds. Fails if the condition never holds.
 
-        The moment may last some milliseconds only: what is to happen in it happens while the process stands still.
+        The condition may hold for some milliseconds only. While the process is frozen, the test has time to act.
         """
         deadline = time.monotonic() + within
         while time.monotonic() < deadline:
@@ -183,12 +183,12 @@ class Process:
         return await self.ended(within=within)
 
     async def kill(self) -> None:
-        """End the process without a word (kill -9), its helpers not included."""
+        """Kill the process (kill -9), but not its helpers."""
         self._process.kill()
         await self.ended()
 
     async def until_alone(self, *, within: float = PATIENCE_S) -> bool:
-        """Return whether nobody of the process's family is left, giving them time to end."""
+        """Return whether all processes of the family have ended in time."""
 
         async def look() -> bool:
             return not self.family()
@@ -199,14 +199,14 @@ class Process:
         return self._log.stat().st_size
 
     def clear_away(self) -> None:
-        """End all that may be left, whatever state a failed test has left it in."""
+        """End all processes of the family, in whatever state a failed test has left them."""
         if self.family():
             os.killpg(self.pid, signal.SIGKILL)
         self._process.wait()
 
 
 class Server(Process):
-    """A `tunnihind serve`."""
+    """A running `tunnihind serve`."""
 
     def __init__(
         self, arguments: Sequence[str], environment: Mapping[str, str], port: int, log: Path, *, wrapper: Sequence[str]
@@ -216,12 +216,12 @@ class Server(Process):
         super().__init__([*wrapper, COMMAND, "serve", "--port", str(port), *arguments], environment, log)
 
     def again(self) -> Server:
-        """Start the same again, after it has ended; its log begins anew."""
+        """Start the same server again after it has ended, with an empty log."""
         arguments, environment, port, log, wrapper = self._started
         return Server(arguments, environment, port, log, wrapper=wrapper)
 
     async def get(self, path: str, **headers: str) -> Reply:
-        """Ask for a path; headers are named with underscores. Raises ClientConnectionError."""
+        """Request a path. Headers are named with underscores. Raises ClientConnectionError."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         async with (
             ClientSession(timeout=ClientTimeout(total=PATIENCE_S)) as session,
@@ -230,7 +230,7 @@ class Server(Process):
             return Reply(response.status, response.headers, await response.read())
 
     async def get_at_once(self, *paths: str) -> list[Any]:
-        """Return the JSON answers of several resources between which neither prices nor forecast have changed."""
+        """Return the JSON answers of several resources. No price and no forecast changes between these answers."""
         while True:
             answers = [(await self.get(path)).json() for path in paths]
             if at_any_moment(answers[0]) == at_any_moment((await self.get(paths[0])).json()):
@@ -238,7 +238,7 @@ class Server(Process):
 
     @asynccontextmanager
     async def connected(self, request: bytes) -> AsyncIterator[None]:
-        """Keep a connection open on which these bytes were sent."""
+        """Keep a connection open after sending these bytes."""
         host, _, port = self.url.removeprefix("http://").partition(":")
         _, writer = await asyncio.open_connection(host, int(port))
         writer.write(request)
@@ -251,7 +251,7 @@ class Server(Process):
     async def until(
         self, path: str, holds: Callable[[Reply], object], *, within: float = PATIENCE_S, say: str = ""
     ) -> Reply:
-        """Return the first answer for which something holds, and fail where none comes."""
+        """Return the first answer that meets a condition. Fails if there is none in time."""
         last: list[Reply] = []
 
         async def look() -> Reply | None:
@@ -275,13 +275,13 @@ class Server(Process):
 
 
 def at_any_moment(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer of prices without what differs from moment to moment, though nothing has changed."""
+    """Return an answer of prices without the fields that change while the data stays."""
     return {name: value for name, value in answer.items() if name not in {"now", "freeUntil"}}
 
 
 def server_environment(home: Path, database: Path) -> dict[str, str]:
-    """Return the environment of a server, with nothing of the machine's but what it takes to run it."""
-    # Without PYTHONDONTWRITEBYTECODE in particular: each process would compile everything again.
+    """Return the environment of a server, with only the machine's variables that the server needs."""
+    # PYTHONDONTWRITEBYTECODE is left out: with it, each process would compile all modules again.
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     return kept | {
         "HOME": str(home),
@@ -294,7 +294,7 @@ def server_environment(home: Path, database: Path) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on, and that the system gives to nobody who connects to somewhere meanwhile."""
+    """Return a port that nobody listens on, and that the system gives to no outgoing connection."""
     first, last = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
     candidates = [port for port in range(20_000, 65_536) if not first <= port <= last] or [0]
     while True:
@@ -305,11 +305,11 @@ def free_port() -> int:
 
 
 type Tunnihind = Callable[..., Awaitable[Done]]
-"""What the fixture `tunnihind` gives: runs a command to its end."""
+"""The type of the fixture `tunnihind`: runs a command to its end."""
 
 
 class Launch(Protocol):
-    """What the fixture `launch` gives: starts a server."""
+    """The type of the fixture `launch`: starts a server."""
 
     def __call__(
         self, *arguments: str, clock: ShiftedClock | None = None, port: int | None = None, wrapper: Sequence[str] = ()
@@ -317,7 +317,10 @@ class Launch(Protocol):
 
 
 def _group(process: Path) -> int | None:
-    """Return a living process's group (proc(5): the fields after the name, which may hold anything)."""
+    """Return the process group of a living process, or None.
+
+    The fields are read after the name, which may have any character (proc(5)).
+    """
     try:
         state, _parent, group, *_ = (process / "stat").read_text().rpartition(")")[2].split()
     except OSError:

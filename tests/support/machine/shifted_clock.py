@@ -1,4 +1,4 @@
-"""A clock that is wrong, for real processes: libfaketime between them and the C library."""
+"""A shifted clock for real processes: libfaketime between the processes and the C library."""
 
 import time
 from datetime import datetime
@@ -6,18 +6,19 @@ from pathlib import Path
 
 _LIBRARIES = Path("/usr/lib")
 _LIBRARY = "*/faketime/libfaketimeMT.so.1"
-"""As Debian's package `libfaketime` installs it."""
+"""The path of the library in Debian's package `libfaketime`."""
 
 
 def library() -> Path | None:
-    """Return libfaketime, None where it is not installed."""
+    """Return the path of libfaketime, or None if it is not installed."""
     return next(_LIBRARIES.glob(_LIBRARY), None)
 
 
 class ShiftedClock:
-    """The machine's clock, shifted for the processes that are given `environment`, and to be moved while they run.
+    """The machine's clock, shifted for the processes that get `environment`.
 
-    What elapses (the monotonic clock) is left alone, as it is when somebody sets a machine's clock.
+    A test may move the clock while the processes run. The monotonic clock is not shifted, as when somebody sets a
+    machine's clock.
     """
 
     def __init__(self, library: Path, file: Path) -> None:
@@ -28,14 +29,15 @@ class ShiftedClock:
             "FAKETIME_TIMESTAMP_FILE": str(file),
             "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-            # Its remedy for old C libraries makes Python's threads wait a hundred times too long for each other.
+            # libfaketime's workaround for old C libraries makes Python's threads wait a hundred times too long for each
+            # other.
             "FAKETIME_FORCE_MONOTONIC_FIX": "0",
             "NO_FAKE_STAT": "1",
         }
         self.jump(0)
 
     def now(self) -> float:
-        """Return unix seconds UTC as the processes see them."""
+        """Return the shifted time in unix seconds UTC."""
         return time.time() + self._shift_s
 
     def set(self, instant: str) -> None:
@@ -43,9 +45,10 @@ class ShiftedClock:
         self.jump(round(datetime.fromisoformat(instant).timestamp() - self.now()))
 
     def jump(self, seconds: int) -> None:
-        """Move the clock, back with a negative number."""
+        """Move the clock forward, or back by a negative number."""
         self._shift_s += seconds
-        # Renamed into place: a process that reads half a file would live in 1970 for a moment.
+        # The file is renamed into place, because a process that read half a file would be in the year 1970 for a
+        # moment.
         new = self._file.with_suffix(".new")
         new.write_text(f"{self._shift_s:+d}\n")
         new.replace(self._file)

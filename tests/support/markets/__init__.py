@@ -1,1 +1,1 @@
-"""Prices and weather of our own making, and markets with planted truths for the model."""
+"""Made-up prices and weather, and markets with known rules that the model has to find."""

@@ -21,7 +21,7 @@ class MeanFit:
 
 @dataclass
 class Mean:
-    """A whole point model."""
+    """A complete point model: the mean of all prices by hour."""
 
     fit_type: ClassVar[type[Fit]] = MeanFit
 

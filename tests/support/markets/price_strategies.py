@@ -1,4 +1,4 @@
-"""Instants, hours and answers, as hypothesis draws them."""
+"""Hypothesis strategies for instants, hours and answers."""
 
 from hypothesis import strategies as st
 
@@ -23,7 +23,7 @@ def bands(draw: st.DrawFn) -> Band:
 
 @st.composite
 def answers(draw: st.DrawFn, *, since: int = HOURS.start, step_s: int = HOUR_S) -> ForecastAnswer:
-    """Draw what a server might say at some instant within three days of `since`: anything around now."""
+    """Draw a server's answer at some instant within three days of `since`, with any hours around that instant."""
     now = draw(st.integers(since, since + 3 * DAY_S))
     first = now - now % step_s
     around = st.integers(-60, 40).map(lambda place: first + place * step_s)
@@ -41,7 +41,7 @@ def answers(draw: st.DrawFn, *, since: int = HOURS.start, step_s: int = HOUR_S) 
 
 @st.composite
 def lines(draw: st.DrawFn) -> list[Period]:
-    """Draw known periods of one length, some missing, in any order."""
+    """Draw known periods of one length in any order, with gaps."""
     starts = draw(st.lists(st.integers(0, 60), unique=True, max_size=30))
     first = draw(hour_starts)
     step_s = draw(st.sampled_from([HOUR_S, QUARTER_S]))

@@ -1,4 +1,7 @@
-"""A made-up market whose quarters differ within the hour: they rise and fall with the day, more at some hours."""
+"""A made-up market whose quarters differ within the hour.
+
+They rise and fall with the day, at some hours more steeply.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +14,7 @@ from tunnihind.forecast.known import Archive, Floats, Instants
 from tunnihind.market import DELIVERY_TZ, HOUR_S, QUARTER_S, day_end, day_start
 
 TURNED_HOURS = (6, 17)
-"""Clock hours in which the quarters run against the day: Central European time."""
+"""Clock hours, in Central European time, in which the quarters run against the day's trend."""
 
 
 def quarter_archive(
@@ -23,7 +26,10 @@ def quarter_archive(
     reversed_day: date | None = None,
     seed: int = 3,
 ) -> Archive:
-    """Return the market's prices; those of a day can be noise in some zones, or each hour's quarters be reversed."""
+    """Return the market's prices.
+
+    On `noisy_day` the prices of some zones are noise. On `reversed_day` each hour's quarters are in reverse order.
+    """
     days = (last - first).days + 1
     rng = np.random.default_rng(seed)
     start = day_start(first) - HOUR_S
@@ -51,7 +57,7 @@ def quarter_archive(
 
 
 def within_hour(ts: Instants) -> Floats:
-    """Return how far quarters lie from their hour by design, EUR/MWh."""
+    """Return the planned difference of quarters from their hour, EUR/MWh."""
     hours = np.array([datetime.fromtimestamp(int(one), DELIVERY_TZ).hour for one in ts])
     place = (ts % HOUR_S) / HOUR_S - 0.375
     return np.asarray(np.where(np.isin(hours, TURNED_HOURS), -60.0, 0.0) * place)

@@ -1,4 +1,4 @@
-"""Prices of our own making, and files and answers of them."""
+"""Made-up prices, and files and answers with them."""
 
 import csv
 from datetime import date
@@ -32,7 +32,7 @@ def write_prices(file: Path, quotes: Quotes) -> Path:
 
 
 def hourly(quotes: Quotes) -> dict[int, float]:
-    """Return Estonia's hours as the exchange defines them: an hour's price, or the mean of its four quarters."""
+    """Return Estonia's hourly prices: an hour's own price, or the mean of its four quarters."""
     prices = quotes["ee"]
     hours = {}
     for hour in (ts for ts in prices if ts % HOUR_S == 0):

@@ -1,4 +1,4 @@
-"""The simulated market as an archive, with what is planted in its prices and what happens to its weather."""
+"""The simulated market as an archive, with planted effects in its prices and changes to its weather."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from tunnihind.sources.simulated import Simulated
 from tunnihind.sources.simulated_market import SimulatedMarket
 
 type Planted = Callable[[NDArray[np.int64], Floats], Floats]
-"""From hours (n,) and the simulated prices of the zones (zones, n) to the prices that come."""
+"""A function from hours (n,) and the simulated prices of the zones (zones, n) to the market's prices."""
 type Publication = Callable[[date], int]
 
 SEED = 4
@@ -30,7 +30,7 @@ def as_simulated(_ts: NDArray[np.int64], prices: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class At:
-    """A clock that stands."""
+    """A clock that always shows the same time."""
 
     ts: int
 
@@ -44,7 +44,7 @@ class At:
 def simulated_archive(
     first: date, last: date, planted: Planted = as_simulated, *, publication: Publication = publication_time
 ) -> Archive:
-    """Return hourly prices of delivery days as they were published, and no covariates."""
+    """Return an archive with hourly prices of delivery days, known from their publication on, without covariates."""
     ts = np.arange(day_start(first), day_end(last), HOUR_S, dtype=np.int64)
     known = [np.full((day_end(day) - day_start(day)) // HOUR_S, publication(day)) for day in days_between(first, last)]
     simulated = SimulatedMarket(SEED).prices(ts.astype(np.float64) + HOUR_S / 2)
@@ -63,14 +63,14 @@ def simulated_archive(
 
 
 def with_weather(archive: Archive, first: date, last: date, names: Callable[[str], bool] = lambda _: True) -> Archive:
-    """Return an archive with the past forecasts of the simulated weather too, of the names that are wanted."""
+    """Return an archive with the past forecasts of the simulated weather added, for the chosen names."""
     found = asyncio.run(Simulated(SEED, clock=At(day_end(last))).archived(first, last))
     series = {name: tuple(issues) for name, issues in found.items() if names(name)}
     return replace(archive, covariates=CovariateArchive(series))
 
 
 def scored(archive: Archive, mornings: Sequence[date]) -> BacktestResult:
-    """Forecast the seven days after each of some days, in the morning before their auction."""
+    """Forecast the next seven days on some mornings, before the auction."""
     model, parts = TieredForecaster(ESTONIA), []
     for day in mornings:
         as_of = day_start(day) + 9 * HOUR_S

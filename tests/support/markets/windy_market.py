@@ -1,4 +1,4 @@
-"""A made-up market that wind moves, with forecasts of that wind as they were issued every morning."""
+"""A made-up market that depends on the wind, with forecasts of the wind as issued every morning."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,13 +12,13 @@ from tunnihind.forecast.known_days.grid import days_between
 from tunnihind.market import DAY_S, HOUR_S, ZONES, day_end, day_start, market_time_unit, publication_time
 
 ISSUE_S = 6 * HOUR_S
-"""When a day's wind is forecast, seconds after midnight UTC."""
+"""The time of a day's wind forecast in seconds after midnight UTC."""
 FORECAST_HOURS = 9 * 24
 
 
 @dataclass(frozen=True)
 class WindyMarket:
-    """Hourly truth from the midnight UTC before `first` on: wind as a share of capacity, and what it is forecast as."""
+    """The true hourly wind as a share of capacity, and its forecast values, from the midnight UTC before `first` on."""
 
     start_ts: int
     wind: Floats
@@ -26,7 +26,7 @@ class WindyMarket:
 
     @classmethod
     def of(cls, first: date, days: int, seed: int = 1) -> WindyMarket:
-        """Make a market; 11 days more of weather than of prices are known to it."""
+        """Make a market. Its weather lasts 11 days longer than its prices."""
         rng = np.random.default_rng(seed)
         hours = (days + 12) * 24
         weather = np.zeros(hours)
@@ -36,14 +36,14 @@ class WindyMarket:
         return cls(start, 1 / (1 + np.exp(-weather)), rng.normal(size=hours))
 
     def prices(self, ts: NDArray[np.int64]) -> Floats:
-        """Return the price of hours: expensive evenings, cheap when it is windy."""
+        """Return the price of hours: high in the evening, low in strong wind."""
         hour = (ts - self.start_ts) // HOUR_S
         shape = 20 * np.sin((ts % DAY_S) / DAY_S * 2 * np.pi - 2)
         price: Floats = 120 + shape - 100 * self.wind[hour] + 6 * self.noise[hour]
         return price
 
     def forecasts(self, first: date, last: date, scale: float = 8000.0) -> tuple[IssuedSeries, ...]:
-        """Return the wind as forecast every morning, nine days ahead, ever worse."""
+        """Return the wind forecasts of every morning for nine days, with errors that grow with the days ahead."""
         issues = []
         for day in days_between(first, last):
             issued = int(day_start(day) + 2 * HOUR_S) // DAY_S * DAY_S + ISSUE_S
@@ -62,9 +62,9 @@ def archive_of(
     *,
     by_quarter: bool = False,
 ) -> Archive:
-    """Return the archive of a market whose zones differ by little; prices are known when published, NaN never.
+    """Return the archive of a market whose zones differ by little. Each price is known from its publication on.
 
-    The quarters of an hour have its price, or `by_quarter` each its own.
+    A NaN price is never known. With `by_quarter` each quarter has its own price, otherwise that of its hour.
     """
     parts: list[tuple[NDArray[np.int64], Floats, int, int]] = []
     for day in days_between(first, last):
@@ -90,7 +90,7 @@ def archive_of(
 
 
 def windy_archive(first: date, days: int, name: str = "fi_wind_mw", scale: float = 8000.0, seed: int = 1) -> Archive:
-    """Return the archive of a windy market with one covariate that forecasts its wind."""
+    """Return the archive of a windy market with one covariate: forecasts of its wind."""
     market = WindyMarket.of(first, days, seed)
     last = first + timedelta(days=days - 1)
     return archive_of(first, last, market.prices, {name: market.forecasts(first, last, scale)})

@@ -1,1 +1,1 @@
-"""A real browser, what pages and the card show in it, and how colours are seen."""
+"""A real browser, the pages and the card in it, and how colours look to people."""

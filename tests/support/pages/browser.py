@@ -1,6 +1,7 @@
-"""A real browser: Debian's, which talks to nobody but the pages it is sent to; and what a page logs and asks for.
+"""A real browser, and the log and the requests of its pages.
 
-Without windows of its own, as `chromium-headless-shell`, it shows the same pages in less than half the processor time.
+The browser is Debian's, and has no connection except to the pages under test. The package `chromium-headless-shell`
+shows the same pages in less than half the processor time.
 """
 
 import json
@@ -29,13 +30,13 @@ CHROMIUM_OPTIONS: Final = [
     "--disable-sync",
 ]
 
-# Playwright's own five seconds are too few for a busy machine.
+# Playwright's default of five seconds is too short for a busy machine.
 expect.set_options(timeout=1000 * PATIENCE_S)
 
 
 @asynccontextmanager
 async def chromium(environment: Mapping[str, str] | None = None) -> AsyncIterator[Browser]:
-    """Return a running browser, with some environment variables of its own; skip the test where there is none."""
+    """Return a running browser, with extra environment variables. Skip the test if there is no browser."""
     found = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if found is None:
         pytest.skip("needs a browser: Debian's package chromium-headless-shell, or chromium")
@@ -49,7 +50,7 @@ async def chromium(environment: Mapping[str, str] | None = None) -> AsyncIterato
 
 @dataclass
 class WatchedPage:
-    """A page, what its console complained of, and its requests to anybody but its server."""
+    """A page, the complaints in its console, and its requests to anybody except its server."""
 
     page: Page
     address: str
@@ -57,7 +58,7 @@ class WatchedPage:
     foreign_requests: list[str] = field(default_factory=list)
 
     async def show(self, target: str = "/") -> Page:
-        """Go to a path of the server and wait until its scripts have what they asked for."""
+        """Go to a path of the server, and wait until the scripts have fetched their data."""
         await self.page.goto(self.address + target, wait_until="networkidle")
         return self.page
 
@@ -72,7 +73,7 @@ class WatchedPage:
 
 @asynccontextmanager
 async def open_page(browser: Browser, address: str, **options: Any) -> AsyncIterator[WatchedPage]:  # noqa: ANN401  of the browser
-    """Open a page on a server's address; options are those of a browser's context."""
+    """Open a page at a server's address. The options are those of a browser's context."""
     settings = {"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", **options}
     async with await browser.new_context(**settings) as context:
         page = await context.new_page()
@@ -84,14 +85,14 @@ async def open_page(browser: Browser, address: str, **options: Any) -> AsyncIter
 
 
 async def open_options(page: Page) -> None:
-    """Open the menu of the page's options, where it isn't open yet."""
+    """Open the menu of the page's options if it isn't open yet."""
     menu = page.locator("details.menu")
     if await menu.get_attribute("open") is None:
         await menu.locator("summary").click()
 
 
 async def choose(page: Page, option: str) -> None:
-    """Choose an option in the menu by its name and wait until it is in force."""
+    """Choose an option in the menu by its name, and wait until it is active."""
     await open_options(page)
     link = page.locator(".menu").get_by_role("link", name=option, exact=True)
     await link.click()
@@ -99,7 +100,7 @@ async def choose(page: Page, option: str) -> None:
 
 
 async def location_of(page: Page) -> str:
-    """Return a page's address as the page itself has it: Playwright hears a moment later of what a script changes."""
+    """Return the address in the page itself, because Playwright learns of a script's change only a moment later."""
     return str(await page.evaluate("location.href"))
 
 
@@ -112,10 +113,10 @@ async def series_of(server: RunningServer) -> Any:  # noqa: ANN401  a JSON docum
 
 
 def whole_cents(euros: float) -> str:
-    """Write a forecast's price in EUR/kWh as the page does, in whole cents."""
+    """Return the text of a forecast's price in EUR/kWh on the page, in whole cents."""
     return texts_in("en").whole(euros * 100)
 
 
 def cents(euros: float) -> str:
-    """Write a price in EUR/kWh as the English page does, in cents."""
+    """Return the text of a price in EUR/kWh on the English page, in cents."""
     return f"{euros * 100:.2f}".replace("-", "−")

@@ -1,4 +1,4 @@
-"""The card in a page of its own: in a real browser, with a stand-in for what Home Assistant gives to a card."""
+"""The card in a page of its own: in a real browser, with a stub of the objects that Home Assistant gives to a card."""
 
 import json
 from collections.abc import AsyncIterator
@@ -24,14 +24,14 @@ LIGHT: Final = {
     "warning-color": "#ffa600",
     "error-color": "#db4437",
 }
-"""The colours of Home Assistant's own light theme that the card uses."""
+"""The colours of Home Assistant's light theme that the card uses."""
 DARK: Final = LIGHT | {
     "primary-text-color": "#e1e1e1",
     "secondary-text-color": "#9b9b9b",
     "card-background-color": "#1c1c1c",
     "primary-background-color": "#111111",
 }
-"""The same of its dark theme."""
+"""The colours of Home Assistant's dark theme that the card uses."""
 
 _PAGE: Final = """<!doctype html><html lang="{language}" dir="{direction}"><title>Card</title><style>
 html {{ {theme} }} body {{ margin: 16px; background: var(--primary-background-color); }}
@@ -39,7 +39,7 @@ body {{ font-family: Roboto, sans-serif; }}
 main {{ width: {width}px; height: {height} }}
 </style><main></main>"""
 
-# What is used of Home Assistant's connection: subscriptions that a test may feed, refuse and count.
+# The used part of Home Assistant's connection: subscriptions that a test may feed, refuse and count.
 _STUB: Final = """
 customElements.define("home-assistant", class extends HTMLElement {});
 customElements.define("ha-card", class extends HTMLElement {
@@ -84,7 +84,10 @@ null;
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How a card is looked at: its options, its size (0: as high as it wants to be), and the user's profile."""
+    """The options of a card, its size, and the user's profile.
+
+    With a height of 0 the card is as high as its content.
+    """
 
     config: dict[str, Any] = field(default_factory=dict)
     width: int = 480
@@ -96,7 +99,7 @@ class Look:
 
     @property
     def profile(self) -> dict[str, str]:
-        """The formats that the user chose, as Home Assistant has them."""
+        """The user's formats, as Home Assistant has them."""
         chosen = {"number_format": "language", "time_format": "language", "time_zone": "server"}
         return {"language": self.language, **chosen, **self.locale}
 
@@ -110,7 +113,7 @@ class Look:
 
 
 def example(name: str) -> tuple[int, dict[str, Any]]:
-    """Return an example of what the integration sends: its instant, UTC seconds, and the event."""
+    """Return an example of the integration's events: its instant, UTC seconds, and the event."""
     document = json.loads((EXAMPLES / f"{name}.json").read_text())
     return document["at"], document["contents"]
 
@@ -126,10 +129,10 @@ async def opened_card(
     still: bool = True,
     **options: Any,  # noqa: ANN401  of the browser
 ) -> AsyncIterator[Page]:
-    """Open a page at an instant (UTC seconds) with a card that is told these contents at once, or refused.
+    """Open a page with a card at an instant (UTC seconds).
 
-    It must log no error. A page that is not `still` has the machine's own clock. Options are those of a browser's
-    context.
+    The card's subscription gets the contents at once, or is refused. The page must log no error. A page that is not
+    `still` has the machine's own clock. The options are those of a browser's context.
     """
     look = look or Look()
     viewport = {"width": look.width + 32, "height": (look.height or 600) + 32}
@@ -173,10 +176,10 @@ def card(page: Page) -> Locator:
 
 
 def part(page: Page, name: str) -> Locator:
-    """Return a part of the card by its class; locators pierce its shadow."""
+    """Return a part of the card by its class. Locators also search the card's shadow root."""
     return card(page).locator(f".{name}")
 
 
 async def drawn(page: Page) -> None:
-    """Wait until what is known has been drawn."""
+    """Wait until the page has drawn its data."""
     await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))")

@@ -1,4 +1,4 @@
-"""How colours look to the colour-blind, how far apart they are, and how well text can be read on them."""
+"""How colours look to the colour-blind, how much they differ, and how readable text is on them."""
 
 from typing import Final
 
@@ -32,7 +32,8 @@ VISIONS: Final = {
         ]
     ),
 }
-"""What each kind of vision makes of linear RGB: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, 2009, severity 1."""
+"""Matrices of linear RGB for each kind of vision: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, 2009, severity
+1."""
 
 _LMS: Final = np.array(
     [
@@ -66,12 +67,12 @@ def oklab(seen: Colour) -> Colour:
 
 
 def distance(one: Colour, other: Colour, vision: str) -> float:
-    """Return how far apart two colours look; 0.02 can just be seen, black and white are 1 apart."""
+    """Return how much two colours differ for the eye: 0.02 can just be seen, black and white differ by 1."""
     matrix = VISIONS[vision]
     return float(np.linalg.norm(oklab(matrix @ one) - oklab(matrix @ other)))
 
 
 def contrast(one: Colour, other: Colour) -> float:
-    """Return the contrast of text and ground (WCAG 2.2, contrast ratio)."""
+    """Return the contrast of text and background (WCAG 2.2, contrast ratio)."""
     dark, light = sorted(float(np.dot([0.2126, 0.7152, 0.0722], each)) for each in (one, other))
     return (light + 0.05) / (dark + 0.05)

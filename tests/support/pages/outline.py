@@ -1,10 +1,10 @@
-"""What a page refers to, and what it carries in place."""
+"""The addresses in a page, and its inline scripts and styles."""
 
 from html.parser import HTMLParser
 
 
 class Outline(HTMLParser):
-    """What a page refers to, and what of it would run or be styled in place."""
+    """The addresses in a page (`addresses`), and the names of its inline scripts and styles (`inline`)."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

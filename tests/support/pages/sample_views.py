@@ -1,4 +1,4 @@
-"""Made-up days for the pages to show, each with something about it that can go wrong."""
+"""Made-up days for the pages. Each day has some difficulty for them."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,13 +23,13 @@ from tunnihind.web.weather import RegionWeather
 
 
 def price(ts: int) -> float:
-    """Return a price of an ordinary winter's day, EUR/MWh: two peaks, a cheap night, no two hours alike."""
+    """Return a price of an ordinary winter's day, EUR/MWh: two peaks, a cheap night, all hours different."""
     hour = ts // HOUR_S
     return round(90 + 45 * sin(hour / 24 * 6.2832 - 1.8) + 25 * sin(hour / 12 * 6.2832) + hour % 7, 2)
 
 
 def percentiles(ts: int) -> Percentiles:
-    """Return what was forecast for an hour."""
+    """Return the earlier forecast of an hour."""
     return Percentiles(round(price(ts) - 34, 2), round(price(ts) + 6.5, 2), round(price(ts) + 71, 2))
 
 
@@ -56,7 +56,7 @@ def scores(days: int, mae: float, coverage: float) -> Scores:
 
 
 def window(days: int, month: int = 3) -> WindowScores:
-    """Return how forecasts did over some days: worse the more days ahead, and worse in winter than in summer."""
+    """Return the scores of forecasts over some days: worse with more days ahead, and worse in winter than in summer."""
     harder = 1 + 0.3 * sin(month / 12 * 6.2832 + 1.5708)
     plans = {
         lead: {
@@ -75,7 +75,7 @@ def window(days: int, month: int = 3) -> WindowScores:
 
 
 def before_the_first_scores(now: int = HOUR + 612) -> ServedData:
-    """Return an ordinary view of a server that has scored no forecast of its own yet."""
+    """Return an ordinary view of a server that has not scored any of its own forecasts yet."""
     months = tuple(MonthScores(f"2025-{month:02}", window(30, month)) for month in range(9, 13))
     return replace(ordinary(now), accuracy=(), months=Months(backtest=months))
 
@@ -86,7 +86,7 @@ def settled(first: int, last: int) -> PriceSeries:
 
 
 def shaped(ts: int, hour: float) -> float:
-    """Return a price of a quarter, which rises through its hour, for the mean price of that hour."""
+    """Return the price of a quarter, which rises through its hour, from the hour's mean price."""
     return round(hour + (-9.0, -2.5, 3.5, 8.0)[ts % HOUR_S // QUARTER_S], 2)
 
 
@@ -112,7 +112,7 @@ def quarters_of(hour: int) -> range:
 
 
 def run_in_quarters(of_hours: Run) -> Run:
-    """Return the run of quarters that goes with one of hours."""
+    """Return the run of quarters that belongs to a run of hours."""
     rows = [
         [shaped(ts, value) for value in said]
         for hour, *said in zip(of_hours.starts(), of_hours.p10, of_hours.p50, of_hours.p90, strict=True)
@@ -130,14 +130,17 @@ def run_in_quarters(of_hours: Run) -> Run:
 
 
 def weather(hour: int) -> RegionWeather:
-    """Return a forecast of ten days from a day before an hour on: wind that comes and goes, and sun at noon."""
+    """Return a forecast from a day before an hour on, for ten days: changing wind, and sun at noon."""
     hours = np.arange(-24, 216)
     noon = np.cos((hours + hour // HOUR_S % 24 - 12) / 12 * np.pi)
     return RegionWeather(hour - DAY_S, 8.0 + 5.0 * np.sin(hours / 17), np.maximum(0.0, 420.0 * noon))
 
 
 def weather_scores() -> tuple[VariableScores, ...]:
-    """Return a month's scores of wind and temperature, which fall with the days ahead; no wind of the seventh day."""
+    """Return a month's scores of wind and temperature, which fall with the days ahead.
+
+    Wind has no score for the seventh day.
+    """
     return tuple(
         VariableScores(variable, unit, tuple(LeadAgreement(lead, 30, 1 - lead * loss, lead * 0.3) for lead in leads))
         for variable, unit, loss, leads in (
@@ -165,7 +168,7 @@ def ordinary(now: int = HOUR + 612, prices: Mapping[int, float] | None = None) -
 
 
 def surroundings(now: int = HOUR + 612) -> Surroundings:
-    """Return weather as far as the ordinary view's forecast reaches, and three sources."""
+    """Return weather to the end of the ordinary view's forecast, and three sources."""
     hour = now // HOUR_S * HOUR_S
     sources = (
         SourceState("elering", hour, None, None),
@@ -183,7 +186,7 @@ def negative(now: int = HOUR + 612) -> ServedData:
 
 
 def noon_of(day: date) -> int:
-    """Return an instant in a day, at noon UTC."""
+    """Return the instant of noon UTC on a day."""
     return day_start(day) + 12 * HOUR_S
 
 
@@ -194,7 +197,7 @@ def without_forecast(now: int = HOUR + 612) -> ServedData:
 
 
 def stale(now: int = HOUR + 612) -> ServedData:
-    """Return a view that nothing has been added to for nine hours, the current hour's price not among it."""
+    """Return a view without new data for nine hours. It lacks the current hour's price."""
     hour = now // HOUR_S * HOUR_S
     then = now - 9 * HOUR_S
     return in_quarters(hours_view("stale", settled(hour - 3 * DAY_S, hour - HOUR_S), run=run(then), last_refresh=then))
@@ -212,13 +215,13 @@ LAST = HOUR + 72 * HOUR_S
 """The last hour of the ordinary view's public forecast, which ends 72 h after its now."""
 
 END = LAST + 3 * HOUR_S
-"""The end of what the chart shows of it: that hour's, and a little room."""
+"""The end of the shown chart: three hours after the start of the last hour."""
 
 
 LAWFUL_VAT_RATE = 0.24
-"""That of the ordinary view's day."""
+"""The legal rate on the ordinary view's day."""
 
 
 def consumer(ts: int) -> float:
-    """Return an hour's price in EUR/kWh with the law's VAT of the ordinary view's day."""
+    """Return an hour's price in EUR/kWh with the legal VAT of the ordinary view's day."""
     return consumer_price(price(ts), LAWFUL_VAT_RATE)

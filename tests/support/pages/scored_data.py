@@ -1,4 +1,4 @@
-"""What a server shows that has scored its forecasts of a month."""
+"""The data of a server that has scored its forecasts of a month."""
 
 from dataclasses import replace
 from datetime import date

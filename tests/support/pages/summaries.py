@@ -1,4 +1,4 @@
-"""The dashboard of sample data, as tests ask for it."""
+"""The summary of sample data for the dashboard."""
 
 from tests.support.api.api_server import HOUR
 from tunnihind.api.served_data import ServedData
@@ -10,5 +10,5 @@ NOW = HOUR + 612
 
 
 def summary_of(view: ServedData, now: int = NOW, *, pipeline_expected: bool = True, **options: str) -> Summary:
-    """Return what the dashboard shows of a view, in the options of a query string."""
+    """Return the dashboard's summary of a view, with the options of a query string."""
     return summarise(view, now, Settings(), PageOptions.read(options), pipeline_expected=pipeline_expected)

@@ -1,1 +1,1 @@
-"""Databases, what fills them, and the pipeline from sources into a store."""
+"""Databases, functions that fill them, and the pipeline from sources into a store."""

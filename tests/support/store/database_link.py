@@ -1,4 +1,4 @@
-"""The network between a server and its database: a socket that passes bytes on, until it is cut."""
+"""The network between a server and its database: a socket that passes bytes on until a test cuts it."""
 
 import asyncio
 import shutil
@@ -14,21 +14,21 @@ _CHUNK_BYTES = 65_536
 
 @dataclass
 class DatabaseLink:
-    """Where a server reaches the database: `folder` is the host that it names."""
+    """The server's connection to its database. `folder` is the host in the server's settings."""
 
     folder: Path
     _passes: asyncio.Event = field(default_factory=asyncio.Event)
 
     def cut(self) -> None:
-        """Let no byte through any more, in any direction; connections stay, and nobody is told."""
+        """Stop passing bytes on in both directions. Connections stay open, and neither side is notified."""
         self._passes.clear()
 
     def heal(self) -> None:
-        """Let everything through that has waited, and what comes."""
+        """Pass on the bytes that have waited, and all later bytes."""
         self._passes.set()
 
     async def between(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, database: Path) -> None:
-        """Pass bytes on between a client and the database until one of them goes."""
+        """Pass bytes on between a client and the database until either connection ends."""
         there, here = await asyncio.open_unix_connection(str(database))
         try:
             async with asyncio.TaskGroup() as both:

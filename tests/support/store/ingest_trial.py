@@ -1,4 +1,4 @@
-"""Prices of 15 and 16 December 2025 on their way from sources into a store, at a time of the test's own."""
+"""A trial in which sources give prices of 15 and 16 December 2025 to a store, at a time that the test sets."""
 
 from datetime import date, timedelta
 
@@ -25,7 +25,7 @@ DOWN = SourceUnreachable("first", "no answer within 60 s")
 
 
 class IngestTrial:
-    """A store with some sources' prices coming in at a time of the test's own."""
+    """A store that takes in prices of some sources, at a time that the test sets."""
 
     def __init__(self, store: Store, *sources: PriceSource, now: int = NOW, patience_s: float = 30.0) -> None:
         self.clock = JumpingClock(now)
@@ -38,11 +38,11 @@ class IngestTrial:
         return await self._ingest.ingest(first, last, self._changed)
 
     async def finish(self) -> None:
-        """Wait for the sources that are still answering."""
+        """Wait for the sources that have not answered yet."""
         await self._ingest.finish()
 
     async def close(self) -> None:
-        """Hear no source any longer."""
+        """Stop waiting for sources."""
         await self._ingest.close()
 
     def _changed(self) -> None:

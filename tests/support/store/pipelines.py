@@ -1,4 +1,4 @@
-"""Pipelines put together for tests, with modellers and an observer that note what they are asked."""
+"""Pipelines for tests, with modellers and an observer that note their calls."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -30,11 +30,11 @@ LIMITS = Limits(-500, 4000)
 
 
 NO_HISTORY = date(9999, 1, 1)
-"""A start of history with which there is none to fill."""
+"""A first day so late that there is no history to fill in."""
 
 
 class StubModeller:
-    """Makes runs of a day's length out of nothing, and notes for which instants."""
+    """Makes runs of a day's length from nothing, and notes their instants."""
 
     def __init__(self) -> None:
         self.errors: deque[Exception] = deque()
@@ -62,7 +62,7 @@ class StubModeller:
 
 
 class InProcessModeller:
-    """Puts the served model to work without a process of its own."""
+    """Runs the real model in the test's own process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -87,7 +87,7 @@ class InProcessModeller:
 
 @dataclass
 class RecordingObserver(Observer):
-    """Notes what the pipeline does."""
+    """Notes the events of the pipeline."""
 
     refused: list[tuple[str, str]] = field(default_factory=list)
     filled: list[tuple[str, int, int]] = field(default_factory=list)
@@ -104,13 +104,16 @@ class RecordingObserver(Observer):
 
 
 def plain_run(made_at: int, *, median: float = 50.0, hours: int = 24) -> Run:
-    """Return a run of some hours at one level, from the next full hour on."""
+    """Return a run of some hours with the same median, from the next full hour on."""
     percentiles = np.array([[median - 10.0], [median], [median + 10.0]]).repeat(hours, axis=1)
     return run_with(percentiles, made_at=made_at)
 
 
 def quarters_of(run: Run, within: Sequence[float] = (-3.0, -1.0, 1.0, 3.0)) -> Run:
-    """Return a run of quarters that goes with a run of hours; `within` is by how much each is off its hour."""
+    """Return the run of quarters that belongs to a run of hours.
+
+    `within` has each quarter's difference from its hour.
+    """
     shape = np.tile(within, run.p50.size)
     return Run.of(
         made_at=run.made_at,
@@ -124,20 +127,23 @@ def quarters_of(run: Run, within: Sequence[float] = (-3.0, -1.0, 1.0, 3.0)) -> R
 
 
 def plain_runs(made_at: int, zone: Zone = "ee") -> Runs:
-    """Return a plain run, and the quarters and scenarios that go with it."""
+    """Return a plain run, and the quarters and scenarios of this run."""
     hours = replace(plain_run(made_at), zone=zone)
     return Runs({HOUR_S: hours, QUARTER_S: quarters_of(hours)}, scenarios_with(hours))
 
 
 def scenarios_with(run: Run) -> Scenarios:
-    """Return the price paths that go with a run of hours of which no past is known."""
+    """Return the price paths of a run of hours without known past prices."""
     return scenarios_of(
         run, PriceSeries.of("ee", HOUR_S, {}), IssuedHours.none(delivery_day(run.start_ts)), ESTONIA.limits
     )
 
 
 class QuickModel(LastWeeksMean):
-    """The last weeks' mean, with quarters that always differ alike from their hour, and scenarios without a past."""
+    """A quick model: the mean of the last weeks.
+
+    Its quarters always differ in the same way from their hour. Its scenarios need no past.
+    """
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
         assert hourly.made_at == known.as_of
@@ -159,7 +165,7 @@ def pipeline_of(
     observer: Observer | None = None,
     markets: Sequence[Market] = (ESTONIA,),
 ) -> Pipeline:
-    """Put a pipeline together; without a `history_start` there is no history to fill."""
+    """Return a pipeline. Without a `history_start` there is no history to fill in."""
     return Pipeline(
         store,
         markets,
@@ -175,7 +181,7 @@ def pipeline_of(
 async def live(
     pipeline: Pipeline, clock: JumpingClock, until: float, on_change: Callable[[], None] | None = None
 ) -> None:
-    """Let a pipeline run until an instant."""
+    """Run a pipeline until an instant."""
     clock.until = until
     with suppress(TimeIsUp):
         await pipeline.run(on_change or (lambda: None))

@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 ROOTS_STAND_IN = "postgres"
-"""Who runs the server where the tests are run by root: PostgreSQL refuses to."""
+"""The user that runs PostgreSQL if root runs the tests, because PostgreSQL refuses to run as root."""
 
 _CONFIGURATION = """
 listen_addresses = ''
@@ -32,16 +32,17 @@ local all guarded scram-sha-256
 local replication all trust
 local all all trust
 """
-"""The role `guarded` needs a password, all others none."""
+"""The role `guarded` needs a password. All other roles need none."""
 
 
 class PostgresqlServer:
     """A PostgreSQL server that listens on a socket in its own folder. `tunnihind` owns the databases."""
 
     def __init__(self, folder: Path, *, primary: PostgresqlServer | None = None) -> None:
-        """Make a server's files in an empty folder, whose path is short: that of a socket has at most 107 bytes.
+        """Make a server's files in an empty folder.
 
-        With a `primary` it is a standby that repeats all that the other one does, and can only be read.
+        The folder's path has to be short, because a socket's path has at most 107 bytes. With a `primary`, the server
+        is a read-only standby that copies the primary.
         """
         self.folder = folder
         self._data = folder / "data"
@@ -67,7 +68,7 @@ class PostgresqlServer:
         self._run("pg_ctl", "--wait", "--silent", f"--log={self.folder / 'log'}", "start")
 
     def stop(self, mode: str = "fast") -> None:
-        """End the server: "fast" in good order, "immediate" as if it had been killed."""
+        """Stop the server: "fast" in good order, "immediate" as after a kill."""
         self._run("pg_ctl", "--wait", "--silent", f"--mode={mode}", "stop")
 
     def url(self, database: str, *, role: str = "tunnihind", password: str = "") -> str:
@@ -77,12 +78,12 @@ class PostgresqlServer:
 
     @contextmanager
     def superuser(self, database: str = "postgres") -> Iterator[psycopg.Connection[Any]]:
-        """Connect as who may do all, each statement a transaction of its own."""
+        """Connect as superuser. Each statement is a transaction of its own."""
         with psycopg.connect(host=str(self.folder), dbname=database, user="postgres", autocommit=True) as connection:
             yield connection
 
     def make_database(self, *, like: str = "template0", encoding: str = "UTF8", name: str = "") -> str:
-        """Make a database, a copy of another that nobody uses; return its name."""
+        """Make a database as a copy of another database, which must have no connections. Return its name."""
         name = name or f"test_{uuid.uuid4().hex[:12]}"
         made = sql.SQL("CREATE DATABASE {} OWNER tunnihind TEMPLATE {} ENCODING {} LC_COLLATE 'C' LC_CTYPE 'C'")
         if encoding == "UTF8":
@@ -92,7 +93,7 @@ class PostgresqlServer:
         return name
 
     def drop_database(self, name: str) -> None:
-        """Delete a database, whoever uses it."""
+        """Delete a database, even if it has connections."""
         with self.superuser() as connection:
             connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
@@ -105,7 +106,7 @@ class PostgresqlServer:
         user = ROOTS_STAND_IN if os.geteuid() == 0 else None
         groups: list[str] | None = None if user is None else []
         command = [str(_programs() / program), f"--pgdata={self._data}", *arguments]
-        # Its output goes to nobody: the server inherits it, and a pipe would stay open as long as that runs.
+        # The output goes into a file. The server would inherit a pipe and keep the pipe open.
         with (self.folder / "setup.log").open("ab") as log:
             done = subprocess.run(
                 command,
@@ -123,7 +124,7 @@ class PostgresqlServer:
 
 @contextmanager
 def postgresql_server() -> Iterator[PostgresqlServer]:
-    """Run a server as long as the context is open, with the role `tunnihind`."""
+    """Run a server within the context, with the role `tunnihind`."""
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     server = PostgresqlServer(folder)
     server.start()
@@ -139,7 +140,7 @@ def postgresql_server() -> Iterator[PostgresqlServer]:
 
 @contextmanager
 def standby_of(primary: PostgresqlServer) -> Iterator[PostgresqlServer]:
-    """Run a standby as long as the context is open."""
+    """Run a standby within the context."""
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     standby = PostgresqlServer(folder, primary=primary)
     standby.start()
@@ -153,7 +154,10 @@ def standby_of(primary: PostgresqlServer) -> Iterator[PostgresqlServer]:
 
 @contextmanager
 def silenced_proxy(server: Path) -> Iterator[tuple[Path, Event]]:
-    """Stand between clients and a server's socket; return our socket's folder, and what makes us swallow everything."""
+    """Run a proxy in front of a server's socket.
+
+    Return the folder of the proxy's socket, and an event. While the event is set, the proxy drops all bytes.
+    """
     silence = Event()
     with tempfile.TemporaryDirectory(prefix="px-") as folder, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(Path(folder) / server.name))
@@ -187,7 +191,7 @@ def is_installed() -> bool:
 
 
 def _programs() -> Path:
-    """Return the folder of the newest PostgreSQL that is installed."""
+    """Return the folder of the newest installed PostgreSQL."""
     if versions := _versions():
         return versions[-1]
     on_path = shutil.which("pg_ctl")
@@ -196,5 +200,5 @@ def _programs() -> Path:
 
 
 def _versions() -> list[Path]:
-    # Debian's, one folder a version, none of them on the path.
+    # Debian has one folder for each version, and none of them is on the path.
     return sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))

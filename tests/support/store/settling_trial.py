@@ -1,4 +1,4 @@
-"""Answers of sources that come to a store over time, and what is settled of them."""
+"""Answers of sources over time, and the prices that a store settles from them."""
 
 from datetime import date, timedelta
 from typing import Final
@@ -30,9 +30,9 @@ _TRUTHS: dict[date, Quotes] = {}
 
 
 class SettlingTrial:
-    """Prices of Estonia and Finland around `today`; days up to it were `known` by some sources for a day.
+    """Prices of Estonia and Finland around `today`. Some sources have given the days up to `today` for a day (`known`).
 
-    Tomorrow comes out at 13:55. What sources said last they say again, at least every hour.
+    Tomorrow's prices come out at 13:55. Sources repeat their last answer at least every hour.
     """
 
     def __init__(
@@ -59,15 +59,18 @@ class SettlingTrial:
         return Settling(self.store, ESTONIA, self.sources, lambda *case: self.held_news.append(case))
 
     def restart(self, *sources: str) -> None:
-        """Go on with another server, with other sources if there are any."""
+        """Continue with another server, with other sources if they are given."""
         self.sources = sources or self.sources
         self._settling = self._start()
 
     def until(self, at: int, **says: Lie | None) -> list[Outcome]:
-        """Let sources go on until an instant; from then on they say something else, or None: they are silent."""
+        """Move time to an instant. From then on, the named sources give other answers; None means no answer.
+
+        Return the outcomes of all answers.
+        """
         outcomes = []
         while self.now + ASKED_EVERY_S < at:
-            # Hourly, where there is much time left: it takes fewer steps.
+            # While much time is left, steps of an hour are enough.
             self.now += HOUR_S if at - self.now > 2 * HOUR_S else ASKED_EVERY_S
             outcomes += self._ask()
         self.now = at
@@ -75,7 +78,7 @@ class SettlingTrial:
         return [*outcomes, *self._ask()]
 
     def shows(self, day: date, zone: Zone = "ee") -> str:
-        """Return whether a day's settled hours are right, wrong, or none."""
+        """Return "right", "wrong" or "none" for a day's settled hours."""
         settled = self.store.prices.read_archive().everything().of(zone).between(day_start(day), day_end(day))
         truth = {ts: price for ts, price in hourly_prices(self.truth[zone]).items() if delivery_day(ts) == day}
         if not settled:
@@ -84,7 +87,7 @@ class SettlingTrial:
         return "right" if is_right else "wrong"
 
     def held(self) -> list[Witness]:
-        """Return what is held back."""
+        """Return the prices that are held back."""
         return self.store.witnesses.held()
 
     def _ask(self) -> list[Outcome]:

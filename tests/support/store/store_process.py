@@ -1,6 +1,6 @@
-"""What other processes do to a store in the tests: `python -m tests.support.store.store_process JOB URL [ARGUMENT]`.
+"""Jobs of other processes on a store: `python -m tests.support.store.store_process JOB URL [ARGUMENT]`.
 
-A job starts at the first line on its standard input, and says on its standard output what it has done.
+A job starts at the first line on its standard input, and reports on its standard output.
 """
 
 import os
@@ -41,14 +41,14 @@ def open_new(url: str) -> None:
 
 
 def add_days(url: str, days: str) -> None:
-    """Add a number of delivery days, one after another, and say what became of them in all."""
+    """Add a number of delivery days, one after another, and report the sum of the outcomes."""
     with Store(url) as store:
         added = sum((add_day(store, number) for number in range(int(days))), Added())
         say(f"{added.new} {added.corrected} {added.unchanged}")
 
 
 def die_adding(url: str, days: str) -> None:
-    """Report a number of stored days, and be killed after writing the next one, before it is committed."""
+    """Report a number of stored days. Then be killed after writing the next day and before the commit."""
     store = Store(url)
     for number in range(int(days)):
         add_day(store, number)
@@ -58,7 +58,7 @@ def die_adding(url: str, days: str) -> None:
 
 
 def _be_killed_after(words: str, store: Store) -> None:
-    """Be killed after the next statement that begins with some words."""
+    """Kill this process after the next statement that begins with some words."""
 
     def kill(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         if statement.startswith(words):
@@ -68,7 +68,7 @@ def _be_killed_after(words: str, store: Store) -> None:
 
 
 def die_adding_runs(url: str, hours: str) -> None:
-    """Report a number of forecasts, and be killed between the run of hours and that of quarters of the next one."""
+    """Report a number of stored forecasts. Then be killed between the next run of hours and its run of quarters."""
     store = Store(url)
     for number in range(int(hours)):
         store.runs.add_pair(plain_runs(day_start(FIRST) + number * HOUR_S))
@@ -78,7 +78,7 @@ def die_adding_runs(url: str, hours: str) -> None:
 
 
 def fill_disk(url: str, megabytes: str) -> None:
-    """Add days until the disk is full, then read; files may grow to a number of megabytes."""
+    """Add days until the disk is full, then read. Files may grow to a number of megabytes."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(megabytes) << 20, int(megabytes) << 20))
     with Store(url) as store:
         stored = 0
@@ -93,7 +93,7 @@ def fill_disk(url: str, megabytes: str) -> None:
 
 
 def read_and_write(url: str) -> None:
-    """Try both ways to open a store, without the rights of root, and say which of reading and writing went."""
+    """Open a store for reading and for writing, without the rights of root, and report the result of both."""
     if os.geteuid() == 0:
         os.setuid(NOBODY)
     for read_only in (True, False):

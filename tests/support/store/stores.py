@@ -1,4 +1,4 @@
-"""Prices, series and runs to put into a store, and what shows what it holds."""
+"""Prices, series and runs for a store, and functions that read its contents."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -34,7 +34,7 @@ HELD = Witness(
     reason="zeros",
     detail="24 hours are exactly 0.00",
 )
-"""What a source says that is not believed."""
+"""A source's prices that are held back."""
 
 
 def utc(text: str) -> int:
@@ -52,13 +52,13 @@ def whole_day(
     zones: Sequence[Zone] = ZONES,
     price: Callable[[int], float] = lambda n: 10.0 + n,
 ) -> list[Price]:
-    """A delivery day's prices, by default one more each period."""
+    """Return a delivery day's prices. By default each period costs one more than the period before."""
     starts = enumerate(range(day_start(day), day_end(day), step_s))
     return [Price(zone, ts, step_s, price(n)) for n, ts in starts for zone in zones]
 
 
 def series(issued_ts: int, values: Sequence[float], *, start_ts: int | None = None) -> IssuedSeries:
-    """A covariate's series; it starts at its issue unless `start_ts` is given."""
+    """Return a covariate's series. The series starts at its issue unless `start_ts` is given."""
     start = issued_ts if start_ts is None else start_ts
     return IssuedSeries(issued_ts, start, np.array(values, np.float32))
 
@@ -77,7 +77,7 @@ def emptied(store: Store) -> Store:
 
 
 def store_quotes(store: Store, quotes: Quotes, seen_ts: int, *, source: str = "test") -> Added:
-    """Put quotes into a store as settled prices, quarters or hours."""
+    """Store quotes as settled prices of quarters or hours."""
     rows = []
     for zone, prices in quotes.items():
         step_s = min(late - early for early, late in pairwise(sorted(prices)))
@@ -86,22 +86,21 @@ def store_quotes(store: Store, quotes: Quotes, seen_ts: int, *, source: str = "t
 
 
 def hourly(store: Store, zone: Zone = "ee") -> dict[int, float]:
-    """Return the settled hours of a zone as the API would serve them."""
+    """Return the settled hours of a zone in the form that the API serves."""
     return dict(store.prices.read_archive().everything().of(zone))
 
 
 def unsettled_days(store: Store, first: date, last: date) -> list[date]:
-    """Return the delivery days of a span that lack any Estonian hour."""
+    """Return the delivery days of a span that lack any hour of Estonia."""
     settled = hourly(store)
     return [day for day in days(first, last) if not all(hour in settled for hour in hours_of(day))]
 
 
 def sources_of(store: Store) -> set[str]:
-    """Return whose prices are kept."""
+    """Return the sources of the stored prices."""
     with store.database.reading() as connection:
         return {row[0] for row in connection.exec_driver_sql("SELECT DISTINCT source FROM prices")}
 
 
 def day_range(first: date, count: int) -> Iterator[date]:
-    """Yield consecutive days."""
     return days(first, first + timedelta(days=count - 1))

@@ -1,4 +1,4 @@
-"""Local servers that play the upstreams: they answer as the real ones do, or fail as a test says."""
+"""Local servers in place of the upstreams. They answer like the real ones, or fail on a test's order."""
 
 from tests.support.upstreams.elering import FakeElering
 from tests.support.upstreams.entsoe import FakeEntsoe

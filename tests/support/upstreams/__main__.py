@@ -1,6 +1,6 @@
-"""Play Elering from a CSV of prices: `python -m tests.support.upstreams prices.csv 2025-12-15T10:00:00Z`.
+"""Serve prices from a CSV file as Elering does: `python -m tests.support.upstreams prices.csv 2025-12-15T10:00:00Z`.
 
-Days not yet published at that instant come as the clock reaches their publication; Ctrl-C ends it.
+Days that are not published yet at that instant appear when the clock reaches their publication. Ctrl-C ends the server.
 """
 
 import asyncio

@@ -14,9 +14,9 @@ type Quotes = dict[Zone, dict[int, float]]
 
 
 def flat_quotes(first: date, last: date, step_s: int, *, level: float = 50.0) -> Quotes:
-    """Return believable quotes of all zones for some delivery days: a slow saw-tooth around `level`.
+    """Return plausible quotes of all zones for some delivery days: a slow saw-tooth around `level`.
 
-    No day has the prices of another, which nobody would believe.
+    No day repeats another day's prices, because a repeated day would be held back.
     """
     starts = range(day_start(first), day_end(last), step_s)
     return {
@@ -26,7 +26,7 @@ def flat_quotes(first: date, last: date, step_s: int, *, level: float = 50.0) ->
 
 
 def csv_quotes(file: Path) -> Quotes:
-    """Read quotes from a CSV with the columns `ts,ee,lv,lt,fi`; an empty cell is no quote."""
+    """Read quotes from a CSV with the columns `ts,ee,lv,lt,fi`. An empty cell is a missing quote."""
     quotes: Quotes = {zone: {} for zone in ZONES}
     with file.open(newline="") as lines:
         for row in csv.DictReader(lines):
@@ -37,9 +37,9 @@ def csv_quotes(file: Path) -> Quotes:
 
 
 class FakeElering(FakeUpstream):
-    """Elering, serving `quotes`, which tests may change at any time.
+    """Serves `quotes` like Elering. Tests may change `quotes` at any time.
 
-    With `now` given, a delivery day's quotes are there only from its publication on.
+    With `now`, a delivery day's quotes appear at the day's publication.
     """
 
     def __init__(self, quotes: Quotes, *, now: Callable[[], float] | None = None) -> None:

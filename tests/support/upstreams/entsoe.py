@@ -23,9 +23,10 @@ _ACKNOWLEDGEMENT = "urn:iec62325.351:tc57wg16:451-1:acknowledgementdocument:7:0"
 
 
 class FakeEntsoe(FakeUpstream):
-    """ENTSO-E, serving day-ahead `quotes` (A44) and hourly `forecasts` in MW (A65, A69) by `<zone>_<load|B16|B18|B19>`.
+    """Serves day-ahead `quotes` (A44) and hourly `forecasts` (A65, A69) like ENTSO-E.
 
-    Whole delivery days are answered, repeated values are left out (curve A03), points come in reverse order.
+    Forecasts are in MW, by `<zone>_<load|B16|B18|B19>`. Answers have whole delivery days, leave out repeated values
+    (curve A03), and list points in reverse order.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class FakeEntsoe(FakeUpstream):
 def time_series(
     values: Mapping[int, float], asked: Sequence[date], attributes: Mapping[str, str], value_name: str
 ) -> list[Element]:
-    """Write a TimeSeries per delivery day that has any value, from its first value on."""
+    """Return a TimeSeries for each delivery day with any value, from the day's first value on."""
     by_day: defaultdict[date, dict[int, float]] = defaultdict(dict)
     for ts in sorted(values):
         by_day[delivery_day(ts)][ts] = values[ts]

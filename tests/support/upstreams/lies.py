@@ -1,4 +1,4 @@
-"""Wrong ways to answer: each takes the right quotes of all zones, and gives what a source says instead."""
+"""Wrong answers: each function takes the right quotes of all zones, and returns a source's wrong quotes."""
 
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -21,7 +21,7 @@ def nothing(_: Quotes) -> Quotes:
 def changed(
     change: Callable[[Zone, int, dict[int, float]], float | None], *days: date, zone: Zone | None = None
 ) -> Lie:
-    """Change the prices of some days, or of all; of all zones, or of one. `change` gets the zone's prices by time."""
+    """Change the prices of all zones or of one. `change` gets a zone's prices by time."""
 
     def lie(quotes: Quotes) -> Quotes:
         said: Quotes = {}
@@ -38,7 +38,7 @@ def changed(
 
 
 def moved(by_s: int, *days: date, zone: Zone | None = None) -> Lie:
-    """Give each period the price of another one, that much earlier."""
+    """Give each period the price of the period `by_s` seconds earlier."""
     return changed(lambda _, ts, prices: prices.get(ts - by_s), *days, zone=zone)
 
 
@@ -47,7 +47,7 @@ def times(factor: float, *days: date, zone: Zone | None = None) -> Lie:
 
 
 def plus(eur_mwh: float, *days: date, hours: int = 25, zone: Zone | None = None) -> Lie:
-    """Add something to the first hours of the days."""
+    """Add an amount to the first hours of the days."""
 
     def change(_: Zone, ts: int, prices: dict[int, float]) -> float:
         is_early = ts < day_start(delivery_day(ts)) + hours * HOUR_S
@@ -61,7 +61,7 @@ def level(eur_mwh: float, *days: date, zone: Zone | None = None) -> Lie:
 
 
 def random(seed: int, *days: date, zone: Zone | None = None) -> Lie:
-    """Give prices that have nothing to do with the right ones."""
+    """Give random prices instead of the right ones."""
     return changed(lambda _, ts, __: round(hash((seed, ts)) % 20000 / 100 - 20, 2), *days, zone=zone)
 
 
@@ -72,12 +72,12 @@ def first_half(*days: date, zone: Zone | None = None) -> Lie:
 
 
 def first_quarters(*days: date) -> Lie:
-    """Give hours only, each with the price of its first quarter."""
+    """Give hours, each with the price of its first quarter."""
     return changed(lambda _, ts, prices: prices[ts] if ts % HOUR_S == 0 else None, *days)
 
 
 def in_hours(*days: date) -> Lie:
-    """Give hours only, as they are."""
+    """Give hours instead of quarters, each with its right mean price."""
 
     def change(_: Zone, ts: int, prices: dict[int, float]) -> float | None:
         return None if ts % HOUR_S else sum(prices[ts + n * QUARTER_S] for n in range(4)) / 4
@@ -86,12 +86,12 @@ def in_hours(*days: date) -> Lie:
 
 
 def flat_hours(*days: date) -> Lie:
-    """Give quarters that all hold their hour's first price."""
+    """Give quarters, each with the price of its hour's first quarter."""
     return changed(lambda _, ts, prices: prices[floor_hour(ts)], *days)
 
 
 def copied(*days: date) -> Lie:
-    """Give the prices of the day before, in order of time."""
+    """Give the prices of the day before, in the same order."""
 
     def lie(quotes: Quotes) -> Quotes:
         said = {zone: dict(prices) for zone, prices in quotes.items()}
@@ -106,7 +106,7 @@ def copied(*days: date) -> Lie:
 
 
 def swapped(one: Zone, other: Zone, *days: date) -> Lie:
-    """Exchange two zones."""
+    """Exchange the prices of two zones."""
 
     def lie(quotes: Quotes) -> Quotes:
         names = {one: other, other: one}
@@ -122,5 +122,8 @@ def swapped(one: Zone, other: Zone, *days: date) -> Lie:
 
 
 def doubled(zone: Zone, other: Zone, *days: date) -> Lie:
-    """Have a zone's key twice in the document: the last one counts, and holds another zone's prices."""
+    """Write a zone's key twice into the document.
+
+    The second key has another zone's prices, and readers use the second key.
+    """
     return lambda quotes: {**quotes, zone: swapped(zone, other, *days)(quotes)[zone]}

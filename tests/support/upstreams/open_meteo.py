@@ -11,7 +11,7 @@ from tests.support.upstreams.server import FakeUpstream
 from tunnihind.market import DAY_S, HOUR_S
 
 type Weather = Callable[[str, int, int, int], float | None]
-"""From a variable, a point's number, days of lead and an instant to a value."""
+"""A function from a variable, a point's number, days of lead and an instant to a value."""
 
 _UNITS = {"wind_speed_100m": "m/s", "temperature_2m": "°C", "shortwave_radiation": "W/m²"}
 _DECIMALS = {"wind_speed_100m": 2, "temperature_2m": 1, "shortwave_radiation": 0}
@@ -21,17 +21,18 @@ _NOT_WITH_A_RUN = ("start_date", "end_date", "start_hour", "end_hour", "past_day
 
 
 def plain_weather(variable: str, point: int, lead_days: int, ts: int) -> float | None:
-    """Return values that say where they come from: the hour of the day, a tenth per point, a hundredth per lead."""
+    """Return values that show their origin: the hour of the day, a tenth per point, a hundredth per lead."""
     return ts // HOUR_S % 24 + point / 10 + lead_days / 100
 
 
 class FakeOpenMeteo(FakeUpstream):
-    """Open-Meteo, serving what `weather` says. In place of two hosts it has two addresses.
+    """Serves the values of `weather` like Open-Meteo, at two addresses instead of two hosts.
 
-    A run is there `published_after_s` after its initialisation by the clock `now`, unless it is among `missing`; one in
-    `reaches` ends so many hours after its initialisation. `asked_at` notes when which run was asked for. Runs have
-    hourly steps to 90 hours, 3-hourly ones to 144 and 6-hourly ones to 360; those of 06 and 18 UTC end at 144. The
-    hours between are interpolated.
+    By the clock `now`, a run is available `published_after_s` after its initialisation, unless it is in `missing`. A
+    run in `reaches` ends that many hours after its initialisation. `asked_at` notes the times of the requests by run.
+
+    Runs have hourly steps to 90 hours, 3-hourly steps to 144 and 6-hourly steps to 360. Runs of 06 and 18 UTC end at
+    144. The hours between steps are interpolated.
     """
 
     def __init__(self, weather: Weather = plain_weather, *, now: Callable[[], float] | None = None) -> None:
@@ -50,11 +51,11 @@ class FakeOpenMeteo(FakeUpstream):
 
     @property
     def runs_asked(self) -> list[str]:
-        """The runs that were asked for, in order."""
+        """The requested runs, in order."""
         return [query["run"] for query in self.requests if "run" in query]
 
     def answer(self, path: str, query: Mapping[str, str]) -> web.Response:
-        """Answer `/v1/forecast` of one of the APIs: a list of objects, or one object for one point."""
+        """Answer `/v1/forecast` of one of the APIs with a list of objects, or with one object for one point."""
         api = {"/v1/forecast": "forecast", "/single-runs/v1/forecast": "single runs"}.get(path)
         if api is None:
             raise web.HTTPNotFound
@@ -102,7 +103,7 @@ class FakeOpenMeteo(FakeUpstream):
         last = 360 if run_ts % (12 * HOUR_S) == 0 else 144
         asked = (hours[-1] - run_ts) // HOUR_S + 6  # the step after the last hour is needed too
         reach = min(last, self.reaches.get(run_ts, last), asked)
-        # What is a mean of the hour before has no value at the run's start.
+        # A mean of the hour before has no value at the run's start.
         first = 1 if column == "shortwave_radiation" else 0
         known = [
             (step, value)
@@ -124,7 +125,7 @@ class FakeOpenMeteo(FakeUpstream):
 
 
 def _refusal(api: str, query: Mapping[str, str], columns: Sequence[str]) -> str:
-    """Return why a question is refused, in the service's words; nothing where it is not."""
+    """Return the service's error message for a wrong request, or an empty text."""
     if unknown := [column for column in columns if column not in _UNITS]:
         return f"Data corrupted at path ''. Cannot initialize ForecastVariable from invalid String value {unknown[0]}."
     if query["models"] not in _MODELS:

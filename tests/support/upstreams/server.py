@@ -1,4 +1,4 @@
-"""What the played upstreams have in common: they record requests, and fail as a test says."""
+"""The common parts of the fake upstreams: they record requests, and fail on a test's order."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -14,10 +14,10 @@ type _Act = Callable[[], Awaitable[web.Response]]
 
 
 class FakeUpstream(ABC):
-    """An HTTP server on a free local port, to be used as `async with FakeElering(...) as server`.
+    """An HTTP server on a free local port, for `async with FakeElering(...) as server`.
 
-    `requests` holds every request's query in order, `headers` its headers. `fail`, `say` and `hang` each set what the
-    next requests get; once that is used up, the server answers properly again.
+    `requests` holds every request's query in order, and `headers` every request's headers. `fail`, `say` and `hang` set
+    the answers to the next requests. After these requests the server answers properly again.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class FakeUpstream(ABC):
         self._server = TestServer(app)
 
     async def __aenter__(self) -> Self:
-        # Its access log would write secrets that ours has to keep.
+        # The access log would have secrets, which our log must not have.
         await self._server.start_server(access_log=None)
         return self
 
@@ -52,7 +52,7 @@ class FakeUpstream(ABC):
         self.say(b"error", times=times, status=status, headers=headers)
 
     def say(self, body: bytes, *, times: int = 1, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        """Answer the next `times` requests with this body, whatever they ask for."""
+        """Answer the next `times` requests with this body, whatever their path."""
 
         async def act() -> web.Response:
             return web.Response(body=body, status=status, headers=dict(headers or {}))
@@ -60,7 +60,7 @@ class FakeUpstream(ABC):
         self._script.extend([act] * times)
 
     def hang(self, *, times: int = 1) -> None:
-        """Take the next `times` requests and never answer them."""
+        """Accept the next `times` requests, and never answer them."""
 
         async def act() -> web.Response:
             await self._released.wait()

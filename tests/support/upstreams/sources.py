@@ -1,4 +1,4 @@
-"""Sources that say what a test tells them to."""
+"""Sources with answers that a test sets."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,8 @@ from tunnihind.sources.base import BackFill, Cadence, DaySheet, Quote, day_sheet
 class ScriptedPrices:
     """Serves quotes from each delivery day's publication on.
 
-    `published` says when a day comes out where it isn't at 12:55 Brussels time of the day before. It fails while it
-    `is_down`, for the next requests with the `errors` that wait, and always where `errors_from` has the first day.
+    `published` sets a day's publication; the default is 12:55 Brussels time of the day before. Requests fail while
+    `is_down` is set, then with the waiting `errors`, and always if `errors_from` has their first day.
     """
 
     def __init__(self, quotes: Quotes, *, name: str = "first", clock: Clock | None = None) -> None:
@@ -53,7 +53,7 @@ class ScriptedPrices:
 
 
 class ScriptedWeather:
-    """Serves one covariate, with an archive of one issue for each day, and notes what it is asked and when."""
+    """Serves one covariate, with an archive of one issue for each day, and notes its requests and their times."""
 
     def __init__(
         self,
@@ -96,5 +96,5 @@ class ScriptedWeather:
 
 
 def estonian_quotes(first: date, last: date, step_s: int = HOUR_S, *, level: float = 50.0) -> Quotes:
-    """Return believable quotes of the Estonian zone alone."""
+    """Return plausible quotes of the Estonian zone alone."""
     return {"ee": flat_quotes(first, last, step_s, level=level)["ee"]}

@@ -1,5 +1,5 @@
-"""Replaces a library of Home Assistant's voice assistant that has only sources, so no compiler is needed."""
+"""A stub for a library of Home Assistant's voice assistant, because the real one would need a compiler."""
 
 
 class AudioProcessor:
-    """The real class removes noise from speech; the tests' Home Assistant gets none."""
+    """A stub; the real class removes noise from speech."""
