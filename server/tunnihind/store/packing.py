@@ -140,9 +140,9 @@ def _packed(numbers: NDArray[Any]) -> bytes:
 
 
 def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Return the numbers of arrays of the same length, of shape (arrays, numbers). Raises ValueError.
+    """Return the numbers of equally long arrays, of shape (arrays, numbers). Raises ValueError.
 
-    Their bytes are in the order in which `_packed` has compressed them.
+    The bytes of `split` are in the order of `_packed`.
     """
     if len(split[0]) % kind.itemsize:
         raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")

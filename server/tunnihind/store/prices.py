@@ -139,7 +139,7 @@ class PriceBook:
         """Delete the prices that `sources` gave for a zone from `since_ts` on. Raises StoreError.
 
         The forecasts made from these prices are deleted too. With a `span`, only prices of periods that begin in it are
-        deleted. The deleted prices never were the market's prices, so they must not appear as known at any instant.
+        deleted. The deleted prices never were the market's prices. So no forecast of a past day may use them.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts

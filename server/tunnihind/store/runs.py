@@ -117,9 +117,9 @@ class RunArchive:
         return found
 
     def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:
-        """Return the newest run of the zone and step of `like`.
+        """Return the newest run with the zone and step of `like`.
 
-        If it repeats an earlier run, return the earlier run.
+        If that run repeats an earlier run, return the earlier run.
         """
         wanted = _made(SeriesKey(like.zone, like.step_s), EARLIEST, None)
         newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)

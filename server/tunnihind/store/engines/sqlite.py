@@ -163,7 +163,7 @@ class Sqlite(System):
         self.engine.dispose()
 
     def _examine(self, path: Path) -> str:
-        """Return the problem with the file at `path`, or an empty text.
+        """Return the problem with the file at `path`, or an empty text if there is none.
 
         The opened file and a copy of it are both accepted.
         """
@@ -226,8 +226,8 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 def _make(path: Path) -> None:
     """Create an empty file if none exists. Raises StoreError.
 
-    If SQLite created the file, everybody could read it. Here only the owner may read it. In a setgid folder, the group
-    may read it too. SQLite gives its log files the owner and mode of the database file.
+    If SQLite created the file, everybody could read it. Here only the owner may read the file. In a setgid folder, the
+    group may read it too. SQLite gives its log files the owner and mode of the database file.
     """
     file = path.resolve()  # a link may point to a file that does not exist yet
     try:
