@@ -1,4 +1,4 @@
-"""The options. Each option is declared once, for all commands that use it, and for the environment as `TUNNIHIND_…`."""
+"""Declares the options of all commands. Each option also has an environment variable, `TUNNIHIND_…`."""
 
 import dataclasses
 import functools
@@ -20,13 +20,13 @@ type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Instant(click.ParamType[int]):
-    """An instant such as 2025-12-15T10:00:00Z, as unix seconds."""
+    """An instant such as 2025-12-15T10:00:00Z. Its value is in unix seconds UTC."""
 
     name = "instant"
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Parse ISO 8601 with Z or an offset."""
+        """Parse an ISO 8601 time that ends with Z or an offset."""
         if isinstance(value, int):
             return value
         try:
@@ -42,7 +42,10 @@ INSTANT: Final = Instant()
 
 
 def option(name: str, parameter: str | None = None, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own
-    """Declare an option that the environment can also set. `parameter` is its name in the code, if that differs."""
+    """Declare an option that an environment variable can also set.
+
+    `parameter` is the option's name in the code if the two names differ.
+    """
     variable = ENVIRONMENT_PREFIX + name.replace("-", "_").upper()
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
     declarations = [switch] if parameter is None else [switch, parameter]
@@ -50,7 +53,7 @@ def option(name: str, parameter: str | None = None, **attributes: Any) -> Decora
 
 
 class Zones(click.ParamType[tuple[Zone, ...]]):
-    """Zones such as ee,lv, each at most once. With `is_single`, only one zone."""
+    """A list of zones such as ee,lv without repetitions. With `is_single`, only one zone is allowed."""
 
     name = "zones"
 
@@ -59,7 +62,7 @@ class Zones(click.ParamType[tuple[Zone, ...]]):
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Zone, ...]:
-        """Parse the names, in upper or lower case."""
+        """Parse names in upper or lower case."""
         if isinstance(value, tuple):
             return value
         names = [name.strip().lower() for name in value.split(",")]
@@ -161,7 +164,7 @@ AS_OF: Final = (option("as-of", type=INSTANT, help="Show the data known at an in
 def with_settings[**P, R](
     *groups: tuple[Decorator, ...],
 ) -> Callable[[Callable[Concatenate[Settings, P], R]], Callable[P, R]]:
-    """Give a command the options of the groups, and the options of all commands.
+    """Give a command the options of `groups` and the common options.
 
     The command gets the resulting settings as its first argument. Logging is set up before the command runs.
     """
@@ -181,7 +184,7 @@ def with_settings[**P, R](
 
 
 def _take_settings(given: dict[str, Any]) -> Settings:
-    """Move the arguments that are settings out of a command's arguments, and return the settings."""
+    """Remove the settings from a command's arguments, and return them."""
     token_file: Path | None = given.pop("entsoe_token_file", None)
     names = {field.name for field in dataclasses.fields(Settings)}
     chosen = {name: given.pop(name) for name in list(given) if name in names}
