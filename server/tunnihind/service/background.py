@@ -1,4 +1,4 @@
-"""Background work of the server."""
+"""Runs background work of the server."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run work within this context. If an error ends the work, it is logged, and serving continues."""
+    """Run `work` within this context. If an error ends the work, the error is logged and the server continues."""
     task = asyncio.create_task(work)
     task.add_done_callback(report)
     try:

@@ -1,4 +1,4 @@
-"""Shows the pipeline's work in the metrics and as progress."""
+"""Counts the pipeline's work in the metrics, and shows its progress."""
 
 import logging
 from typing import Final, Protocol, override
@@ -17,7 +17,7 @@ class Progress(Protocol):
 
 
 class LoggedProgress:
-    """Logs a line for every tenth of the work. It is for a server without a terminal."""
+    """Logs the progress of long work on a server without a terminal."""
 
     def show(self, what: str, done: int, total: int) -> None:
         """Log the number of finished parts at every tenth of the work."""

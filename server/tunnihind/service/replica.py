@@ -1,6 +1,6 @@
-"""The real-time server that answers from a store. Any server may keep the store fresh.
+"""Answers requests from the store. Any server may run the pipeline.
 
-A replica (`serve --no-pipeline`) consists only of this module. So this module loads nothing that only forecasts need.
+A replica (`serve --no-pipeline`) needs only this module. So this module imports nothing that only forecasts need.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 async def serve_replica(settings: Settings) -> None:
-    """Serve data that others store until the process is asked to end. Raises SettingsError, StoreError."""
+    """Serve the data that other servers store, until a stop signal. Raises SettingsError, StoreError."""
     clock = SystemClock()
     store = await opened(settings, open_replica, clock)
     if store is None:
@@ -40,7 +40,7 @@ async def serve_replica(settings: Settings) -> None:
 
 
 def _readable(store: Store) -> Store:
-    """Return the store, unless a newer version has made it unreadable for this version. Raises SchemaError."""
+    """Return the store. Raises SchemaError if a newer version has made it unreadable for this version."""
     store.require_readable()
     return store
 
