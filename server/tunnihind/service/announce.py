@@ -1,8 +1,8 @@
 """Announces the server on the local network by multicast DNS (RFC 6762, 6763), so that clients find it.
 
 Home Assistant looks for the service type `_tunnihind._tcp`. A server that listens on all addresses announces only its
-machine's address in the local network. Home Assistant does the same. Other addresses belong to tunnels and container
-bridges, so clients can't reach them.
+machine's address in the local network. Home Assistant announces itself in the same way. Other addresses belong to
+tunnels and container bridges, so clients can't reach them.
 """
 
 import logging
@@ -109,7 +109,7 @@ async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]]
     """Announce a server under a name until cancelled.
 
     If only its own machine can reach the server, do nothing. `bound` has the addresses and ports on which the server
-    listens, as the sockets report them.
+    listens.
     """
     # If IPv4 and IPv6 got different free ports, the first port is announced.
     port = bound[0][1]
@@ -130,11 +130,11 @@ def reachable_addresses(hosts: Iterable[str]) -> list[str]:
 def _own_address(wildcard: str) -> str | None:
     """Return the machine's address in the local network, or None without a network.
 
-    This is the address from which packets to the multicast group would be sent.
+    Packets to the multicast group would be sent from this address.
     """
     family = socket.AF_INET if ip_address(wildcard).version == 4 else socket.AF_INET6  # noqa: PLR2004
     try:
-        # For a datagram socket, `connect` sends nothing. It only chooses the route.
+        # For a datagram socket, `connect` only chooses the route and sends nothing.
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((_GROUPS[family], _MDNS_PORT))
             address: str = probe.getsockname()[0]

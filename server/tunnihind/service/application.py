@@ -47,8 +47,8 @@ NAME: Final = "Tunnihind"
 class ServedZone:
     """The data and functions behind one zone's answers.
 
-    `read_prices` is for the history, and `read_scores` is for the table of scores. Clients may cache a month for ever
-    only if `are_confirmed` returns true. `surroundings` is only for the pages.
+    `read_prices` is for the history, and `read_scores` is for the table of scores. If `are_confirmed` returns true for
+    a month, clients may cache the month for ever. `surroundings` is only for the pages.
     """
 
     snapshot: Snapshot

@@ -25,4 +25,4 @@ async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 def report(task: asyncio.Task[None]) -> None:
     """Log the bug that ended a task."""
     if not task.cancelled() and (error := task.exception()) is not None:
-        _LOG.error("background work has ended: please report this", exc_info=error)
+        _LOG.error("background work has ended because of a bug; please report the bug", exc_info=error)

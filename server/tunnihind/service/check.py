@@ -1,6 +1,6 @@
 """Asks each configured source one small question, and examines the answer.
 
-The questions use the pipeline's clients. Nothing is stored, so no database is needed.
+The questions are asked with the pipeline's own clients. Nothing is stored, so no database is needed.
 """
 
 import asyncio
@@ -35,8 +35,8 @@ _HISTORY_DAYS_AGO: Final = 7
 class Checked:
     """The result of one question to one source.
 
-    `reach` says up to when there are data, and `faults` lists the faults of the answer. `has_answered` is false if the
-    source can't be reached, or if it says that it can't serve now.
+    `reach` says where the data end. `faults` lists the faults of the answer. `has_answered` is false if the source
+    can't be reached, or can't serve at the moment.
     """
 
     question: str
@@ -83,7 +83,7 @@ async def _prices(source: PriceSource, now: int, markets: Sequence[Market]) -> C
 
 
 def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iterator[str]:
-    """Yield each last day with prices, together with its zones."""
+    """Yield a text for each group of zones whose prices end on the same day."""
     newest = {market: max((one.day for one in sheets if one.zone == market.zone), default=None) for market in markets}
     for last in dict.fromkeys(newest.values()):
         codes = ", ".join(market.code for market, day in newest.items() if day == last)
@@ -91,7 +91,7 @@ def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iter
 
 
 def _faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iterator[str]:
-    """Yield the faults in the prices of a delivery day that should already be published."""
+    """Yield the faults in a published delivery day's prices."""
     by_zone = {sheet.zone: sheet for sheet in sheets if sheet.day == day}
     if missing := [zone.upper() for zone in market.zones if zone not in by_zone]:
         yield f"there are no prices of {', '.join(missing)} for {day}"
@@ -129,7 +129,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return the end of the known values in words, and the faults.
+    """Return a text about the end of the known values, and the faults.
 
     It is a fault if all values end before `least_until`.
     """

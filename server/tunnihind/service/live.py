@@ -1,4 +1,4 @@
-"""Runs the server with the pipeline, the demo, or a single pass of the pipeline."""
+"""Starts a live server, a demo server, or a single run of the pipeline."""
 
 import asyncio
 import logging

@@ -14,7 +14,7 @@ from tunnihind.store.database import Database
 class RunsPipeline(Protocol):
     """An object that runs the pipeline while this server holds the lease.
 
-    It is a Protocol, because a replica doesn't load the class itself.
+    Replicas use this protocol, because they do not load `PipelineRunner`.
     """
 
     @property

@@ -82,14 +82,14 @@ class PipelineRunner:
     async def check(self) -> None:
         """Claim the lease, and run the pipeline only while this server certainly holds the lease.
 
-        If the store was opened only for reading, try to open it for writing. For instance, the disk may have been full.
+        If the store was opened only for reading, try to open it for writing.
         """
         self._record_steps()
         try:
             is_ours = await self._ask()
         except StoreError as error:
             self._troubles.report("pipeline", error.reason)
-            # The log already has a lost database, and a database that is open only for reading.
+            # Other code has already logged a lost or read-only database.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
                 self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None
@@ -112,7 +112,7 @@ class PipelineRunner:
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)
-        # A thread that waits for the network can't be cancelled. So a later call takes the answer of this thread.
+        # A thread that waits for the network can't be cancelled. So a later call takes the thread's answer.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
             self._troubles.report("pipeline", "the database does not answer")

@@ -32,7 +32,7 @@ class Rehearsal:
 
         Rehearsals of several markets at the same instant can share one `archive`.
         """
-        model = forecaster(market)  # the back-casts below train it for the first run
+        model = forecaster(market)  # the back-casts below train the model for the first run
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
@@ -41,11 +41,11 @@ class Rehearsal:
         return cls(instant, archive, model, earlier)
 
     def runs(self, at: int | None = None) -> Runs | None:
-        """Make the runs of `at`, by default those of `instant`."""
+        """Make the runs of `at`. By default, `at` is `instant`."""
         return Runs.made_by(self.forecaster, self.archive.as_of(self.instant if at is None else at))
 
     def prices(self, at: int | None = None) -> PriceHistory:
-        """Return the prices known at `at`, by default at `instant`."""
+        """Return the prices known at `at`. By default, `at` is `instant`."""
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
@@ -81,7 +81,7 @@ class Rehearsal:
 
 
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Yield a run for each past day without a stored run. They are enough for 14 days of past hours."""
+    """Yield a run for each past day without a stored run. These runs are enough for 14 days of past hours."""
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))

@@ -25,7 +25,7 @@ LOOK_AGAIN_S: Final = 10.0
 
 
 class Player:
-    """Makes the runs that a server would have made on the rehearsed day. They are kept only in memory."""
+    """Makes the runs that a server would have made on the rehearsed day. The runs are kept only in memory."""
 
     def __init__(self, rehearsal: Rehearsal, snapshot: Snapshot) -> None:
         self._rehearsal = rehearsal

@@ -27,7 +27,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 async def serve_replica(settings: Settings) -> None:
-    """Serve the data that other servers store, until a stop signal. Raises SettingsError, StoreError."""
+    """Serve other servers' data until a stop signal. Raises SettingsError, StoreError."""
     clock = SystemClock()
     store = await opened(settings, open_replica, clock)
     if store is None:
@@ -35,12 +35,12 @@ async def serve_replica(settings: Settings) -> None:
     with store:
         async with answering(settings, store, clock, with_pipeline=False) as (_updater, metrics, stopping):
             metrics.show(PipelineLease(None))
-            _LOG.info("serving the known data, without a pipeline")
+            _LOG.info("serving the data of the database without a pipeline")
             await until_stopped(stopping)
 
 
 def _readable(store: Store) -> Store:
-    """Return the store. Raises SchemaError if a newer version has made it unreadable for this version."""
+    """Return the store if this version can still read it. Raises SchemaError."""
     store.require_readable()
     return store
 

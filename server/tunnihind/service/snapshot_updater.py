@@ -84,7 +84,7 @@ class SnapshotUpdater:
 
     @property
     def troubles(self) -> Troubles:
-        """The troubles that keep the server from its work."""
+        """The server's current troubles."""
         return self._snapshots[0].troubles
 
     def store_changed(self) -> None:
@@ -104,7 +104,7 @@ class SnapshotUpdater:
             return
         except Exception:  # noqa: BLE001  a bug must not leave clients with old prices for ever
             if not self._is_failing:
-                _LOG.exception("the data in the database can't be shown; the data in memory are still served")
+                _LOG.exception("the data in the database can't be shown. The data in memory are still served")
             self._is_failing = True
             self.troubles.report("store", "the data in the database can't be shown")
             return
@@ -124,8 +124,7 @@ class SnapshotUpdater:
             while True:
                 self._changed.clear()
                 await self.refresh()
-                # The pause is in real time rather than the clock's time, because other processes change the store in
-                # real time.
+                # Other processes change the store in real time, so the pause does not use `_clock`.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause_s()):
                         await self._changed.wait()
@@ -180,8 +179,8 @@ class SnapshotUpdater:
     def _with_weather(self, around: Surroundings, market: Market, seen: _StoreState, now: int) -> Surroundings:
         """Return the surroundings of a market's pages with the newest weather.
 
-        The weather's scores change once a day. Reading them takes a tenth of a second, so they are read only once an
-        hour.
+        The weather's scores change once a day. Reading the scores takes a tenth of a second, so they are read only once
+        an hour.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
@@ -189,7 +188,7 @@ class SnapshotUpdater:
         return around
 
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
-        """Return whether to keep the served data, because an older copy has replaced the store.
+        """If an older copy has replaced the store, return whether the served data are still used.
 
         After `OLD_COPY_S` seconds, return False.
         """
