@@ -34,14 +34,14 @@ _FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 def _in_existing_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a file in a folder that does not exist, before the work begins."""
+    """Before the work begins, refuse a file in a missing folder."""
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"the folder {path.parent} does not exist; create it first")
     return path
 
 
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a picture that can't be drawn, before the work begins."""
+    """Before the work begins, refuse a picture that can't be drawn."""
     if path is not None and find_spec("matplotlib") is None:
         raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_existing_folder(context, parameter, path)
@@ -95,7 +95,7 @@ def backtest(
 ) -> None:
     """Score the model on past delivery days.
 
-    There is one forecast a day. It uses only the data that were known when it was issued.
+    There is one forecast a day. Each forecast uses only the data that were known when it was issued.
     """
     if last < first:
         raise click.UsageError("--to is before --from")

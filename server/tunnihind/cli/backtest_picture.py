@@ -82,10 +82,7 @@ def _draw_widths(axes: Axes, report: BacktestReport) -> None:
 
 
 def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> None:
-    """Scale the axis from 0 to above the highest value, to leave room for the number there.
-
-    The highest value may be 0.
-    """
+    """Scale the axis from 0 to 20% above the highest value, to leave room for a number. The highest value may be 0."""
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 

@@ -29,7 +29,8 @@ _NO_ANSWER: Final = 3
 def check(settings: Settings, *, save: Path | None) -> None:
     """Ask each source one small question, and report faults. No database is needed.
 
-    The exit status is 0 if all is well, and 1 if an answer is wrong. It is 3 if the only fault is a missing answer.
+    The exit status is 0 if all is well, and 1 if an answer is wrong. The exit status is 3 if the only fault is a
+    missing answer.
     """
     click.echo("asking the sources, which takes up to two minutes if one doesn't answer", err=True)
     recorded: list[RecordedAnswer] = []

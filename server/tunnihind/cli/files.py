@@ -41,8 +41,8 @@ def import_() -> None:
 def import_prices(settings: Settings, *, file: Path) -> None:
     """Import prices in EUR/MWh without VAT, in hours or quarters.
 
-    The columns are ts,ee[,lv,lt,fi]. ts is the start of the period in unix seconds UTC. An empty cell means an unknown
-    price. If a line is invalid, the whole file is refused.
+    The columns are ts,ee[,lv,lt,fi]. The column ts has the start of the period in unix seconds UTC. An empty cell means
+    an unknown price. If a line is invalid, the whole file is refused.
     """
     found = read_prices(file, settings.limits)
     with Store(settings.store_url) as store:
@@ -107,9 +107,9 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
 @_RESOLUTION
 @with_settings(STORE, ZONE, MARKET, AS_OF)
 def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
-    """Write the newest forecast run in EUR/MWh without VAT, even beyond the public window.
+    """Write the whole newest forecast run in EUR/MWh without VAT.
 
-    The columns are ts,p10,p50,p90.
+    The columns are ts,p10,p50,p90. The run may reach beyond the public window.
     """
     step_s = RESOLUTIONS[resolution]
     with Store(settings.store_url, read_only=True) as store:

@@ -33,7 +33,10 @@ def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
 
 
 def drawing(run: Run) -> RenderableType:
-    """Return a table with the percentiles of each hour and a drawing of them. Hours are in the market's local time."""
+    """Return a table with the percentiles of each hour, as numbers and as a drawing.
+
+    Hours are in the market's local time.
+    """
     market = MARKETS[run.zone]
     table = Table(title=f"EUR/MWh without VAT, {market.adjective} time", box=None, pad_edge=False)
     for name in ("hour", "p10", "p50", "p90"):

@@ -1,4 +1,7 @@
-"""`healthcheck`: checks whether the server on this machine answers. Container engines and service managers use it."""
+"""`healthcheck`: checks whether the server on this machine answers.
+
+Container engines and service managers use this command.
+"""
 
 from http.client import HTTPConnection, HTTPException
 from typing import Final
@@ -14,7 +17,7 @@ _PATIENCE_S: Final = 5.0
 @click.command()
 @with_settings(ADDRESS)
 def healthcheck(settings: Settings) -> None:
-    """Check whether the server with these options answers. If it does, the exit status is 0."""
+    """Check whether the server with these options answers. If the server answers, the exit status is 0."""
     connection = HTTPConnection(_local_address(settings.host), settings.port, timeout=_PATIENCE_S)
     try:
         connection.request("GET", "/healthz")

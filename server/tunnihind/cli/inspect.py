@@ -193,7 +193,7 @@ def openapi(settings: Settings) -> None:
 @option("json", is_flag=True, help="Write JSON.")
 @with_settings(STORE, ZONE, AS_OF)
 def status(settings: Settings, *, json: bool, as_of: int | None) -> None:
-    """Show the reach and the age of prices and forecast, and any faults."""
+    """Show the state of prices, forecast, sources and pipeline."""
     now = int(time.time()) if as_of is None else as_of
     with Store(settings.store_url, read_only=True) as store:
         found = read_status(store, settings.market, now, is_past=as_of is not None)

@@ -48,7 +48,7 @@ def _handler(style: str) -> logging.Handler:
 
 
 class TextLines(logging.Formatter):
-    """Writes a record as a line of text, followed by the lines of a traceback."""
+    """Writes a record as a line of text, and a traceback as more lines."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:

@@ -1,4 +1,4 @@
-"""The command `tunnihind`. Its exit status is 0 after success, 1 after a failure and 2 after wrong usage."""
+"""The command `tunnihind`. The exit status is 0 after success, 1 after a failure and 2 after wrong usage."""
 
 import os
 from importlib import import_module
@@ -31,7 +31,7 @@ second."""
 
 
 class _Commands(click.Group):
-    """Loads each command when it is called, and shows our errors as one line."""
+    """Loads a command only when it is called. Errors are shown on one line."""
 
     @override
     def make_context(

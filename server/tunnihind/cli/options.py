@@ -20,7 +20,7 @@ type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Instant(click.ParamType[int]):
-    """An instant such as 2025-12-15T10:00:00Z. Its value is in unix seconds UTC."""
+    """An instant such as 2025-12-15T10:00:00Z. The value is in unix seconds UTC."""
 
     name = "instant"
 
@@ -44,7 +44,7 @@ INSTANT: Final = Instant()
 def option(name: str, parameter: str | None = None, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own
     """Declare an option that an environment variable can also set.
 
-    `parameter` is the option's name in the code if the two names differ.
+    If the option has another name in the code, `parameter` is that name.
     """
     variable = ENVIRONMENT_PREFIX + name.replace("-", "_").upper()
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
@@ -184,7 +184,7 @@ def with_settings[**P, R](
 
 
 def _take_settings(given: dict[str, Any]) -> Settings:
-    """Remove the settings from a command's arguments, and return them."""
+    """Remove the settings from a command's arguments, and return the settings."""
     token_file: Path | None = given.pop("entsoe_token_file", None)
     names = {field.name for field in dataclasses.fields(Settings)}
     chosen = {name: given.pop(name) for name in list(given) if name in names}

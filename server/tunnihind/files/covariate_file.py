@@ -27,7 +27,7 @@ type _Values = dict[tuple[str, int], dict[int, float]]
 class CovariateFile:
     """The content of a covariate file: its series by name, and the numbers of its rows and cells.
 
-    `late` values were issued after their hour had begun. They are stored, but never used as forecasts.
+    `late` values were issued after their hour had begun. Late values are stored, but never used as forecasts.
     """
 
     rows: int

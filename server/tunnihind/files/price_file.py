@@ -121,8 +121,8 @@ def _steps(ts: Instants) -> NDArray[np.int32]:
     """Return the step of each row in seconds. The rows are in order of time.
 
     A file of quarters may begin with days of hours, because the market changed on 2025-10-01. So each delivery day has
-    its own step: the smallest distance between its rows. If all rows of a day are more than an hour apart, the day has
-    its market time unit.
+    its own step. The step is the smallest distance between two rows of the day. If all rows of a day are more than an
+    hour apart, the step is the day's market time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
     if _closest(ts) >= HOUR_S:
@@ -144,5 +144,5 @@ def _step_of_day(day: date, ts: Instants) -> int:
 
 
 def _closest(ts: Instants) -> float:
-    """Return the smallest distance between two rows in seconds. Without two rows, return infinity."""
+    """Return the smallest distance between two rows in seconds. With fewer than two rows, return infinity."""
     return float(np.diff(ts).min()) if ts.size > 1 else inf

@@ -16,12 +16,14 @@ from tunnihind.errors import ImportFileError
 from tunnihind.market import QUARTER_S
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-_EARLIEST_TS: Final = 946_684_800  # 2000-01-01: no file has older data
-_LATEST_TS: Final = 4_102_444_800  # 2100-01-01
+_EARLIEST_TS: Final = 946_684_800
+"""2000-01-01. No file has older data."""
+_LATEST_TS: Final = 4_102_444_800
+"""2100-01-01."""
 
 
 class Row:
-    """One line of a file. It has its cells by column name."""
+    """One line of a file, with its cells by column name."""
 
     def __init__(self, file: str, line: int, cells: dict[str, str]) -> None:
         self._file = file
@@ -116,7 +118,7 @@ class Table:
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
-    """Open a CSV file, plain or gzipped. Raises ImportFileError if it can't be opened or read."""
+    """Open a CSV file, plain or gzipped. Raises ImportFileError if the file can't be opened or read."""
     try:
         stream = _open(path)
     except OSError as error:

@@ -121,7 +121,7 @@ def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, 
 
 
 def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a row's values by column name. Texts of dates become dates."""
+    """Return a row's values by column name. A date that was read as text becomes a date."""
     return {
         column.name: date.fromisoformat(cell) if isinstance(column.type, Date) else cell
         for column, cell in zip(table.columns, row, strict=True)
@@ -143,7 +143,7 @@ def _require_stopped(source: Store) -> None:
 
 
 def _require_empty(target: Database, connection: Connection) -> None:
-    """Make sure that the target has no rows. Raises StoreError. This also prevents a copy of a database into itself."""
+    """Make sure that the target has no rows. Raises StoreError."""
     found = inspect(connection).get_table_names()
     for table in metadata.sorted_tables:
         if table.name in found and _count(table, connection):

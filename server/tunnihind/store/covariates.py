@@ -184,10 +184,7 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 
 
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
-    """Return series by name, each with the oldest issue first.
-
-    They are sorted here, because sorting in the database would also copy the values.
-    """
+    """Return series by name, each with the oldest issue first. Sorting in the database would also copy the values."""
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
         found[name].append(series)

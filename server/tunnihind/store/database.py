@@ -20,7 +20,7 @@ type Verb = Literal["read", "write"]
 
 
 class Count(Protocol):
-    """Counts finished transactions. It may be called from any thread."""
+    """Counts finished transactions of all threads."""
 
     def __call__(self, verb: Verb, seconds: float, /, *, failed: bool) -> None:
         """Count a transaction that was open for `seconds`. `failed` is true if the database caused an error."""
@@ -52,7 +52,7 @@ class Database:
 
     @property
     def file_mode(self) -> int:
-        """The permissions of the SQLite file. Files beside it get the same permissions.
+        """The permissions of the SQLite file. Files beside the database get the same permissions.
 
         If there is no file, only the owner has access.
         """
@@ -100,8 +100,8 @@ class Database:
     def writing_beside(self) -> Iterator[Connection]:
         """Open a short transaction for the lease. Raises StoreError.
 
-        If possible, the transaction doesn't wait for another writer. A power failure may undo it. The check of
-        `keep_only_if` does not apply.
+        If possible, the transaction doesn't wait for another writer. A power failure may undo the transaction. The
+        check of `keep_only_if` is skipped.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")

@@ -67,7 +67,7 @@ class HealthBook:
         return failures == 1
 
     def keep_only(self, sources: Collection[str]) -> None:
-        """Delete the health of all sources except `sources`. Raises StoreError. The pipeline asks no other source."""
+        """Delete the health of all sources except `sources`. Raises StoreError. The pipeline asks only `sources`."""
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 

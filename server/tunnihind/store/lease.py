@@ -1,9 +1,9 @@
 """Makes sure that only one of several servers on a database runs the pipeline.
 
 The lease is a row with its holder's token. Every few seconds, the holder writes the time of the database's clock into
-the row. If another process takes over the lease, it writes its own token. A write of the pipeline is kept only if the
-row still has the writer's token (`Lease.require`). So a holder that was frozen can write nothing more after another
-process has taken over.
+the row. A process that takes over the lease writes its own token. A write of the pipeline is kept only if the row still
+has the writer's token (`Lease.require`). So a holder that was frozen can write nothing more after another process has
+taken over.
 """
 
 import os
@@ -49,7 +49,7 @@ _HIGHEST_PID: Final = 2**31 - 1
 class Holder:
     """The process that holds a lease.
 
-    `beat_ts` is the time of its last renewal by the database's clock, unix seconds UTC.
+    `beat_ts` is the time of the last renewal by the database's clock, in unix seconds UTC.
     """
 
     host: str
@@ -68,7 +68,7 @@ class _LeaseRow(Shape):
 
 
 class Lease:
-    """A process's claim to a job. To keep it, call `claim` every `BEAT_EVERY_S` seconds."""
+    """A process's claim to a job. To keep the lease, call `claim` every `BEAT_EVERY_S` seconds."""
 
     def __init__(
         self, database: Database, name: str = "pipeline", *, steady: Callable[[], float] = time.monotonic
@@ -109,7 +109,7 @@ class Lease:
     def require(self, connection: Connection) -> None:
         """Make sure that this process still holds the lease. Raises LeaseLost.
 
-        A transaction calls this last. Until the transaction has ended, no process can take over the lease.
+        Call this at the end of a transaction. Until the transaction has ended, no process can take over the lease.
         """
         holds = select(table.c.name).where(*self._is_ours).with_for_update(read=True)
         if connection.execute(holds).first() is None:
@@ -123,7 +123,7 @@ class Lease:
                 connection.execute(delete(table).where(*self._is_ours))
 
     def holder(self) -> Holder | None:
-        """Return the recorded holder of the lease, even if it is dead. Raises StoreError."""
+        """Return the recorded holder of the lease, even if the holder is dead. Raises StoreError."""
         with self._database.reading() as connection:
             row = self._read(connection)
         return None if row is None else Holder(row.host, row.pid, row.beat_ts)
@@ -155,7 +155,7 @@ class Lease:
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # Another transaction took long. The holder may have had to wait for it too.
+                # Another transaction took long, so the holder may have had to wait too.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}
@@ -167,15 +167,14 @@ class Lease:
             return connection.execute(_INSERT_NEW, {"name": self._name, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
-        # If the holder's process on this machine has ended, there is no need to wait. Without a file, the name of the
-        # machine proves nothing, because two machines may have the same name.
+        # If the holder's process on this machine has ended, there is no need to wait. On a database server, two
+        # machines may have the same name.
         if self._database.system.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
         silent_s = self._silence_of(holder)
         if now - holder.beat_ts > EXPIRES_AFTER_S:
             return silent_s <= CONFIRMED_AFTER_S
-        # If the clock was set back, a dead holder would seem alive. So only the time that this process has watched
-        # counts.
+        # If the clock was set back, a dead holder would seem alive. So `beat_ts` is not used here.
         return silent_s <= EXPIRES_AFTER_S
 
     def _silence_of(self, holder: _LeaseRow) -> float:

@@ -1,7 +1,7 @@
 """Packs arrays of hours and quarters into bytes.
 
 The bytes are little-endian on every machine, so that a database can be moved to another machine. The changes from one
-period to the next are compressed. They take a fifth of the space of the numbers themselves.
+period to the next are compressed. Changes take a fifth of the space of the numbers themselves.
 """
 
 import zlib
@@ -59,7 +59,7 @@ def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
 
 
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
-    """Return p10, p50 and p90. Raises ValueError if they cross, are damaged, or differ in their periods."""
+    """Return p10, p50 and p90. Raises ValueError if the percentiles cross, are damaged, or differ in their periods."""
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
@@ -100,11 +100,11 @@ def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArra
 
 
 def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
-    """Return the values of series with the same length and scale, of shape (series, hours)."""
+    """Return the values of series with the same length and scale. The shape is (series, hours)."""
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
-    # For short integers, this gives exactly the double-precision quotient, rounded to single precision.
+    # For short integers, single precision gives the correctly rounded quotient.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values
@@ -140,9 +140,9 @@ def _packed(numbers: NDArray[Any]) -> bytes:
 
 
 def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Return the numbers of equally long arrays, of shape (arrays, numbers). Raises ValueError.
+    """Return the numbers of equally long arrays. The shape is (arrays, numbers). Raises ValueError.
 
-    The bytes of `split` are in the order of `_packed`.
+    `split` has the bytes in the order that `_packed` uses.
     """
     if len(split[0]) % kind.itemsize:
         raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")

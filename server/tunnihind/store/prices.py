@@ -40,7 +40,7 @@ _numbers: Final = attrgetter("ts", "step_s", "known_ts", "seen_ts", "eur_mwh")
 
 
 class Price(NamedTuple):
-    """A price to store, in EUR/MWh without VAT. Its period begins at `ts` and lasts `step_s` seconds."""
+    """A price to store, in EUR/MWh without VAT. The price's period begins at `ts` and lasts `step_s` seconds."""
 
     zone: Zone
     ts: int
@@ -49,7 +49,7 @@ class Price(NamedTuple):
 
 
 class Version(NamedTuple):
-    """A price with its source, first seen at `seen_ts`. It counts as known from `known_ts` on."""
+    """A price with its source, first seen at `seen_ts`. The price counts as known from `known_ts` on."""
 
     seen_ts: int
     known_ts: int
@@ -85,9 +85,8 @@ class PriceBook:
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
         """Store new prices and corrections. Each span of time is one transaction. Raises StoreError.
 
-        Prices of a back-fill or an import are first seen after their delivery has begun. Such prices count as known
-        from the publication time of their delivery day. A correction counts as known only from the instant at which it
-        was seen.
+        A back-fill or an import may bring prices whose delivery has already begun. Such prices count as known from the
+        publication time of their delivery day. A correction counts as known only from the instant at which it was seen.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -138,8 +137,9 @@ class PriceBook:
     ) -> None:
         """Delete the prices that `sources` gave for a zone from `since_ts` on. Raises StoreError.
 
-        The forecasts made from these prices are deleted too. With a `span`, only prices of periods that begin in it are
-        deleted. The deleted prices never were the market's prices. So no forecast of a past day may use them.
+        The forecasts made from these prices are deleted too. With a `span`, only prices of periods that begin in the
+        span are deleted. The deleted prices never were the market's prices. So no forecast of a past day may use these
+        prices.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts

@@ -31,7 +31,7 @@ other programs use Alembic too."""
 
 
 def current(connection: Connection) -> str | None:
-    """Return the step that a database has reached, or None if it is empty.
+    """Return the step that a database has reached, or None if the database is empty.
 
     Raises SchemaError if the step is unclear.
     """
@@ -85,7 +85,7 @@ def _columns(found: Inspector, table: str) -> set[str]:
 def is_readable(connection: Connection) -> bool:
     """Return whether this version can read the tables correctly.
 
-    It can read its own tables, and tables to which a newer version has only added columns. If a step changes the
+    A version can read its own tables, and tables to which a newer version has only added columns. If a step changes the
     meaning of existing data, the columns don't show the change. Such a step has to set `readable_since`.
     """
     step = current(connection)
@@ -109,7 +109,7 @@ def record_readable_since(connection: Connection, step: str) -> None:
 def _readable_since(connection: Connection) -> str:
     """Return the oldest step whose version reads the data correctly.
 
-    If the record is missing, return an empty text. If it is damaged, return `_NEVER`.
+    If the record is missing, return an empty text. If the record is damaged, return `_NEVER`.
     """
     recorded = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
     if recorded is None:
@@ -127,7 +127,7 @@ def _has_all_columns(connection: Connection) -> bool:
 def require_readable(database: Database, *, newer_too: bool) -> None:
     """Make sure that this version can read the tables. Nothing is changed. Raises SchemaError, StoreError.
 
-    Unless `newer_too` is true, the tables of a newer version are refused.
+    If `newer_too` is false, the tables of a newer version are refused.
     """
     with database.reading() as connection:
         found, readable = current(connection), is_readable(connection)
@@ -140,7 +140,8 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
     if not readable:
         raise SchemaError(f"the tables of {database} are not this version's: start `{COMMAND} serve` once")
     _LOG.warning(
-        "the database %s was upgraded by a newer version of Tunnihind. This version can still read it", database
+        "the database %s was upgraded by a newer version of Tunnihind. This version can still read the database",
+        database,
     )
 
 
@@ -193,7 +194,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
             raise newer(database)
         if revision == HEAD and migrations == _MIGRATIONS:
             _LOG.warning(
-                "the row of alembic_version is damaged. It is written again, because the tables are up to date"
+                "the row of alembic_version is damaged. The row is written again, because the tables are up to date"
             )
             record_current(connection)
             return

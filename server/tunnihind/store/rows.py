@@ -64,7 +64,7 @@ _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 
 class Shape(msgspec.Struct, array_like=True, gc=False):
-    """A row of a table. It has a field for each column, in the order of the columns."""
+    """A row of a table, with a field for each column in the order of the columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,9 @@ class DamageLog:
                 return
             self._met[damaged] = None
         if named < _MOST_NAMED:
-            _LOG.warning("%s; it is skipped", damaged)
+            _LOG.warning("%s; the row is skipped", damaged)
         else:
-            _LOG.warning("more rows of %s are damaged; they are skipped", damaged.table)
+            _LOG.warning("more damaged rows of %s are skipped", damaged.table)
 
 
 def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
@@ -116,7 +116,7 @@ def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]]
 
 
 class TableRows[Row: Shape, Found]:
-    """A reader of a table's rows. It makes objects from many rows at a time, because that is much faster."""
+    """A reader of a table's rows. Objects are made from many rows at a time, because that is much faster."""
 
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
@@ -127,7 +127,7 @@ class TableRows[Row: Shape, Found]:
         self._make = make
         self._damage = damage
         self._columns = [column.name for column in table.columns]
-        # Columns have no types here. With types, their conversion would stop the reading at the first damaged row.
+        # Columns have no types here. Type conversion would stop the reading at the first damaged row.
         self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
 
     def read(

@@ -54,8 +54,8 @@ class RunArchive:
     """The forecast runs of a store. Stored runs never change.
 
     Most runs repeat the run before. Such a run is stored as its time and the id of the repeated run. If the periods of
-    its first hour differ, they are stored too. Quarters depend on the neighbouring hours. The first hour has no hour
-    before it, so its quarters may differ.
+    its first hour differ, these periods are stored too. Quarters depend on the neighbouring hours. The first hour has
+    no hour before it, so its quarters may differ.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -108,7 +108,7 @@ class RunArchive:
             return sum(_delete(connection, part, self.rows) for part in batched(ids, _AT_ONCE, strict=False))
 
     def keep_score(self, of: SeriesKey, score: BacktestScore | None) -> None:
-        """Store the model's newest backtest score of a series. It replaces the earlier score. Raises StoreError."""
+        """Store the model's newest backtest score of a series in place of the earlier score. Raises StoreError."""
         self._state.write_served(_score_key(of), None if score is None else asdict(score))
 
     def score(self, of: SeriesKey) -> BacktestScore | None:
@@ -271,7 +271,7 @@ def _score_key(of: SeriesKey) -> str:
 
 
 class ScenarioBook:
-    """Reads the scenarios of a store. `RunArchive.add` writes them with their run."""
+    """Reads the scenarios of a store. `RunArchive.add` writes the scenarios."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

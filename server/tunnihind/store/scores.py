@@ -47,7 +47,7 @@ class ScoreBook:
         self.rows = TableRows(table, _ScoreRow, singly(_row), database.damage)
 
     def keep(self, zone: Zone, scores: LiveScores) -> None:
-        """Store a zone's scores. They replace the stored scores of the same days. Raises StoreError."""
+        """Store a zone's scores in place of the stored scores of the same days. Raises StoreError."""
         rows = [{"zone": zone, **_cells(day)} for day in scores.days]
         with self._database.writing() as connection:
             issued_on = {row["issued_on"] for row in rows}
@@ -238,7 +238,7 @@ def _forecast(row: _ForecastRow) -> NextDay:
 def forget_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
     """Delete the forecasts that were issued at `known_ts` or later, because they might change.
 
-    Call this in the transaction that adds data known at that instant. Without a zone, the forecasts of all zones are
+    Call this in each transaction that adds data known at `known_ts`. Without a zone, the forecasts of all zones are
     deleted, because a forecast also uses the prices of neighbouring zones.
     """
     of_zone = [] if zone is None else [past_days.c.zone == zone]

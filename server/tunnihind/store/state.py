@@ -79,7 +79,7 @@ class StateBook:
     def change_id(self) -> str:
         """Return the random id of the last change to the served data, or an empty text. Raises StoreError.
 
-        After a backup was restored, two changes may have the same version. Their ids still differ.
+        After a backup was restored, two changes may have the same version, but never the same id.
         """
         found: str | None = self.read(_CHANGE, _Identity)
         return found or ""

@@ -1,4 +1,4 @@
-"""Stores each source's newest answer for each delivery day. If an answer is held back, its reason is stored too."""
+"""Stores each source's newest answer for each delivery day. If an answer is held back, the reason is stored too."""
 
 import json
 from collections import defaultdict
@@ -22,9 +22,9 @@ from tunnihind.store.state import StateBook
 class Witness:
     """One source's answer for a zone's delivery day.
 
-    `prices` are the hours or quarters of the source's newest complete answer in EUR/MWh, in order of time. If no answer
-    was complete, `prices` is empty. The source first gave these prices at `since_ts`, and last at `heard_ts`. If the
-    newest answer is held back, `reason` and `detail` say why.
+    `prices` lists the source's newest complete answer by hour or quarter, in EUR/MWh. If no answer was complete,
+    `prices` is empty. The source first gave these prices at `since_ts`, and last at `heard_ts`. If the newest answer is
+    held back, `reason` and `detail` say why.
     """
 
     source: str
@@ -73,10 +73,7 @@ class WitnessBook:
         return [one for one in self._read(*where) if one.reason]
 
     def keep_only(self, sources: Collection[str]) -> None:
-        """Delete the witnesses of all sources except `sources`. Raises StoreError.
-
-        The pipeline asks no other source.
-        """
+        """Delete the witnesses of all sources except `sources`. Raises StoreError. The pipeline asks only `sources`."""
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
@@ -96,7 +93,10 @@ class WitnessBook:
 
 
 def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
-    """Yield a line for each source and reason of held-back prices. A line may name several zones and days."""
+    """Group held-back prices by source and reason, and yield a line for each group.
+
+    A line may name several zones and days.
+    """
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
         groups[one.source, one.reason].append(one)
@@ -109,7 +109,7 @@ def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
 
 
 def unconfirmed_in_words(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterator[str]:
-    """Yield a line for each source of unconfirmed prices. The line names their zones and days."""
+    """Yield a line for each source of unconfirmed prices. The line names the zones and days of these prices."""
     for source in dict.fromkeys(unconfirmed.values()):
         days = days_in_words([day for day, of in unconfirmed.items() if of == source])
         yield f"the prices of {days} are unconfirmed: {source} gave them, and no second source says the same"

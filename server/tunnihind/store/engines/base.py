@@ -21,7 +21,7 @@ type Recognise = Callable[[Connection], None]
 
 
 class System:
-    """A database in SQLite or PostgreSQL. Methods that only one of the two needs do nothing here."""
+    """A database in SQLite or PostgreSQL. If only one of these systems needs a method, the method does nothing here."""
 
     engine: Engine
 
@@ -35,7 +35,7 @@ class System:
     """Whether `changes` yields announcements by other processes."""
 
     def __init__(self, name: str) -> None:
-        """Set the database's name: its address without the password."""
+        """`name` is the database's address without the password."""
         self.name = name
         self.copies = 0
         """The number of times that a copy has replaced the open database. The copy may be older."""
@@ -56,7 +56,7 @@ class System:
 
     @abstractmethod
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a short transaction for writing. A power failure may undo it.
+        """Open a short transaction for writing. A power failure may undo the transaction.
 
         If possible, the transaction doesn't wait for another writer. Raises SQLAlchemyError, StoreError.
         """
@@ -104,7 +104,7 @@ class System:
 
 
 class Outage:
-    """Trouble with a database in use. The log gets one line at its beginning and one at its end."""
+    """Trouble with a database in use. The beginning and the end of the trouble are logged."""
 
     def __init__(self, name: str, what: str) -> None:
         self._name = name

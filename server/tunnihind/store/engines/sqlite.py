@@ -1,6 +1,6 @@
 """Opens SQLite databases in files or in memory. Each access checks whether the file was deleted or replaced.
 
-SQLite itself would continue to write to a deleted file. These data would be lost.
+SQLite itself would continue to write to a deleted file. Everything written there would be lost.
 """
 
 import logging
@@ -92,7 +92,7 @@ class Sqlite(System):
 
     @override
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a transaction that is not flushed to the disk. A power failure may undo it.
+        """Open a transaction that is not flushed to the disk. A power failure may undo the transaction.
 
         The lease is renewed every few seconds. Flushing each renewal would wear out a memory card.
         """
@@ -151,10 +151,10 @@ class Sqlite(System):
             raise StoreError(f"can't read the database {self.name}: {error}", reason=reason) from error
 
     def _close_held_file(self) -> None:
-        """Write the log of a deleted or replaced file into that file, and close it.
+        """Write the log of a deleted or replaced file into the file, and close the file.
 
-        SQLite itself would leave the write-ahead log behind. It would then apply this log to the next file at the path.
-        The connection `_anchor` certainly has the old file open.
+        SQLite itself would leave the write-ahead log behind. SQLite would then apply this log to the next file at the
+        path. The connection `_anchor` certainly has the old file open.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):
@@ -163,9 +163,9 @@ class Sqlite(System):
         self.engine.dispose()
 
     def _examine(self, path: Path) -> str:
-        """Return the problem with the file at `path`, or an empty text if there is none.
+        """Return the problem with the file at `path`, or an empty text if there is no problem.
 
-        The opened file and a copy of it are both accepted.
+        A copy of the opened file is no problem.
         """
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
@@ -227,12 +227,12 @@ def _make(path: Path) -> None:
     """Create an empty file if none exists. Raises StoreError.
 
     If SQLite created the file, everybody could read it. Here only the owner may read the file. In a setgid folder, the
-    group may read it too. SQLite gives its log files the owner and mode of the database file.
+    folder's group may read the file too. SQLite gives its log files the owner and mode of the database file.
     """
     file = path.resolve()  # a link may point to a file that does not exist yet
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # An existing file is not opened, because closing it would release the locks that SQLite holds on it.
+        # An existing file is not opened, because closing the file would release SQLite's locks on it.
         if not file.exists():
             has_group = file.parent.stat().st_mode & stat.S_ISGID
             with suppress(FileExistsError):  # another process has just made the file
@@ -253,7 +253,8 @@ def _reading_engine(path: Path) -> Engine:
     log = Path(f"{path}-wal")
     is_written_to = log.exists() and log.stat().st_size > 0
     if not is_written_to and not (os.access(path.parent, os.W_OK) and _can_be_read(path)):
-        # SQLite needs a write-ahead log even for reading. It can't make one in a read-only folder or on a full disk.
+        # SQLite needs a write-ahead log even for reading. SQLite can't make this log in a read-only folder or on a full
+        # disk.
         query["immutable"] = "1"
     return _engine(URL.create("sqlite", database=f"file:{quote(str(path))}", query=query), read_only=True)
 
@@ -281,7 +282,8 @@ def _engine(url: URL, *, read_only: bool) -> Engine:
 
 
 def _set_up_reading(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None  # transactions begin in `_begin`, not at the first write
+    # Transactions begin in `_begin`, not at the first write.
+    connection.isolation_level = None
     # One text that is not UTF-8 would otherwise stop the reading of all rows.
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
 
@@ -298,7 +300,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
-        # While another process switches, SQLite refuses the switch at once. A transaction waits for that process.
+        # While another process switches, SQLite refuses the switch at once. A transaction waits for the other process.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
         connection.execute(_WRITE_AHEAD)
