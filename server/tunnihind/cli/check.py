@@ -1,4 +1,4 @@
-"""`check`: asks each source whether it answers as expected."""
+"""`check`: checks whether each source answers as expected."""
 
 import asyncio
 from pathlib import Path

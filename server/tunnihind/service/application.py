@@ -47,8 +47,8 @@ NAME: Final = "Tunnihind"
 class ServedZone:
     """The data and functions behind one zone's answers.
 
-    `read_prices` is for the history, and `read_scores` is for the table of scores. If `are_confirmed` returns true for
-    a month, clients may cache the month for ever. `surroundings` is only for the pages.
+    `read_prices` is for the history. `read_scores` is for the table of scores. If `are_confirmed` returns true for a
+    month, clients may cache the month for ever. `surroundings` is only for the pages.
     """
 
     snapshot: Snapshot
@@ -74,7 +74,7 @@ def create_app(
     The first zone is served at the root, and each further zone under its name. `/api/about` exists only with an
     `instance_id`. Run the application with `tunnihind.api.server.Runner`. The runner turns errors into problem answers,
     and counts requests. With `pipeline_expected`, `/readyz` fails if the data are not refreshed. `mode` appears in
-    `/api/about` and on the pages. Once `stopping` is set, `/readyz` fails, and each answer closes its connection.
+    `/api/about` and on the pages. Once `stopping` is set, `/readyz` fails. Each answer then closes its connection.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))

@@ -1,6 +1,6 @@
 """Opens the store when a server starts.
 
-If the store can't be opened yet, the server waits and reports this on its port.
+If the store can't be opened yet, the server waits, and reports the reason on its port.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ def open_replica(settings: Settings) -> Store:
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
     """Return the store once it is open, or None if a stop signal comes first.
 
-    If opening takes long, the server already answers requests. `/healthz` says that the server is alive, and `/readyz`
+    If opening takes long, the server already answers requests. `/healthz` says that the server is alive. `/readyz`
     gives the reason for the wait. All resources with data answer 503. Raises SettingsError, and StoreError if waiting
     would not help.
     """

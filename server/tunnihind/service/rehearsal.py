@@ -41,11 +41,11 @@ class Rehearsal:
         return cls(instant, archive, model, earlier)
 
     def runs(self, at: int | None = None) -> Runs | None:
-        """Make the runs of `at`. By default, `at` is `instant`."""
+        """Make the runs of an instant. The default of `at` is `instant`."""
         return Runs.made_by(self.forecaster, self.archive.as_of(self.instant if at is None else at))
 
     def prices(self, at: int | None = None) -> PriceHistory:
-        """Return the prices known at `at`. By default, `at` is `instant`."""
+        """Return the prices known at an instant. The default of `at` is `instant`."""
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
@@ -53,12 +53,12 @@ class Rehearsal:
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
-        """Return the last instant up to `at` at which prices became known."""
+        """Return the last instant at which prices became known, up to `at`."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
-        """Return the data to serve at `at`. `runs` are the runs made in this rehearsal."""
+        """Return the data to serve at an instant. `runs` are the runs made in this rehearsal."""
         market, known_since, prices = self.forecaster.market, self.known_since(at), self.prices(at)
         newest = runs[-1] if runs else None
         by_step = {

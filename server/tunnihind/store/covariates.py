@@ -130,8 +130,8 @@ class CovariateBook:
             ).scalar_one()
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
-        """Return the newest instant of issue of each covariate up to `as_of`. Raises StoreError."""
-        # A damaged value that is not a number lies outside every span.
+        """Return each covariate's newest instant of issue up to `as_of`. Raises StoreError."""
+        # The condition also leaves out damaged values that are not numbers.
         query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts.between(EARLIEST, as_of))
         with self._database.reading() as connection:
             found = connection.execute(query.group_by(table.c.name)).all()

@@ -153,7 +153,7 @@ class PriceBook:
     def newest(self, zone: Zone) -> int | None:
         """Return the start of the last period with a price. Raises StoreError."""
         with self._database.reading() as connection:
-            # A damaged value that is not a number lies outside every span.
+            # The condition also leaves out damaged values that are not numbers.
             query = select(func.max(table.c.ts)).where(table.c.zone == zone, table.c.ts.between(FIRST_HOUR, END_HOUR))
             newest: int | None = connection.execute(query).scalar_one()
         return newest

@@ -95,7 +95,7 @@ def is_readable(connection: Connection) -> bool:
 
 
 def is_beyond(connection: Connection) -> bool:
-    """Return whether a newer version has made the tables unreadable for this version."""
+    """Return whether only a newer version can read the tables."""
     step = current(connection)
     return step is not None and step > HEAD and not is_readable(connection)
 
@@ -146,7 +146,7 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
 
 
 def upgraded(database: Database) -> SchemaError:
-    """Return the error for a database that a newer version has made unreadable for this version."""
+    """Return the error for a database that only a newer version can read."""
     return SchemaError(
         f"the database {database} was upgraded by a newer version of Tunnihind, which this one can't read: update it",
         reason="the database was upgraded by a newer version: update this server",

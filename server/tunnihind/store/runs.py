@@ -96,9 +96,9 @@ class RunArchive:
             return [*_resolved(connection, rows, self.rows).values()]
 
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
-        """Delete runs that were made at `superfluous` instants, and return how many were deleted. Raises StoreError.
+        """Delete the runs of the instants that `superfluous` returns. Return the number of deleted runs.
 
-        If a kept run repeats a deleted run, the content is stored with the kept run.
+        If a kept run repeats a deleted run, the content is stored with the kept run. Raises StoreError.
         """
         with self._database.writing() as connection:
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
@@ -173,7 +173,7 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 
 
 def _new_periods(run: Run, again: Run | None) -> int | None:
-    """Return how many periods at the start of a run differ from `again`. Return None if more than an hour differs."""
+    """Return how many periods at the start of a run differ from `again`. If more than an hour differs, return None."""
     if again is None or again.p50.size != run.p50.size:
         return None
     said = [np.stack([one.p10, one.p50, one.p90]).view(np.int64) for one in (run, again)]
@@ -278,7 +278,7 @@ class ScenarioBook:
         self.rows = TableRows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
 
     def newest(self, zone: Zone) -> Scenarios | None:
-        """Return the newest scenarios of a zone. Return None if there are no scenarios. Raises StoreError."""
+        """Return the newest scenarios of a zone, or None if there are no scenarios. Raises StoreError."""
         with self._database.reading() as connection:
             return self.rows.first(connection, scenarios_table.c.zone == zone)
 

@@ -81,7 +81,7 @@ class ScoreBook:
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue(self, zone: Zone) -> date | None:
-        """Return the newest day of issue with scores of a zone, or None if there are no scores. Raises StoreError."""
+        """Return a zone's newest day of issue with scores, or None if there are no scores. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
@@ -207,7 +207,7 @@ class BacktestBook:
     def scored_at(self, model: str, zone: Zone) -> int | None:
         """Return the time at which a model was last scored on a zone's prices. Raises StoreError.
 
-        Return None if the model was never scored, or if another model was scored later.
+        If the model was never scored, or if another model was scored later, return None.
         """
         found = self._state.read(f"{_SCORED} {zone}")
         at = found.get("at") if isinstance(found, dict) and found.get("model") == model else None

@@ -170,8 +170,8 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # Clients compare versions by this count, so it must not repeat. The time in seconds is above every earlier
-            # count.
+            # Clients compare versions by this count, so it must not repeat. The unix time in seconds is higher than any
+            # earlier count.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)
 

@@ -76,7 +76,7 @@ class Store:
         return lease
 
     def require_readable(self) -> None:
-        """Make sure that no newer version has made the tables unreadable for this version. Raises SchemaError."""
+        """Make sure that this version can read the tables. Raises SchemaError."""
         with self.database.reading() as connection:
             self._require_readable_in(connection)
 

@@ -313,5 +313,5 @@ def _begin(connection: Connection) -> None:
         # With FULL, a commit returns only after its data are on the disk.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
-    # After a plain BEGIN, a write fails at once if another process has written since the first read.
+    # After a plain BEGIN, the first write fails if another process has written in the meantime.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
