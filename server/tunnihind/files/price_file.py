@@ -120,9 +120,9 @@ def _price(row: Row, zone: Zone, limits: Limits) -> float:
 def _steps(ts: Instants) -> NDArray[np.int32]:
     """Return the step of each row in seconds. The rows are in order of time.
 
-    A file of quarters may begin with days of hours, because the market changed on 2025-10-01. So each delivery day has
-    its own step. The step is the smallest distance between two rows of the day. If all rows of a day are more than an
-    hour apart, the step is the day's market time unit.
+    A file of quarters may begin with days of hours, because the market changed on 2025-10-01. The step of a delivery
+    day is the smallest distance between two rows of the day. If all rows of a day are more than an hour apart, the step
+    is the day's market time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
     if _closest(ts) >= HOUR_S:

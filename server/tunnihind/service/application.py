@@ -74,7 +74,7 @@ def create_app(
     The first zone is served at the root, and each further zone under its name. `/api/about` exists only with an
     `instance_id`. Run the application with `tunnihind.api.server.Runner`. The runner turns errors into problem answers,
     and counts requests. With `pipeline_expected`, `/readyz` fails if the data are not refreshed. `mode` appears in
-    `/api/about` and on the pages. Once `stopping` is set, `/readyz` fails. Each answer then closes its connection.
+    `/api/about` and on the pages. Once `stopping` is set, `/readyz` fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))
@@ -166,8 +166,7 @@ def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Represen
 def identity(instance_id: str, market: Market) -> str:
     """Return the identity of an installation's zone.
 
-    The identity depends on the zone and not on the order of the zones. So the identity stays the same when the operator
-    adds zones.
+    The identity does not depend on the order of the zones, so it stays the same when the operator adds zones.
     """
     return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
 

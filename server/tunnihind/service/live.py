@@ -78,7 +78,7 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
 async def serve_demo(settings: Settings, progress: Progress) -> None:
     """Serve a simulated market until a stop signal. Raises SettingsError, StoreError.
 
-    The demo's store is deleted at the end. So simulated prices never mix with real prices.
+    The demo's store is deleted at the end, so that simulated prices never mix with real prices.
     """
     clock = SystemClock()
     with tempfile.TemporaryDirectory(prefix="tunnihind-demo-") as folder:

@@ -20,7 +20,7 @@ class LoggedProgress:
     """Logs the progress of long work on a server without a terminal."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Log the number of finished parts at every tenth of the work."""
+        """After every tenth of the work, log the number of finished parts."""
         if done * 10 // total > (done - 1) * 10 // total:
             _LOG.info("%s: %d of %d done", what, done, total)
 

@@ -112,7 +112,7 @@ class PipelineRunner:
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)
-        # A thread that waits for the network can't be cancelled. So a later call takes the thread's answer.
+        # A thread that waits for the network can't be cancelled, so a later call takes its answer.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
             self._troubles.report("pipeline", "the database does not answer")

@@ -32,7 +32,7 @@ class Rehearsal:
 
         Rehearsals of several markets at the same instant can share one `archive`.
         """
-        model = forecaster(market)  # the back-casts below train the model for the first run
+        model = forecaster(market)  # the runs for past days train the model for the first run
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}

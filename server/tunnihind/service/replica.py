@@ -1,6 +1,6 @@
 """Answers requests from the store. Any server may run the pipeline.
 
-A replica (`serve --no-pipeline`) needs only this module. So this module imports nothing that only forecasts need.
+A replica (`serve --no-pipeline`) needs only this module. This module imports nothing that only forecasts need.
 """
 
 import asyncio

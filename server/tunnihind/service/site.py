@@ -47,8 +47,8 @@ async def open_site(
 
     The server is also announced on the local network. The announced name contains the mode. Without a network or an
     `instance_id`, nothing is announced. Once the yielded event is set, `/readyz` fails. Other requests are still
-    answered for a moment, so that a load balancer has time to switch to another server. After the event, each answer
-    closes its connection. Raises SettingsError if the port is not available.
+    answered for a moment, so that a load balancer has time to switch to another server. Once the event is set, each
+    answer closes its connection. Raises SettingsError if the port is not available.
     """
     stopping = asyncio.Event()
     app = create_app(
@@ -70,7 +70,7 @@ async def open_site(
         _LOG.info("answering at %s", settings.base_url)
         if settings.full_horizon and not settings.is_private:
             _LOG.warning(
-                "--full-horizon is for a private server, but %s looks public. Everybody who reaches it also gets "
+                "--full-horizon is for a private server, but %s looks public. Everybody who reaches the server also gets "
                 "the forecast past freeUntil",
                 settings.base_url,
             )
@@ -83,8 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # If `stopping` is not set, the server has only waited for its database. Such a server opens its real site
-            # next.
+            # If `stopping` is not set, the server has only waited for its database, and opens its real site next.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:

@@ -155,10 +155,10 @@ class SnapshotUpdater:
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread servers, not for secrecy
 
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
-        """Return the state of the store, and each zone's data and surroundings.
+        """Return the state of the store, and each zone's `ServedData` and `Surroundings`.
 
-        The data are None if they are already served. The surroundings are always read, because each request to a source
-        changes them.
+        The data are None if they are already served. The `Surroundings` are always read, because each request to a
+        source changes them.
         """
         # Everything is read in one view, so that the same version always means the same data.
         with self._store.database.one_view():
@@ -177,7 +177,7 @@ class SnapshotUpdater:
             return seen, data, around
 
     def _with_weather(self, around: Surroundings, market: Market, seen: _StoreState, now: int) -> Surroundings:
-        """Return the surroundings of a market's pages with the newest weather.
+        """Return a market's `Surroundings` with the newest weather.
 
         The weather's scores change once a day. Reading the scores takes a tenth of a second, so they are read only once
         an hour.

@@ -48,7 +48,7 @@ class Copied:
 
 
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
-    """Copy all sound rows from the source into the empty target. Then compare the two databases.
+    """Copy all sound rows from the source into the empty target, and compare the two databases.
 
     Raises SettingsError for a malformed address, and SchemaError if the source is of another version. Raises StoreError
     if a database can't be used, if a server runs the pipeline on the source, if the target isn't empty, or if the copy
@@ -99,7 +99,7 @@ class Digest:
 def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connection, show: Show) -> Digest:
     """Insert a table's sound rows in small parts, and return their digest."""
     digest, steps = Digest(), -(-_count(rows.table, snapshot) // _ROWS_A_WRITE)
-    # If the writing fails, the generator must be closed before its connection.
+    # If the writing fails, the generator must be closed before the connection.
     with closing(rows.sound_cells(snapshot)) as sound:
         for step, some in enumerate(batched(digest.passing(sound), _ROWS_A_WRITE, strict=False), start=1):
             connection.execute(insert(rows.table), [_values(rows.table, row) for row in some])

@@ -91,7 +91,7 @@ class Lease:
     def is_safe(self) -> bool:
         """Return whether this process certainly still holds the lease.
 
-        A shared file is out of reach for all processes or for none. But a database server may be out of reach for this
+        A shared file is out of reach for all processes or for none. A database server may be out of reach for this
         process alone.
         """
         if self._beaten_at is None:
@@ -174,7 +174,7 @@ class Lease:
         silent_s = self._silence_of(holder)
         if now - holder.beat_ts > EXPIRES_AFTER_S:
             return silent_s <= CONFIRMED_AFTER_S
-        # If the clock was set back, a dead holder would seem alive. So `beat_ts` is not used here.
+        # `beat_ts` is not used here, because a clock that was set back would make a dead holder seem alive.
         return silent_s <= EXPIRES_AFTER_S
 
     def _silence_of(self, holder: _LeaseRow) -> float:

@@ -1,7 +1,4 @@
-"""Stores all versions of prices.
-
-Each version has the instant at which it was first seen, and the instant from which it counts as known.
-"""
+"""Stores all versions of prices. A version was first seen at `seen_ts`, and counts as known from `known_ts` on."""
 
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -85,8 +82,9 @@ class PriceBook:
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
         """Store new prices and corrections. Each span of time is one transaction. Raises StoreError.
 
-        A back-fill or an import may bring prices whose delivery has already begun. Such prices count as known from the
-        publication time of their delivery day. A correction counts as known only from the instant at which it was seen.
+        If a price is first seen after its delivery has begun, it counts as known from the publication time of its
+        delivery day. Most prices of a back-fill or an import are first seen so late. A correction counts as known only
+        from the instant at which it was seen.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -138,7 +136,7 @@ class PriceBook:
         """Delete the prices that `sources` gave for a zone from `since_ts` on. Raises StoreError.
 
         The forecasts made from these prices are deleted too. With a `span`, only prices of periods that begin in the
-        span are deleted. The deleted prices never were the market's prices. So no forecast of a past day may use these
+        span are deleted. No forecast of a past day may use the deleted prices, because they never were the market's
         prices.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)

@@ -86,7 +86,7 @@ def is_readable(connection: Connection) -> bool:
     """Return whether this version can read the tables correctly.
 
     A version can read its own tables, and tables to which a newer version has only added columns. If a step changes the
-    meaning of existing data, the columns don't show the change. Such a step has to set `readable_since`.
+    meaning of existing data, it has to set `readable_since`, because the columns don't show the change.
     """
     step = current(connection)
     if step is None or step <= HEAD:

@@ -53,9 +53,9 @@ _AT_ONCE: Final = 1000
 class RunArchive:
     """The forecast runs of a store. Stored runs never change.
 
-    Most runs repeat the run before. Such a run is stored as its time and the id of the repeated run. If the periods of
-    its first hour differ, these periods are stored too. Quarters depend on the neighbouring hours. The first hour has
-    no hour before it, so its quarters may differ.
+    Most runs repeat the run before. A run that repeats another run is stored as its time and the id of the other run.
+    If the periods of its first hour differ, these periods are stored too. Quarters depend on the neighbouring hours.
+    The first hour has no hour before it, so its quarters may differ.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -96,7 +96,7 @@ class RunArchive:
             return [*_resolved(connection, rows, self.rows).values()]
 
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
-        """Delete the runs of the instants that `superfluous` returns. Return the number of deleted runs.
+        """Delete the runs made at the instants that `superfluous` returns. Return the number of deleted runs.
 
         If a kept run repeats a deleted run, the content is stored with the kept run. Raises StoreError.
         """
@@ -261,7 +261,10 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions for the runs of a series in a span of time. A damaged instant lies in no span."""
+    """Return the conditions for the runs of a series in a span of time.
+
+    Rows with a damaged instant never meet these conditions.
+    """
     made = table.c.made_at.between(since_ts, LATEST if as_of is None else as_of)
     return table.c.zone == of.zone, table.c.step_s == of.step_s, made
 

@@ -2,7 +2,7 @@
 
 Forecasts of past days are kept, so that a new score needs only a few new forecasts. Each forecast depends on the data
 that count as known at its instant. If such data are stored later, the same transaction deletes the forecasts that
-depend on them. The model then makes these forecasts again.
+depend on them. The model makes deleted forecasts again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -177,7 +177,7 @@ class BacktestBook:
         """Store a model's forecasts of a zone in place of other models' forecasts.
 
         Return whether the forecasts were stored. `past` is the value of `state_of_past` before the forecasts were made.
-        If more data have become known since then, nothing is stored. Raises StoreError.
+        If data have become known after `past` was read, nothing is stored. Raises StoreError.
         """
         rows = [
             {

@@ -25,7 +25,7 @@ from tunnihind.store.witnesses import WitnessBook
 
 
 class Store:
-    """The database with all stored data. Several threads and processes may use it at once."""
+    """The database with all stored data. Several threads and processes may use the store at once."""
 
     def __init__(
         self, url: str, *, read_only: bool = False, is_replica: bool = False, damage: DamageLog | None = None

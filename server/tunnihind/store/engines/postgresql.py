@@ -263,7 +263,7 @@ def _driver_connection(connection: Connection) -> WaitingConnection:
 
 
 def _is_gone(error: DBAPIError) -> bool:
-    """Return whether the connection failed rather than the statement."""
+    """Return whether an error is about the connection rather than the statement."""
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
         return error.connection_invalidated or isinstance(error.orig, psycopg.OperationalError)

@@ -1,7 +1,7 @@
 """A PostgreSQL connection with a limit on waits, and a connection that receives announced changes.
 
-The server's own limits end a long statement. TCP ends a connection to a dead machine. But a proxy may keep the
-connection open and pass nothing on.
+The server's own limits end a long statement. TCP ends a connection to a dead machine. Only a limit of our own helps if
+a proxy keeps the connection open and passes nothing on.
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping

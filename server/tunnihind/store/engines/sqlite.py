@@ -153,8 +153,8 @@ class Sqlite(System):
     def _close_held_file(self) -> None:
         """Write the log of a deleted or replaced file into the file, and close the file.
 
-        SQLite itself would leave the write-ahead log behind. SQLite would then apply this log to the next file at the
-        path. The connection `_anchor` certainly has the old file open.
+        SQLite itself would leave the write-ahead log behind, and apply it to the next file at the path. The connection
+        `_anchor` certainly has the old file open.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):
@@ -226,7 +226,7 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 def _make(path: Path) -> None:
     """Create an empty file if none exists. Raises StoreError.
 
-    If SQLite created the file, everybody could read it. Here only the owner may read the file. In a setgid folder, the
+    Only the owner may read the new file. If SQLite created the file, everybody could read it. In a setgid folder, the
     folder's group may read the file too. SQLite gives its log files the owner and mode of the database file.
     """
     file = path.resolve()  # a link may point to a file that does not exist yet
@@ -300,7 +300,8 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
-        # While another process switches, SQLite refuses the switch at once. A transaction waits for the other process.
+        # While another process switches, SQLite refuses the switch at once. The empty transaction waits for the other
+        # process.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
         connection.execute(_WRITE_AHEAD)
