@@ -74,7 +74,7 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
 
 
 def _served(store: Store, player: Player, clock: Clock) -> ServedZone:
-    """Return the sources of a zone's answers."""
+    """Return the data and functions behind a zone's answers."""
     zone = player.snapshot.market.zone
     return ServedZone(
         snapshot=player.snapshot,

@@ -46,7 +46,7 @@ def _readable(store: Store) -> Store:
 
 
 def _served(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> ServedZone:
-    """Return the sources of a zone's answers."""
+    """Return the data and functions behind a zone's answers."""
     zone = snapshot.market.zone
     return ServedZone(
         snapshot=snapshot,

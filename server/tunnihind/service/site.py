@@ -70,8 +70,8 @@ async def open_site(
         _LOG.info("answering at %s", settings.base_url)
         if settings.full_horizon and not settings.is_private:
             _LOG.warning(
-                "--full-horizon is for a private server, but %s looks public. Everybody who reaches the server also gets "
-                "the forecast past freeUntil",
+                "--full-horizon is for a private server, but %s looks public. Everybody who reaches the server also "
+                "gets the forecast past freeUntil",
                 settings.base_url,
             )
         announcing = (

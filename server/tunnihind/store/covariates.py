@@ -184,7 +184,10 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 
 
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
-    """Return series by name, each with the oldest issue first. Sorting in the database would also copy the values."""
+    """Return series by name, each with the oldest issue first.
+
+    The series are sorted here, because a database would copy the values while sorting.
+    """
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
         found[name].append(series)

@@ -52,7 +52,7 @@ class Database:
 
     @property
     def file_mode(self) -> int:
-        """The permissions of the SQLite file. Files beside the database get the same permissions.
+        """The permissions of the SQLite file, which are also given to files beside it.
 
         If there is no file, only the owner has access.
         """

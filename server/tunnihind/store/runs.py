@@ -261,7 +261,7 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions for the runs of a series in a span of time.
+    """Return SQL conditions that select a series' runs in a span of time.
 
     Rows with a damaged instant never meet these conditions.
     """

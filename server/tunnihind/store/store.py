@@ -58,11 +58,11 @@ class Store:
         return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
 
     def lease(self) -> Lease:
-        """Return a new claim to the pipeline."""
+        """Return a new claim to the lease of the pipeline."""
         return Lease(self.database)
 
     def writing_lease(self) -> Lease:
-        """Return a new claim to the pipeline.
+        """Return a new claim to the lease of the pipeline.
 
         From now on, writes of this store are kept only while the claim holds the lease.
         """
@@ -106,7 +106,7 @@ class Store:
     def log_damaged(self) -> None:
         """Log the damaged rows of all tables except prices and covariates. Raises StoreError.
 
-        The books of prices and covariates have `remove_damaged` instead.
+        `remove_damaged` handles damaged prices and covariates.
         """
         with self.database.reading() as connection:
             for rows in self.tables():

@@ -21,7 +21,7 @@ type Recognise = Callable[[Connection], None]
 
 
 class System:
-    """A database in SQLite or PostgreSQL. If only one of these systems needs a method, the method does nothing here."""
+    """A database in SQLite or PostgreSQL. A method that only one of the two needs does nothing in this class."""
 
     engine: Engine
 

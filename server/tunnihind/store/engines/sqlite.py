@@ -45,7 +45,7 @@ _CHECK: Final = "PRAGMA quick_check(1)"
 
 
 class Sqlite(System):
-    """An SQLite database. Other processes check every few seconds whether its data have changed.
+    """An SQLite database. Other processes check the database for changes every few seconds.
 
     There are no rights to check, because a file without write access can't be opened for writing.
     """
@@ -170,7 +170,7 @@ class Sqlite(System):
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # A connection of another thread would write into the log of the next file.
+        # The connection of another thread would write into the log of the new file.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
@@ -215,7 +215,10 @@ def file_mode(path: Path | None) -> int:
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Return the device and inode numbers of a file, or None if there is no file. A replaced file has other numbers."""
+    """Return the device and inode numbers of a file, or None if there is no file.
+
+    The numbers change if the file is replaced.
+    """
     try:
         found = None if path is None else path.stat()
     except OSError:
