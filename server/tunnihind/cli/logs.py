@@ -32,7 +32,7 @@ def set_up_logging(level: str, style: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # These libraries warn when a network is lost or a batch is refused. Our own message already explains such events.
+    # Our own messages already report a lost network or a refused batch, so these libraries need not warn.
     for worried in ("zeroconf", "psycopg"):
         logging.getLogger(worried).setLevel(logging.ERROR)
 

@@ -83,8 +83,8 @@ class PriceBook:
         """Store new prices and corrections. Each span of time is one transaction. Raises StoreError.
 
         If a price is first seen after its delivery has begun, it counts as known from the publication time of its
-        delivery day. Most prices of a back-fill or an import are first seen so late. A correction counts as known only
-        from the instant at which it was seen.
+        delivery day. Most prices of a back-fill or an import are first seen after their delivery. A correction counts
+        as known only from the instant at which it was seen.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)

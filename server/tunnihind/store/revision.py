@@ -85,8 +85,9 @@ def _columns(found: Inspector, table: str) -> set[str]:
 def is_readable(connection: Connection) -> bool:
     """Return whether this version can read the tables correctly.
 
-    A version can read its own tables, and tables to which a newer version has only added columns. If a step changes the
-    meaning of existing data, it has to set `readable_since`, because the columns don't show the change.
+    A version can read its own tables. If a newer version has only added columns, an older version can still read the
+    tables. If a step changes the meaning of existing data, it has to set `readable_since`, because the columns don't
+    show the change.
     """
     step = current(connection)
     if step is None or step <= HEAD:
