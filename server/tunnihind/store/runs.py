@@ -196,7 +196,7 @@ def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
 
 
 class _StoredRun(NamedTuple):
-    """The content of a row: either a complete run, or the id of a repeated run and the periods that differ."""
+    """The content of a row: a complete run, or a repeated run's id with the periods that differ."""
 
     id: int
     made_at: int

@@ -163,9 +163,9 @@ class Sqlite(System):
         self.engine.dispose()
 
     def _examine(self, path: Path) -> str:
-        """Return the problem with the file at `path`, or an empty text if there is no problem.
+        """Return the problem with the file at `path`, or an empty text if there is none.
 
-        A copy of the opened file is no problem.
+        A copy of the opened file is accepted.
         """
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
