@@ -23,7 +23,7 @@ _NO_ANSWER: Final = 3
     "--save",
     metavar="FOLDER",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep the answers in a folder for a bug report, without the token.",
+    help="Save the answers in a folder for a bug report, without the token.",
 )
 @with_settings(SOURCES)
 def check(settings: Settings, *, save: Path | None) -> None:

@@ -117,7 +117,7 @@ SOURCES: Final = (
         type=Zones(),
         default=_DEFAULTS.zones[0],
         show_default=True,
-        help=f"Zones to serve, from {', '.join(ZONES)}: the first at the root, others under their names, as in ee,fi.",
+        help=f"Zones to serve, from {', '.join(ZONES)}. The first is at the root, each further one under its name.",
     ),
     _setting("elering-url", "Base URL of Elering's API."),
     _setting("entsoe-url", "Address of ENTSO-E's API."),
@@ -130,7 +130,7 @@ SOURCES: Final = (
     _setting("open-meteo-url", "Base URL of Open-Meteo's forecast API, the fallback for weather."),
     _setting("open-meteo-single-runs-url", "Base URL of Open-Meteo's Single Runs API."),
     _setting("weather", "Fetch weather for the forecast.", is_switch=True),
-    _setting("contact", "Your address, for the User-Agent that sources see."),
+    _setting("contact", "Your address. Sources get it in the User-Agent."),
     _setting("history-start", "First year of prices to fetch.", type=click.IntRange(2010, 2100)),
 )
 
@@ -142,7 +142,9 @@ ADDRESS: Final = (
 SERVER: Final = (
     *ADDRESS,
     _setting("public-url", "The server's URL for clients.  [default: http://localhost and the port]"),
-    _setting("announce", "Let clients on the local network find the server; never with --as-of.", is_switch=True),
+    _setting(
+        "announce", "Let clients on the local network find the server. This is never done with --as-of.", is_switch=True
+    ),
     _setting(
         "vat-rate",
         "VAT in consumer prices. The default is 0.22 in Estonia, by specification, and the legal rate of each date "
@@ -150,15 +152,19 @@ SERVER: Final = (
         type=float,
     ),
     _setting("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
-    _setting("full-horizon", "Also serve the forecast past the public limit, for a private server.", is_switch=True),
-    _setting("rate-limit", "Most requests per second from one client; 0 for no limit.", type=float),
+    _setting(
+        "full-horizon", "Also serve the forecast past the public limit. This is for a private server.", is_switch=True
+    ),
+    _setting("rate-limit", "Most requests per second from one client. 0 means no limit.", type=float),
     _setting("trust-proxy", "Trust X-Forwarded-For, behind your own reverse proxy.", is_switch=True),
     _setting("metrics", "Offer /metrics to Prometheus.", is_switch=True),
     _setting("access-log", "Log every request.", is_switch=True),
-    _setting("drain-seconds", "Keep serving this long after a stop signal, while /readyz fails.", type=float),
+    _setting(
+        "drain-seconds", "Keep serving for this many seconds after a stop signal, while /readyz fails.", type=float
+    ),
 )
 
-AS_OF: Final = (option("as-of", type=INSTANT, help="Show the data known at an instant: 2025-12-15T10:00:00Z."),)
+AS_OF: Final = (option("as-of", type=INSTANT, help="Show the data known at an instant, such as 2025-12-15T10:00:00Z."),)
 
 
 def with_settings[**P, R](

@@ -35,7 +35,7 @@ type AddressFinder = Callable[[], Sequence[str]]
 
 
 class Announcer:
-    """Announces the server, and announces it again when the machine's address changes."""
+    """Announces the server. When the machine's address changes, the server is announced again."""
 
     def __init__(self, name: str, instance_id: str, port: int, find_addresses: AddressFinder, clock: Clock) -> None:
         """Prepare to announce an installation under a name and on a port."""

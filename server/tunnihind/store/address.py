@@ -1,4 +1,4 @@
-"""Parses the address of the database, and hides its passwords in texts."""
+"""Parses the address of the database, and hides the passwords in texts."""
 
 import re
 from typing import Final
@@ -75,7 +75,7 @@ def shown(url: URL) -> str:
 
 
 def without_secrets(text: str, url: URL) -> str:
-    """Hide the passwords of `url` in a text, even if they are URL-encoded there."""
+    """Hide the passwords of `url` in a text, even if they are URL-encoded."""
     found = [url.password, *(url.query[name] for name in _secret_parameters(url))]
     secrets = [str(secret) for secret in found if secret]
     for written in (form(secret) for secret in secrets for form in (str, repr, quote, quote_plus)):

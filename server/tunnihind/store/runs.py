@@ -54,8 +54,8 @@ class RunArchive:
     """The forecast runs of a store. Stored runs never change.
 
     Most runs repeat the run before. A run that repeats another run is stored as its time and the id of the other run.
-    If the periods of its first hour differ, these periods are stored too. Quarters depend on the neighbouring hours.
-    The first hour has no hour before it, so its quarters may differ.
+    If the periods of the run's first hour differ, these periods are stored too. Quarters depend on the neighbouring
+    hours. The first hour has no hour before it, so its quarters may differ.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:

@@ -1,7 +1,7 @@
 """A PostgreSQL connection with a limit on waits, and a connection that receives announced changes.
 
-The server's own limits end a long statement. TCP ends a connection to a dead machine. Only a limit of our own helps if
-a proxy keeps the connection open and passes nothing on.
+The server's own limits end a long statement. TCP ends a connection to a dead machine. If a proxy keeps the connection
+open and passes nothing on, only a limit of our own helps.
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping

@@ -73,7 +73,7 @@ class Sqlite(System):
 
     @override
     def require(self) -> None:
-        # After a file has been deleted, a new file may get its inode number.
+        # A new file may get the inode number of a deleted file.
         if self.path is None or (self._opened == _identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
