@@ -28,7 +28,7 @@ class Bars:
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """Show progress as bars if standard error is a terminal, or else in the log."""
+    """If standard error is a terminal, show progress as bars. Otherwise, log the progress."""
     if not STDERR.is_terminal:
         yield LoggedProgress()
         return

@@ -96,7 +96,7 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
 
 
 async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
-    """Try to open the store until it is open. Raises SettingsError, and StoreError if waiting would not help."""
+    """Repeat attempts until the store is open. Raises SettingsError, and StoreError if waiting would not help."""
     last_error = ""
     troubles.report("store", "the database is being opened")
     while True:

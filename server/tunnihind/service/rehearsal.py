@@ -49,11 +49,11 @@ class Rehearsal:
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
-        """Return the newest forecast of wind and sun at an instant, or None if no forecast is fresh."""
+        """Return the newest forecast of wind and sun up to `at`, or None if no forecast is fresh."""
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
-        """Return the last instant at which prices became known, up to `at`."""
+        """Return the latest instant of new prices up to `at`."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 

@@ -117,7 +117,7 @@ class Database:
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        """Open a transaction for writing that may take long. Raises StoreError."""
+        """Open a transaction for long work, such as an upgrade of the tables. Raises StoreError."""
         with self._used(), self._counted("write"), self.system.migrating() as connection:
             yield connection
 

@@ -1,8 +1,8 @@
 """Stores the scores of served forecasts, and the model's forecasts of past days.
 
 Forecasts of past days are kept, so that a new score needs only a few new forecasts. Each forecast depends on the data
-that count as known at its instant. If data become known for an earlier instant, the same transaction deletes the
-forecasts that depend on these data. The model makes deleted forecasts again.
+that count as known at its instant. If a transaction stores data for an earlier instant, it also deletes the forecasts
+that depend on these data. The model makes deleted forecasts again.
 """
 
 from collections.abc import Iterable, Sequence

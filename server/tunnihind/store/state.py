@@ -36,7 +36,7 @@ class _Fact(Shape):
 
 
 class StateBook:
-    """The facts of a store by key. Each fact is a JSON value."""
+    """The stored facts by key. Each fact is a JSON value."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -80,7 +80,7 @@ class WitnessBook:
     def thin(self, before: date, heard_before: int) -> int:
         """Delete old witnesses, and return the number of deleted rows. Raises StoreError.
 
-        Old witnesses are for days before `before`, and were last heard before `heard_before`.
+        A witness is old if its day is before `before`, and if no answer came after `heard_before`.
         """
         outlived = table.c.day < before, table.c.heard_ts.between(EARLIEST, heard_before - 1)
         with self._database.writing() as connection:
