@@ -15,7 +15,7 @@ from tunnihind.sources.upstream import RecordedAnswer
 
 _WRONG_ANSWER: Final = 1
 _NO_ANSWER: Final = 3
-"""Exit statuses. 2 is a wrong option."""
+"""Exit statuses. Status 2 means a wrong option."""
 
 
 @click.command()

@@ -25,7 +25,7 @@ from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
-"""Unconfirmed prices from the last seconds of this number are listed."""
+"""Unconfirmed prices are listed if they are at most this old, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from tunnihind.settings import COMMAND, Settings
 def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | None) -> None:
     """Serve the API and the pages, and keep prices and forecast fresh."""
     if demo and (no_pipeline or as_of is not None):
-        raise click.UsageError("--demo goes neither with --no-pipeline nor with --as-of")
+        raise click.UsageError("--demo can't be combined with --no-pipeline or --as-of")
     # Each mode loads only the modules that it needs. A replica makes no forecasts, so it starts in half the time.
     if as_of is not None:
         from tunnihind.service.rehearse import serve_rehearsal  # noqa: PLC0415

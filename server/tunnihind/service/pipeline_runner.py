@@ -18,7 +18,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 STUCK_AFTER_S: Final = 900.0
-"""A pipeline without a step for this many seconds is stuck. It waits only minutes even for the slowest source."""
+"""A pipeline without a step for this many seconds is stuck. Even the slowest source takes only minutes."""
 
 _PATIENCE_S: Final = 2.0
 """If the database does not answer within this many seconds, it may be out of reach. Then the pipeline must not

@@ -83,7 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # If `stopping` is not set, the server has only waited for its database, and opens its real site next.
+            # A server that has only waited for its database opens its real site next.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:

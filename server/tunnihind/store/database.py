@@ -52,7 +52,7 @@ class Database:
 
     @property
     def file_mode(self) -> int:
-        """The permissions of the SQLite file, which are also given to files beside it.
+        """The permissions of the SQLite file and of the files beside it.
 
         If there is no file, only the owner has access.
         """

@@ -98,7 +98,8 @@ backtest_forecasts: Final = Table(
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
 )
-"""A model's forecast for the day after a past instant. It was made with the data that count as known by then."""
+"""A model's forecast for the day after a past instant. The forecast was made with the data that count as known by then.
+"""
 
 day_scores: Final = Table(
     "day_scores",

@@ -169,7 +169,7 @@ class BacktestBook:
             return {forecast.issued_ts: forecast for forecast in found}
 
     def state_of_past(self) -> int:
-        """Return a number that increases whenever new prices or covariates are stored. Raises StoreError."""
+        """Return a number that increases whenever prices or covariates change. Raises StoreError."""
         with self._database.reading() as connection:
             return self._state.knowledge_changes(connection)
 
