@@ -118,7 +118,7 @@ def protect(database: Path, *, only_file: bool) -> None:
     ("only_file", "complaint"),
     [
         (True, "attempt to write a readonly database; the known data are still served"),
-        (False, "it is opened for reading only, and nothing new is fetched"),
+        (False, "the database is opened for reading only, and nothing new is fetched"),
     ],
     ids=["the file", "its folder too"],
 )
@@ -147,7 +147,7 @@ async def test_a_database_that_can_only_be_read_is_served(
 async def test_a_first_start_on_a_full_disk_waits_for_room(launch: Launch, disk: Disk) -> None:
     server = launch(wrapper=disk.wrapper(_PAGE))
     await server.until("/readyz", is_told(disk.complaint), say="what is wrong")
-    await server.until_logged(f"{disk.complaint}; waiting until it can be used")
+    await server.until_logged(f"{disk.complaint}; waiting until the database can be used")
     assert await server.terminate() == 0
 
 
@@ -172,7 +172,7 @@ async def test_a_server_that_was_started_on_a_full_disk_works_once_there_is_room
     server = launch(clock=clock, wrapper=disk.wrapper(_PAGE))
     await server.until("/api/v1/forecast", lambda reply: reply.json()["madeAt"] == filled)
     await server.until("/readyz", is_told("the database can't be"), say="what is wrong")
-    await server.until_logged("it is opened for reading only, and nothing new is fetched")
+    await server.until_logged("the database is opened for reading only, and nothing new is fetched")
     disk.free(server)
     await server.until_logged("the database is writable now")
     await server.until("/readyz", lambda reply: not is_told("the database can't be")(reply), say="all well")

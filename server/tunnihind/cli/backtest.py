@@ -27,21 +27,21 @@ from tunnihind.store.store import Store
 
 _DAY: Final = click.DateTime(formats=["%Y-%m-%d"])
 _WIDTH: Final = 100
-"""Tables may take this many columns, also if the terminal's width is unknown."""
+"""Tables may take this many columns, even if the terminal is narrower."""
 
 
 _FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 def _in_existing_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a file that can't be written before the work begins, so that no work is lost."""
+    """Before the work begins, refuse a file in a missing folder."""
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"the folder {path.parent} does not exist; create it first")
     return path
 
 
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a picture that can't be drawn before the work begins, so that no work is lost."""
+    """Before the work begins, refuse a picture that can't be drawn."""
     if path is not None and find_spec("matplotlib") is None:
         raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_existing_folder(context, parameter, path)
@@ -50,22 +50,28 @@ def _drawable(context: click.Context, parameter: click.Parameter, path: Path | N
 @click.command()
 @option("from", "first", type=_DAY, required=True, help="First delivery day to score.")
 @option("to", "last", type=_DAY, required=True, help="Last delivery day to score.")
-@option("issue-at", type=click.DateTime(formats=["%H:%M"]), default=f"{ISSUE_AT:%H:%M}", show_default=True, help="UTC.")
+@option(
+    "issue-at",
+    type=click.DateTime(formats=["%H:%M"]),
+    default=f"{ISSUE_AT:%H:%M}",
+    show_default=True,
+    help="Time of each issue, UTC.",
+)
 @option("horizon-days", type=click.IntRange(1, LEADS), default=LEADS, show_default=True)
 @option(
     "resolution",
     type=click.Choice(list(RESOLUTIONS)),
     default="60m",
     show_default=True,
-    help="Score hours, or quarters against the stored quarters, from 2025-10-08 on.",
+    help="Score hours or quarters. Quarters can be scored from 2025-10-08 on.",
 )
-@option("json", "as_json", is_flag=True, help="Write JSON. Months are of delivery days, hours of the zone's clock.")
+@option("json", "as_json", is_flag=True, help="Write JSON. Months are those of delivery days. Hours are in local time.")
 @option(
     "plot",
     type=_FILE,
     callback=_drawable,
     metavar="FILE.svg",
-    help="Draw reliability and error by days ahead. Needs matplotlib.",
+    help="Draw reliability and error by days ahead. This needs matplotlib.",
 )
 @option(
     "forecasts-out",
@@ -87,7 +93,10 @@ def backtest(
     plot: Path | None,
     forecasts_out: Path | None,
 ) -> None:
-    """Score the model on past delivery days: one forecast a day, each with only the data known then."""
+    """Score the model on past delivery days.
+
+    There is one forecast a day. Each forecast uses only the data that were known when it was issued.
+    """
     if last < first:
         raise click.UsageError("--to is before --from")
     result = _backtested(settings, first.date(), last.date(), issue_at.time(), horizon_days, RESOLUTIONS[resolution])

@@ -1,6 +1,6 @@
-"""A backtest's report as a picture: reliability on the left, error and width by days ahead on the right.
+"""Draws a backtest's report. Reliability is on the left. Error and width by days ahead are on the right.
 
-The extra `plot` installs matplotlib, which draws the picture. Only a picture loads matplotlib.
+This module needs matplotlib, which the extra `plot` installs. No other module loads matplotlib.
 """
 
 import math
@@ -29,21 +29,21 @@ _STYLE: Final = {
     "figure.constrained_layout.use": True,
     # Words stay text, so that people can search them and programs can read them aloud.
     "svg.fonttype": "none",
-    # The same report always makes the same file.
+    # With this salt, the same report always gives the same file.
     "svg.hashsalt": "tunnihind",
 }
 _LINES: Final = (("o-", _BLUE), ("s--", _GREY), ("^:", _RED))
 
 
 def save_picture(report: BacktestReport, title: str, path: Path) -> None:
-    """Write the picture as SVG, together with its content in words."""
+    """Write the picture as SVG, with a description in words."""
     with mpl.rc_context(_STYLE):
         metadata = {"Title": f"Tunnihind forecast tested: {title}", "Description": _description(report), "Date": None}
         picture(report, title).savefig(path, format="svg", metadata=metadata)
 
 
 def picture(report: BacktestReport, title: str) -> Figure:
-    """Draw a report: shares below each percentile, errors, and widths of the band, by days ahead."""
+    """Draw the reliability, the errors and the widths of a report by days ahead."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=_SIZE_IN)
         figure.suptitle(f"Tunnihind forecast tested: {title}\n{_summary(report)}")
@@ -82,7 +82,7 @@ def _draw_widths(axes: Axes, report: BacktestReport) -> None:
 
 
 def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> None:
-    """Scale the axis from 0 to above the highest value, so that its number has room. The highest value may be 0."""
+    """Scale the axis from 0 to 20% above the highest value, to leave room for a number. The highest value may be 0."""
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 
@@ -102,7 +102,7 @@ def _write_numbers(axes: Axes, report: BacktestReport, values: Sequence[float], 
 
 
 def _reliability(report: BacktestReport) -> dict[int, list[float]]:
-    """Return the share of prices below p10, p50 and p90 by lead day, in percent."""
+    """Return the shares of prices below p10, p50 and p90 in percent, by days ahead."""
     return {
         10: [100 * scores.below10 for scores in report.leads.values()],
         50: [100 * share for share in report.below_p50.values()],
@@ -111,7 +111,7 @@ def _reliability(report: BacktestReport) -> dict[int, list[float]]:
 
 
 def _errors(report: BacktestReport) -> dict[str, list[float]]:
-    """Return the mean absolute errors by lead day, EUR/MWh, NaN without data for comparison."""
+    """Return the mean absolute errors in EUR/MWh, by forecast and days ahead. Unknown errors are NaN."""
     return {
         "this forecast": [scores.mae for scores in report.leads.values()],
         "price one week earlier": [scores.baseline_mae for scores in report.leads.values()],

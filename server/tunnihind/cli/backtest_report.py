@@ -1,4 +1,4 @@
-"""A backtest's report as a document and as tables."""
+"""Shows a backtest's report as JSON or as tables."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ _DECISION_LEGEND: Final = (
 
 
 def document(report: BacktestReport) -> dict[str, Any]:
-    """Return a report as the content of `backtest --json`, with NaN as null."""
+    """Return the document that `backtest --json` prints. NaN becomes null."""
     return {
         "leads": _by_label(report.leads),
         "overall": _scores(report.overall),
@@ -61,7 +61,7 @@ def document(report: BacktestReport) -> dict[str, Any]:
 
 
 def tables(report: BacktestReport) -> Iterator[Table]:
-    """Yield the tables of a report, no wider than 100 columns."""
+    """Yield the tables of a report. Tables are at most 100 columns wide."""
     overall = {"all": report.overall}
     leads = {str(lead): scores for lead, scores in report.leads.items()}
     hours = {f"{hour:02}:00": scores for hour, scores in report.hours.items()}
@@ -192,7 +192,7 @@ def _plans(scores: PlanScores) -> dict[str, Any]:
 
 
 def _savings(scores: PlanScores) -> dict[str, float]:
-    """Return the mean savings of plans, EUR/MWh, by the forecast that they used."""
+    """Return the mean savings of plans in EUR/MWh, by the prices that the plans used."""
     return {
         "forecast": scores.forecast,
         "baseline": scores.baseline,
@@ -202,7 +202,7 @@ def _savings(scores: PlanScores) -> dict[str, float]:
 
 
 def _or_null(value: float) -> float | None:
-    """Return a number for JSON, which has null instead of NaN."""
+    """Return a number, or None instead of NaN, because JSON has no NaN."""
     return None if math.isnan(value) else value
 
 

@@ -1,4 +1,4 @@
-"""`check`: asks each source whether it answers as expected."""
+"""`check`: checks whether each source answers as expected."""
 
 import asyncio
 from pathlib import Path
@@ -15,7 +15,7 @@ from tunnihind.sources.upstream import RecordedAnswer
 
 _WRONG_ANSWER: Final = 1
 _NO_ANSWER: Final = 3
-"""Exit statuses. 2 is a wrong option."""
+"""Exit statuses. Status 2 means a wrong option."""
 
 
 @click.command()
@@ -23,14 +23,14 @@ _NO_ANSWER: Final = 3
     "--save",
     metavar="FOLDER",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep the answers in a folder for a bug report, without the token.",
+    help="Save the answers in a folder for a bug report, without the token.",
 )
 @with_settings(SOURCES)
 def check(settings: Settings, *, save: Path | None) -> None:
-    """Ask each source one small question, and report what is wrong. It needs no database.
+    """Ask each source one small question, and report faults. No database is needed.
 
-    The exit status is 0 if all is well, 1 if an answer is not as expected, and 3 if the only fault is a source that
-    gives no answer.
+    The exit status is 0 if all is well, and 1 if an answer is wrong. The exit status is 3 if the only fault is a
+    missing answer.
     """
     click.echo("asking the sources, which takes up to two minutes if one doesn't answer", err=True)
     recorded: list[RecordedAnswer] = []
@@ -69,7 +69,7 @@ def _summary(found: list[Checked]) -> str:
 
 
 def _save(folder: Path, report: str, recorded: list[RecordedAnswer]) -> None:
-    """Write the report, and each answer to a separate file. Raises TunnihindError."""
+    """Write the report to `check.txt`, and each answer to its own file. Raises TunnihindError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lines = [f"tunnihind {__version__}", report, ""]

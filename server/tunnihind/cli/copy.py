@@ -1,4 +1,4 @@
-"""`copy`: copies a database into another one, such as from SQLite to PostgreSQL."""
+"""`copy`: copies a database, for example from SQLite to PostgreSQL."""
 
 import click
 
@@ -9,12 +9,13 @@ from tunnihind.store.copying import copy
 
 
 @click.command("copy")
-@option("to", required=True, help="Database to copy the data to: an SQLAlchemy address.")
+@option("to", required=True, help="SQLAlchemy address of the database to fill.")
 @with_settings(STORE)
 def copy_database(settings: Settings, *, to: str) -> None:
-    """Copy all data into an empty database, SQLite or PostgreSQL, and compare both.
+    """Copy all data into an empty SQLite or PostgreSQL database, and compare the two.
 
-    Stop the server first, then start it on the copy. If the copying is interrupted, nothing is copied.
+    Before copying, stop the server. Afterwards, start the server on the copy. If the copying is interrupted, nothing is
+    copied.
     """
     with shown_progress() as progress:
         copied = copy(settings.store_url, to, progress.show)

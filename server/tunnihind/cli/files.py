@@ -1,4 +1,4 @@
-"""`import` and `export`: read data from files, and write data to standard output."""
+"""`import` reads data from files. `export` writes data to standard output."""
 
 import csv
 import json
@@ -39,10 +39,10 @@ def import_() -> None:
 @click.argument("file", type=_FILE)
 @with_settings(STORE, MARKET)
 def import_prices(settings: Settings, *, file: Path) -> None:
-    """Import prices: columns ts,ee[,lv,lt,fi], EUR/MWh without VAT, hours or quarters.
+    """Import prices in EUR/MWh without VAT, in hours or quarters.
 
-    ts is the start of the period in unix seconds UTC. An empty cell means unknown. A file with an invalid line is
-    refused as a whole.
+    The columns are ts,ee[,lv,lt,fi]. The column ts has the start of the period in unix seconds UTC. An empty cell means
+    an unknown price. If a line is invalid, the whole file is refused.
     """
     found = read_prices(file, settings.limits)
     with Store(settings.store_url) as store:
@@ -58,11 +58,11 @@ def import_prices(settings: Settings, *, file: Path) -> None:
 @click.argument("file", type=_FILE)
 @with_settings(STORE)
 def import_covariates(settings: Settings, *, file: Path) -> None:
-    """Import forecasts as they were issued: columns issued_ts,target_ts,NAME[,NAME...].
+    """Import forecasts as they were issued.
 
-    Instants are unix seconds UTC. An empty cell means unknown. NAME is <zone>_<load|wind|solar>[_da]_mw or
-    <variable>@<point>. The log lists names that the forecast does not use. A file with an invalid line is refused as a
-    whole.
+    The columns are issued_ts,target_ts,NAME[,NAME...]. Instants are unix seconds UTC. NAME is
+    <zone>_<load|wind|solar>[_da]_mw or <variable>@<point>. Names that the forecast does not use are listed. An empty
+    cell means an unknown value. If a line is invalid, the whole file is refused.
     """
     found = read_covariates(file)
     with Store(settings.store_url) as store:
@@ -86,9 +86,10 @@ def export() -> None:
 @_RESOLUTION
 @with_settings(STORE, AS_OF)
 def export_prices(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
-    """Write all published hours, or published quarters: ts,ee,lv,lt,fi, EUR/MWh without VAT.
+    """Write all published prices of hours or quarters, in EUR/MWh without VAT.
 
-    The market has traded quarters since 2025-10-01. For earlier days only hours are known.
+    The columns are ts,ee,lv,lt,fi. The market has traded quarters since 2025-10-01. For earlier days, only hours are
+    known.
     """
     with Store(settings.store_url, read_only=True) as store:
         archive = store.prices.read_archive()
@@ -106,7 +107,10 @@ def export_prices(settings: Settings, *, format: str, resolution: str, as_of: in
 @_RESOLUTION
 @with_settings(STORE, ZONE, MARKET, AS_OF)
 def export_forecast(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
-    """Write the whole newest forecast run, also past the public window: ts,p10,p50,p90, EUR/MWh without VAT."""
+    """Write the whole newest forecast run in EUR/MWh without VAT.
+
+    The columns are ts,p10,p50,p90. The run may reach beyond the public window.
+    """
     step_s = RESOLUTIONS[resolution]
     with Store(settings.store_url, read_only=True) as store:
         runs = None if as_of is None else make_runs(store, as_of, settings.market)

@@ -1,4 +1,4 @@
-"""`forecast`: makes a run, and shows it as a document, as rows and as a drawing."""
+"""`forecast`: makes a forecast run and shows it."""
 
 import time
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _WIDTH: Final = 34
 
 
 def document(run: Run) -> dict[str, Any]:
-    """Return a run as the content of `forecast --json` and `export forecast --format json`."""
+    """Return the document that `forecast --json` and `export forecast --format json` print."""
     periods = [dict(zip(("ts", "p10", "p50", "p90"), row, strict=True)) for row in rows(run)]
     name = "hours" if run.step_s == HOUR_S else "quarters"
     return {"madeAt": run.made_at, "tier": run.tier, "inputs": run.inputs, name: periods}
@@ -33,7 +33,10 @@ def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
 
 
 def drawing(run: Run) -> RenderableType:
-    """Return a run as a table with a band for each hour, by the market's clock."""
+    """Return a table with the percentiles of each hour, as numbers and as a drawing.
+
+    Hours are in the market's local time.
+    """
     market = MARKETS[run.zone]
     table = Table(title=f"EUR/MWh without VAT, {market.adjective} time", box=None, pad_edge=False)
     for name in ("hour", "p10", "p50", "p90"):
@@ -47,7 +50,7 @@ def drawing(run: Run) -> RenderableType:
 
 
 def origin(run: Run) -> Iterator[str]:
-    """Yield lines that describe the forecast's inputs, from `Run.inputs`."""
+    """Yield the lines that describe a run's inputs."""
     inputs = run.inputs
     yield f"made at {iso_utc(run.made_at)} by tier {run.tier}"
     yield f"  prices      {', '.join(inputs['zones'])} of {inputs['firstDay']} to {inputs['lastDay']}"
@@ -74,7 +77,7 @@ def _band(p10: float, p50: float, p90: float, low: float, high: float) -> str:
 @option("json", is_flag=True, help="Write JSON.")
 @with_settings(STORE, ZONE, MARKET, AS_OF)
 def forecast(settings: Settings, *, json: bool, as_of: int | None) -> None:
-    """Make a forecast run now, store it and print it. With --as-of nothing is stored."""
+    """Make a forecast run now, store it and print it. With --as-of, nothing is stored."""
     try:
         run = _rehearsed(settings, as_of) if as_of is not None else _made_now(settings)
     except NothingToForecast as error:

@@ -1,4 +1,7 @@
-"""`healthcheck`: asks whether this machine's server answers, for container engines and service managers."""
+"""`healthcheck`: checks whether the server on this machine answers.
+
+Container engines and service managers use this command.
+"""
 
 from http.client import HTTPConnection, HTTPException
 from typing import Final
@@ -14,7 +17,7 @@ _PATIENCE_S: Final = 5.0
 @click.command()
 @with_settings(ADDRESS)
 def healthcheck(settings: Settings) -> None:
-    """Check whether the server with these options answers. Exit with 0 if it does."""
+    """Check whether the server with these options answers. If the server answers, the exit status is 0."""
     connection = HTTPConnection(_local_address(settings.host), settings.port, timeout=_PATIENCE_S)
     try:
         connection.request("GET", "/healthz")
@@ -28,7 +31,7 @@ def healthcheck(settings: Settings) -> None:
 
 
 def _local_address(host: str) -> str:
-    """Return the address at which this machine reaches its own server that listens on `host`."""
+    """Return the address at which this machine reaches a server that listens on `host`."""
     match host:
         case "0.0.0.0":  # noqa: S104  compared, not bound
             return "127.0.0.1"

@@ -25,12 +25,12 @@ from tunnihind.store.store import Store
 from tunnihind.store.witnesses import Witness, held_in_words, unconfirmed_in_words
 
 _UNCONFIRMED_S: Final = 14 * DAY_S
-"""Unconfirmed prices of this many recent days are listed."""
+"""Unconfirmed prices are listed if they are at most this old, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of a store at an instant. Instants are unix seconds UTC."""
+    """The state of a store at an instant. All instants are unix seconds UTC."""
 
     now: int
     zone: Zone
@@ -54,9 +54,9 @@ class Status:
 
 
 def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Status:
-    """Return the state of a store and a market at `now`. A past instant shows only the data known then.
+    """Return the state of a store and a market at `now`. Raises StoreError.
 
-    Raises StoreError.
+    With `is_past`, the state has only the data that were known at `now`.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
     settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest
@@ -193,7 +193,7 @@ def openapi(settings: Settings) -> None:
 @option("json", is_flag=True, help="Write JSON.")
 @with_settings(STORE, ZONE, AS_OF)
 def status(settings: Settings, *, json: bool, as_of: int | None) -> None:
-    """Show how far prices and forecast reach, how old they are, and what has gone wrong."""
+    """Show the state of prices, forecast, sources and pipeline."""
     now = int(time.time()) if as_of is None else as_of
     with Store(settings.store_url, read_only=True) as store:
         found = read_status(store, settings.market, now, is_past=as_of is not None)

@@ -1,4 +1,4 @@
-"""Logging for people at a terminal, for a journal, and for machines."""
+"""Sets up logging as text or as JSON."""
 
 import json
 import logging
@@ -13,7 +13,7 @@ from tunnihind.market import iso_utc
 STDERR: Final = Console(stderr=True)
 
 LONGEST_LINE: Final = 2_000
-"""The most characters of a log line. Clients can cause longer lines, and nobody reads them."""
+"""The most characters of a log line. Without a limit, clients could cause very long lines."""
 
 _ACCESS: Final = {
     "remote_address": "client",
@@ -22,18 +22,17 @@ _ACCESS: Final = {
     "response_size": "bytes",
     "request_time_frac": "seconds",
 }
-"""The fields of an access log record: aiohttp's names and ours."""
+"""Maps aiohttp's names of the fields of an access log record to our names."""
 
 
 def set_up_logging(level: str, style: str) -> None:
-    """Log to standard error as `text` or `json`."""
+    """Log to standard error in the style `text` or `json`."""
     handler = _handler(style)
     handler.addFilter(request_id.add_to)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # These libraries warn whenever a network goes away or a batch is refused; one writes a traceback. Our own message
-    # already explains that.
+    # Our own messages already report a lost network or a refused batch, so these libraries need not warn.
     for worried in ("zeroconf", "psycopg"):
         logging.getLogger(worried).setLevel(logging.ERROR)
 
@@ -49,7 +48,7 @@ def _handler(style: str) -> logging.Handler:
 
 
 class TextLines(logging.Formatter):
-    """Writes a record as text: a line, and the lines of a traceback."""
+    """Writes a record as a line of text, and a traceback as more lines."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -57,14 +56,17 @@ class TextLines(logging.Formatter):
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Write the first line, with the id of its request. Lines of the access log already have the id."""
+        """Write the first line, and add the id of the request. Lines of the access log already have the id."""
         line = super().formatMessage(record)
         name = getattr(record, "request_id", "")
         return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line
 
 
 class JsonLine(logging.Formatter):
-    """Writes a record as one JSON object per line. A line of the access log also has the parts of its message."""
+    """Writes a record as a JSON object on one line.
+
+    For the access log, the object also has the fields of the request.
+    """
 
     @override
     def format(self, record: logging.LogRecord) -> str:

@@ -1,4 +1,4 @@
-"""The command `tunnihind` and its exit status: 0 done, 1 failed, 2 wrong usage."""
+"""The command `tunnihind`. The exit status is 0 after success, 1 after a failure and 2 after wrong usage."""
 
 import os
 from importlib import import_module
@@ -10,7 +10,7 @@ from tunnihind import __version__
 from tunnihind.errors import SettingsError, TunnihindError
 from tunnihind.settings import COMMAND
 
-# The model's matrices are small. More threads only slow it down, and take processor time from serving.
+# The model's matrices are small. More threads would only make the model slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 _COMMANDS: Final = {
@@ -26,11 +26,12 @@ _COMMANDS: Final = {
     "copy": "copy:copy_database",
     "healthcheck": "healthcheck:healthcheck",
 }
-"""The module and function of each command. They are loaded when called, because all together take a second to load."""
+"""The module and function of each command. A command is loaded when it is called, because loading all of them takes a
+second."""
 
 
 class _Commands(click.Group):
-    """Loads commands when they are called, and turns our errors into a line for the user and an exit status."""
+    """Loads a command only when it is called. Errors are shown on one line."""
 
     @override
     def make_context(

@@ -1,4 +1,4 @@
-"""The options. Each option is declared once, for all commands that use it, and for the environment as `TUNNIHIND_…`."""
+"""Declares the options of all commands. Each option also has an environment variable, `TUNNIHIND_…`."""
 
 import dataclasses
 import functools
@@ -20,13 +20,13 @@ type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Instant(click.ParamType[int]):
-    """An instant such as 2025-12-15T10:00:00Z, as unix seconds."""
+    """An instant such as 2025-12-15T10:00:00Z. The value is in unix seconds UTC."""
 
     name = "instant"
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Parse ISO 8601 with Z or an offset."""
+        """Parse an ISO 8601 time that ends with Z or an offset."""
         if isinstance(value, int):
             return value
         try:
@@ -42,7 +42,10 @@ INSTANT: Final = Instant()
 
 
 def option(name: str, parameter: str | None = None, **attributes: Any) -> Decorator:  # noqa: ANN401  click's own
-    """Declare an option that the environment can also set. `parameter` is its name in the code, if that differs."""
+    """Declare an option that an environment variable can also set.
+
+    If the option has another name in the code, `parameter` is that name.
+    """
     variable = ENVIRONMENT_PREFIX + name.replace("-", "_").upper()
     switch = f"--{name}/--no-{name}" if attributes.pop("is_switch", False) else f"--{name}"
     declarations = [switch] if parameter is None else [switch, parameter]
@@ -50,7 +53,7 @@ def option(name: str, parameter: str | None = None, **attributes: Any) -> Decora
 
 
 class Zones(click.ParamType[tuple[Zone, ...]]):
-    """Zones such as ee,lv, each at most once. With `is_single`, only one zone."""
+    """A list of zones such as ee,lv without repetitions. With `is_single`, only one zone is allowed."""
 
     name = "zones"
 
@@ -59,7 +62,7 @@ class Zones(click.ParamType[tuple[Zone, ...]]):
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Zone, ...]:
-        """Parse the names, in upper or lower case."""
+        """Parse names in upper or lower case."""
         if isinstance(value, tuple):
             return value
         names = [name.strip().lower() for name in value.split(",")]
@@ -114,7 +117,7 @@ SOURCES: Final = (
         type=Zones(),
         default=_DEFAULTS.zones[0],
         show_default=True,
-        help=f"Zones to serve, from {', '.join(ZONES)}: the first at the root, others under their names, as in ee,fi.",
+        help=f"Zones to serve, from {', '.join(ZONES)}. The first is at the root, each further one under its name.",
     ),
     _setting("elering-url", "Base URL of Elering's API."),
     _setting("entsoe-url", "Address of ENTSO-E's API."),
@@ -127,7 +130,7 @@ SOURCES: Final = (
     _setting("open-meteo-url", "Base URL of Open-Meteo's forecast API, the fallback for weather."),
     _setting("open-meteo-single-runs-url", "Base URL of Open-Meteo's Single Runs API."),
     _setting("weather", "Fetch weather for the forecast.", is_switch=True),
-    _setting("contact", "Your address, for the User-Agent that sources see."),
+    _setting("contact", "Your address. Sources get it in the User-Agent."),
     _setting("history-start", "First year of prices to fetch.", type=click.IntRange(2010, 2100)),
 )
 
@@ -139,7 +142,9 @@ ADDRESS: Final = (
 SERVER: Final = (
     *ADDRESS,
     _setting("public-url", "The server's URL for clients.  [default: http://localhost and the port]"),
-    _setting("announce", "Let clients on the local network find the server; never with --as-of.", is_switch=True),
+    _setting(
+        "announce", "Let clients on the local network find the server. This is never done with --as-of.", is_switch=True
+    ),
     _setting(
         "vat-rate",
         "VAT in consumer prices. The default is 0.22 in Estonia, by specification, and the legal rate of each date "
@@ -147,21 +152,25 @@ SERVER: Final = (
         type=float,
     ),
     _setting("attribution", "Credit that republishers must give.  [default: Tunnihind and the public host]"),
-    _setting("full-horizon", "Also serve the forecast past the public limit, for a private server.", is_switch=True),
-    _setting("rate-limit", "Most requests per second from one client; 0 for no limit.", type=float),
+    _setting(
+        "full-horizon", "Also serve the forecast past the public limit. This is for a private server.", is_switch=True
+    ),
+    _setting("rate-limit", "Most requests per second from one client. 0 means no limit.", type=float),
     _setting("trust-proxy", "Trust X-Forwarded-For, behind your own reverse proxy.", is_switch=True),
     _setting("metrics", "Offer /metrics to Prometheus.", is_switch=True),
     _setting("access-log", "Log every request.", is_switch=True),
-    _setting("drain-seconds", "Keep serving this long after a stop signal, while /readyz fails.", type=float),
+    _setting(
+        "drain-seconds", "Keep serving for this many seconds after a stop signal, while /readyz fails.", type=float
+    ),
 )
 
-AS_OF: Final = (option("as-of", type=INSTANT, help="Show the data known at an instant: 2025-12-15T10:00:00Z."),)
+AS_OF: Final = (option("as-of", type=INSTANT, help="Show the data known at an instant, such as 2025-12-15T10:00:00Z."),)
 
 
 def with_settings[**P, R](
     *groups: tuple[Decorator, ...],
 ) -> Callable[[Callable[Concatenate[Settings, P], R]], Callable[P, R]]:
-    """Give a command the options of the groups, and the options of all commands.
+    """Give a command the options of `groups` and the common options.
 
     The command gets the resulting settings as its first argument. Logging is set up before the command runs.
     """
@@ -181,7 +190,7 @@ def with_settings[**P, R](
 
 
 def _take_settings(given: dict[str, Any]) -> Settings:
-    """Move the arguments that are settings out of a command's arguments, and return the settings."""
+    """Remove the settings from a command's arguments, and return the settings."""
     token_file: Path | None = given.pop("entsoe_token_file", None)
     names = {field.name for field in dataclasses.fields(Settings)}
     chosen = {name: given.pop(name) for name in list(given) if name in names}

@@ -1,4 +1,4 @@
-"""Shows the progress of long work: as a bar on a terminal, as lines elsewhere."""
+"""Shows the progress of long work, as a bar on a terminal and as lines elsewhere."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +11,14 @@ from tunnihind.service.observing import LoggedProgress, Progress
 
 
 class Bars:
-    """A bar for each kind of work until it is done."""
+    """A progress bar for each kind of unfinished work."""
 
     def __init__(self, bar: Bar) -> None:
         self._bar = bar
         self._tasks: dict[str, TaskID] = {}
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Move a bar, and remove it at the end."""
+        """Move a bar, and remove it once the work is done."""
         if what not in self._tasks:
             self._tasks[what] = self._bar.add_task(what, total=total)
         self._bar.update(self._tasks[what], completed=done, total=total)
@@ -28,7 +28,7 @@ class Bars:
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """Show progress in the form that suits standard error."""
+    """If standard error is a terminal, show progress as bars. Otherwise, log the progress."""
     if not STDERR.is_terminal:
         yield LoggedProgress()
         return

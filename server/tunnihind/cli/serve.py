@@ -1,4 +1,4 @@
-"""`serve` and `ingest`: the commands that use upstream sources."""
+"""`serve` and `ingest`: the commands that run the pipeline."""
 
 import asyncio
 import sys
@@ -14,13 +14,13 @@ from tunnihind.settings import COMMAND, Settings
 
 @click.command()
 @option("demo", is_flag=True, help="Serve a simulated market, without network, and store nothing.")
-@option("no-pipeline", is_flag=True, help="Fetch nothing: serve the database's data, which others keep fresh.")
+@option("no-pipeline", is_flag=True, help="Only serve the data in the database. Another server fetches them.")
 @with_settings(STORE, SERVER, SOURCES, AS_OF)
 def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | None) -> None:
     """Serve the API and the pages, and keep prices and forecast fresh."""
     if demo and (no_pipeline or as_of is not None):
-        raise click.UsageError("--demo goes neither with --no-pipeline nor with --as-of")
-    # Each mode loads only what it needs. A replica makes no forecasts, so it starts in half the time.
+        raise click.UsageError("--demo can't be combined with --no-pipeline or --as-of")
+    # Each mode loads only the modules that it needs. A replica makes no forecasts, so it starts in half the time.
     if as_of is not None:
         from tunnihind.service.rehearse import serve_rehearsal  # noqa: PLC0415
 

@@ -1,1 +1,1 @@
-"""Files for import and export: price and covariate history."""
+"""Reads the files of `import`: histories of prices and covariates."""

@@ -1,4 +1,4 @@
-"""Covariates from a file, as they were issued: `issued_ts,target_ts,NAME[,NAME...]`."""
+"""Reads a covariate file with the columns `issued_ts,target_ts,NAME[,NAME...]`."""
 
 import re
 from collections import defaultdict
@@ -17,7 +17,7 @@ _ISSUED: Final = "issued_ts"
 _TARGET: Final = "target_ts"
 _NAME: Final = re.compile(r"[a-z]{2}\d?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
 _LONGEST_HOURS: Final = 24 * 60
-"""No forecast reaches further. A mistyped instant would make a series of a million hours."""
+"""No forecast is longer. Without this limit, a mistyped instant would make a series of a million hours."""
 _LARGEST: Final = float(np.finfo(np.float32).max)
 
 type _Values = dict[tuple[str, int], dict[int, float]]
@@ -25,9 +25,9 @@ type _Values = dict[tuple[str, int], dict[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class CovariateFile:
-    """A file's series by name, with the numbers of all values, of `late` values and of empty cells.
+    """The content of a covariate file: its series by name, and the numbers of its rows and cells.
 
-    A late value was issued after its hour had begun. It is kept, but never used as a forecast.
+    `late` values were issued after their hour had begun. Late values are stored, but never used as forecasts.
     """
 
     rows: int
@@ -38,7 +38,7 @@ class CovariateFile:
 
 
 def read_covariates(path: Path) -> CovariateFile:
-    """Read a whole covariate file. Raises ImportFileError at the first invalid cell, so that nothing is stored."""
+    """Read a whole covariate file. Raises ImportFileError at the first invalid cell."""
     with open_table(path) as table:
         names = _names(table)
         rows, empty, values = _collect(table, names)

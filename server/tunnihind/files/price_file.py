@@ -1,4 +1,4 @@
-"""Price history from a file: `ts,ee[,lv,lt,fi]`, hours or quarters."""
+"""Reads a price file with the columns `ts,ee[,lv,lt,fi]`, in hours or quarters."""
 
 from array import array
 from collections.abc import Iterator
@@ -33,9 +33,10 @@ _ROWS_OF_PART: Final = 5000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriceFile:
-    """A file's rows in order of time. They are stored as columns, because a file of many years has millions of prices.
+    """The rows of a price file in order of time.
 
-    `eur_mwh` has shape (rows, zones), NaN for an empty cell.
+    Each column is an array, because a file of many years has millions of prices. `eur_mwh` has shape (rows, zones). An
+    empty cell is NaN.
     """
 
     zones: tuple[Zone, ...]
@@ -59,7 +60,7 @@ class PriceFile:
         return self.eur_mwh.size - self.count
 
     def parts(self) -> Iterator[list[Price]]:
-        """Yield all prices in order of time, some thousands at a time."""
+        """Yield lists of some thousand prices, in order of time."""
         for first in range(0, self.rows, _ROWS_OF_PART):
             part = slice(first, first + _ROWS_OF_PART)
             rows = zip(self.ts[part].tolist(), self.step_s[part].tolist(), self.eur_mwh[part].tolist(), strict=True)
@@ -72,7 +73,7 @@ class PriceFile:
 
 
 def read_prices(path: Path, limits: Limits = HARMONISED_LIMITS) -> PriceFile:
-    """Read a whole price file. Raises ImportFileError at the first invalid cell, so that nothing is stored."""
+    """Read a whole price file. Raises ImportFileError at the first invalid cell."""
     with open_table(path) as table:
         zones = _zones(table)
         lines, starts, cells = array("q"), array("q"), array("d")
@@ -106,7 +107,7 @@ def _zones(table: Table) -> tuple[Zone, ...]:
 
 
 def _price(row: Row, zone: Zone, limits: Limits) -> float:
-    """Return a zone's price in a row, NaN for an empty cell. Raises ImportFileError."""
+    """Return a zone's price in a row, or NaN for an empty cell. Raises ImportFileError."""
     price = row.number(zone)
     if price is None:
         return nan
@@ -117,10 +118,11 @@ def _price(row: Row, zone: Zone, limits: Limits) -> float:
 
 
 def _steps(ts: Instants) -> NDArray[np.int32]:
-    """Return the step of each row, found from the distances between the rows, which are in order of time.
+    """Return the step of each row in seconds. The rows are in order of time.
 
-    A file of quarters may begin with days of hours, because the market changed on 2025-10-01. So for each delivery day,
-    the two closest rows decide. Single rows among quarters get their day's market time unit.
+    A file of quarters may begin with days of hours, because the market changed on 2025-10-01. The step of a delivery
+    day is the smallest distance between two rows of the day. If all rows of a day are more than an hour apart, the step
+    is the day's market time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
     if _closest(ts) >= HOUR_S:
@@ -142,5 +144,5 @@ def _step_of_day(day: date, ts: Instants) -> int:
 
 
 def _closest(ts: Instants) -> float:
-    """Return the smallest distance between two rows in seconds. With fewer than two rows it is infinite."""
+    """Return the smallest distance between two rows in seconds. With fewer than two rows, return infinity."""
     return float(np.diff(ts).min()) if ts.size > 1 else inf

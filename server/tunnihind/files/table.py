@@ -1,4 +1,4 @@
-"""Reads a CSV file, plain or gzipped, cell by cell, with errors that name file, line and column."""
+"""Reads a CSV file, plain or gzipped. Errors name the file, the line and the column."""
 
 import csv
 import gzip
@@ -16,12 +16,14 @@ from tunnihind.errors import ImportFileError
 from tunnihind.market import QUARTER_S
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-_EARLIEST_TS: Final = 946_684_800  # 2000-01-01: no market and no file is older
-_LATEST_TS: Final = 4_102_444_800  # 2100-01-01
+_EARLIEST_TS: Final = 946_684_800
+"""2000-01-01. No file has older data."""
+_LATEST_TS: Final = 4_102_444_800
+"""2100-01-01."""
 
 
 class Row:
-    """One line of the file, with its cells by column name."""
+    """One line of a file, with its cells by column name."""
 
     def __init__(self, file: str, line: int, cells: dict[str, str]) -> None:
         self._file = file
@@ -29,7 +31,10 @@ class Row:
         self._cells = cells
 
     def instant(self, column: str, step_s: int = QUARTER_S) -> int:
-        """Return a cell's instant, which must be a multiple of `step_s` seconds. Raises ImportFileError."""
+        """Return a cell's instant in unix seconds UTC.
+
+        Raises ImportFileError if the cell has no instant, or if the instant is not a multiple of `step_s`.
+        """
         text = self._cells[column]
         try:
             ts = int(text)
@@ -43,7 +48,7 @@ class Row:
         return ts
 
     def number(self, column: str) -> float | None:
-        """Return a cell's finite number, None for an empty cell. Raises ImportFileError."""
+        """Return a cell's finite number, or None for an empty cell. Raises ImportFileError."""
         text = self._cells[column].strip()
         if not text:
             return None
@@ -62,7 +67,7 @@ class Row:
 
 
 class Table:
-    """An open file: its columns, and its rows in order."""
+    """An open CSV file with its columns and rows."""
 
     def __init__(self, file: str, lines: Iterable[bytes]) -> None:
         """Read the header. Raises ImportFileError."""
@@ -73,7 +78,7 @@ class Table:
         self.columns = self._header()
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows; blank lines are skipped. Raises ImportFileError."""
+        """Yield the rows without blank lines. Raises ImportFileError."""
         for cells in self._lines:
             if not cells:
                 continue
@@ -113,7 +118,7 @@ class Table:
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
-    """Open a CSV file, gzipped or not. Raises ImportFileError, also for errors while it is being read."""
+    """Open a CSV file, plain or gzipped. Raises ImportFileError if the file can't be opened or read."""
     try:
         stream = _open(path)
     except OSError as error:

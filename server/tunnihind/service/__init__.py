@@ -1,1 +1,1 @@
-"""The running server. It serves the API from the store and runs the pipeline, or serves a rehearsed day."""
+"""Runs the server, with or without the pipeline."""

@@ -1,8 +1,8 @@
 """Announces the server on the local network by multicast DNS (RFC 6762, 6763), so that clients find it.
 
-Home Assistant looks for the service type `_tunnihind._tcp`. A server that listens on all addresses announces its
-machine's address in the local network, as Home Assistant itself does. Clients can't reach the other addresses, which
-belong to tunnels and to bridges to containers.
+Home Assistant looks for the service type `_tunnihind._tcp`. A server that listens on all addresses announces only its
+machine's address in the local network. Home Assistant announces itself in the same way. Other addresses belong to
+tunnels and container bridges, so clients can't reach them.
 """
 
 import logging
@@ -26,7 +26,8 @@ LOOK_AGAIN_S: Final = 60.0
 """A new network or address is noticed within this many seconds."""
 
 _GROUPS: Final = {socket.AF_INET: "224.0.0.251", socket.AF_INET6: "ff05::fb"}
-"""The group of multicast DNS. For IPv6 it is the site-wide group, because the link-local one needs an interface."""
+"""The multicast groups of DNS. IPv6 uses the site-wide group, because the link-local group needs the name of an
+interface."""
 
 _MDNS_PORT: Final = 5353
 
@@ -34,10 +35,10 @@ type AddressFinder = Callable[[], Sequence[str]]
 
 
 class Announcer:
-    """Announces the server when there is a network, and again whenever the machine's address changes."""
+    """Announces the server. When the machine's address changes, the server is announced again."""
 
     def __init__(self, name: str, instance_id: str, port: int, find_addresses: AddressFinder, clock: Clock) -> None:
-        """Prepare to announce the API of an installation under a name and on a port."""
+        """Prepare to announce an installation under a name and on a port."""
         self._name = name
         self._instance_id = instance_id
         self._port = port
@@ -48,7 +49,7 @@ class Announcer:
         self._last_reason: str | None = None
 
     async def run(self) -> None:
-        """Follow the machine's addresses until cancelled, then withdraw the announcement."""
+        """Keep the announcement up to date until cancelled, and then withdraw it."""
         try:
             while True:
                 await self._follow(self._find_addresses())
@@ -57,7 +58,7 @@ class Announcer:
             await self._withdraw()
 
     async def _follow(self, addresses: Sequence[str]) -> None:
-        """Announce these addresses, and stop announcing all others."""
+        """Announce exactly these addresses."""
         if addresses == self._addresses and self._zeroconf is not None:
             return
         await self._withdraw()
@@ -93,22 +94,22 @@ class Announcer:
         )
 
     async def _withdraw(self) -> None:
-        """Withdraw the announcement."""
         opened, self._zeroconf = self._zeroconf, None
         if opened is not None:
             await opened.async_close()
 
     def _log_once(self, level: int, reason: str) -> None:
-        """Log once why clients can't find the server by themselves."""
+        """Log a new reason why the server is not announced."""
         if reason != self._last_reason:
             _LOG.log(level, "not announced on the local network (%s): clients need its address", reason)
         self._last_reason = reason
 
 
 async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]], clock: Clock) -> None:
-    """Announce a server under a name until cancelled. Do nothing if only its own machine can reach the server.
+    """Announce a server under a name until cancelled.
 
-    `bound` has the addresses and ports on which the server listens, as the sockets report them.
+    If only its own machine can reach the server, do nothing. `bound` has the addresses and ports on which the server
+    listens.
     """
     # If IPv4 and IPv6 got different free ports, the first port is announced.
     port = bound[0][1]
@@ -118,16 +119,22 @@ async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]]
 
 
 def reachable_addresses(hosts: Iterable[str]) -> list[str]:
-    """Return the addresses at which other machines reach a server on these hosts. There are none without a network."""
+    """Return the addresses at which other machines can reach a server on `hosts`.
+
+    Without a network, the result is empty.
+    """
     found = (_own_address(host) if ip_address(host).is_unspecified else host for host in hosts)
     return [address for address in found if address is not None]
 
 
 def _own_address(wildcard: str) -> str | None:
-    """Return the machine's address in the local network. It is the address that would send to the multicast group."""
+    """Return the machine's address in the local network, or None without a network.
+
+    Packets to the multicast group would be sent from this address.
+    """
     family = socket.AF_INET if ip_address(wildcard).version == 4 else socket.AF_INET6  # noqa: PLR2004
     try:
-        # Nothing is sent: a datagram socket's `connect` only chooses the route.
+        # For a datagram socket, `connect` only chooses the route and sends nothing.
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((_GROUPS[family], _MDNS_PORT))
             address: str = probe.getsockname()[0]

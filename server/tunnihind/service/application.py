@@ -1,4 +1,4 @@
-"""The application. It has all resources and their paths."""
+"""Builds the web application, with all resources and their paths."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -45,10 +45,10 @@ NAME: Final = "Tunnihind"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedZone:
-    """The sources of one zone's answers.
+    """The data and functions behind one zone's answers.
 
-    `read_prices` serves the history, and `read_scores` serves the table of scores. Clients may cache a month for ever
-    only if `are_confirmed` returns true. Pages also show the `surroundings`.
+    `read_prices` is for the history. `read_scores` is for the table of scores. If `are_confirmed` returns true for a
+    month, clients may cache the month for ever. `surroundings` is only for the pages.
     """
 
     snapshot: Snapshot
@@ -69,12 +69,12 @@ def create_app(
     mode: Mode = "live",
     stopping: asyncio.Event | None = None,
 ) -> web.Application:
-    """Build the application that answers for `zones`.
+    """Build the application that serves `zones`.
 
     The first zone is served at the root, and each further zone under its name. `/api/about` exists only with an
-    `instance_id`. Run the application with `tunnihind.api.server.Runner`. It turns errors into problem answers and
-    counts requests. With `pipeline_expected`, a missing refresh of the data makes `/readyz` fail. `mode` appears in
-    `/api/about` and on the pages. Once `stopping` is set, `/readyz` fails, and answers end their connections.
+    `instance_id`. Run the application with `tunnihind.api.server.Runner`. The runner turns errors into problem answers,
+    and counts requests. With `pipeline_expected`, `/readyz` fails if the data are not refreshed. `mode` appears in
+    `/api/about` and on the pages. Once `stopping` is set, `/readyz` fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))
@@ -139,7 +139,7 @@ def _resources(
 def _documents(
     server: Settings, site: Site, snapshot: Snapshot, instance_id: str | None, mode: Mode, now: int
 ) -> Mapping[str, Handler]:
-    """Return the handlers of a zone's resources that hardly change while the server runs."""
+    """Return the handlers of resources that hardly change while the server runs."""
     settings = site.settings
     document = openapi_document(settings)
     about = None if instance_id is None else _about(server, settings, instance_id, mode, now)
@@ -151,7 +151,7 @@ def _documents(
 
 
 def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Representation]:
-    """Return the representations of the server's description, with the colour scale of its newest prices."""
+    """Return a function that encodes `about` with the colour scale of the newest prices."""
 
     @lru_cache(maxsize=1)
     def made(scale: tuple[float, ...]) -> Callable[[Coding], Representation]:
@@ -166,8 +166,7 @@ def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Represen
 def identity(instance_id: str, market: Market) -> str:
     """Return the identity of an installation's zone.
 
-    The identity depends on the zone, not on its place among the zones. So it stays the same when the operator adds
-    zones.
+    The identity does not depend on the order of the zones, so it stays the same when the operator adds zones.
     """
     return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
 

@@ -1,4 +1,4 @@
-"""Background work of the server."""
+"""Runs background work of the server."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run work within this context. If an error ends the work, it is logged, and serving continues."""
+    """Run `work` within this context. If an error ends the work, the error is logged and the server continues."""
     task = asyncio.create_task(work)
     task.add_done_callback(report)
     try:
@@ -25,4 +25,4 @@ async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 def report(task: asyncio.Task[None]) -> None:
     """Log the bug that ended a task."""
     if not task.cancelled() and (error := task.exception()) is not None:
-        _LOG.error("background work has ended: please report this", exc_info=error)
+        _LOG.error("background work has ended because of a bug; please report the bug", exc_info=error)

@@ -1,6 +1,6 @@
-"""Asks each configured source one small question, with the pipeline's own clients, and examines the answer.
+"""Asks each configured source one small question, and examines the answer.
 
-Nothing is stored, and no database is needed.
+The questions are asked with the pipeline's own clients. Nothing is stored, so no database is needed.
 """
 
 import asyncio
@@ -33,9 +33,10 @@ _HISTORY_DAYS_AGO: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One source's answer to one question. It shows how far the data reach, and what is wrong with the answer.
+    """The result of one question to one source.
 
-    `has_answered` is false if the source can't be reached or says that it can't serve now.
+    `reach` says where the data end. `faults` lists the faults of the answer. `has_answered` is false if the source
+    can't be reached, or can't serve at the moment.
     """
 
     question: str
@@ -46,7 +47,7 @@ class Checked:
 
 
 class _UnpacedClock(SystemClock):
-    """Real time without pauses, because a single question needs none."""
+    """A clock that never waits, because a single question needs no pauses."""
 
     @override
     async def sleep(self, seconds: float) -> None:
@@ -56,7 +57,7 @@ class _UnpacedClock(SystemClock):
 async def check_sources(
     settings: Settings, record: Callable[[RecordedAnswer], None] | None = None, *, clock: Clock | None = None
 ) -> list[Checked]:
-    """Ask all sources in parallel. `record` is called with every answer. The results contain the sources' faults."""
+    """Ask all sources in parallel, and return the results. `record` is called with every answer."""
     clock = clock or _UnpacedClock()
     now = int(clock.now())
     async with open_session(settings.contact) as session:
@@ -82,7 +83,7 @@ async def _prices(source: PriceSource, now: int, markets: Sequence[Market]) -> C
 
 
 def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iterator[str]:
-    """Yield the last day with prices, and the served zones that have it."""
+    """Yield a text for each group of zones whose prices end on the same day."""
     newest = {market: max((one.day for one in sheets if one.zone == market.zone), default=None) for market in markets}
     for last in dict.fromkeys(newest.values()):
         codes = ", ".join(market.code for market, day in newest.items() if day == last)
@@ -90,7 +91,7 @@ def _reach_by_day(sheets: Sequence[DaySheet], markets: Sequence[Market]) -> Iter
 
 
 def _faults(sheets: Sequence[DaySheet], day: date, market: Market) -> Iterator[str]:
-    """Yield the faults of a delivery day that should be published."""
+    """Yield the faults in a published delivery day's prices."""
     by_zone = {sheet.zone: sheet for sheet in sheets if sheet.day == day}
     if missing := [zone.upper() for zone in market.zones if zone not in by_zone]:
         yield f"there are no prices of {', '.join(missing)} for {day}"
@@ -128,7 +129,10 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return how far the known values of all series reach, and the faults. There are none if they reach far enough."""
+    """Return a text about the end of the known values, and the faults.
+
+    It is a fault if all values end before `least_until`.
+    """
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

@@ -1,4 +1,4 @@
-"""Contains the real-time server that runs the pipeline or stands by for it, the demo, and one pass of the pipeline."""
+"""Starts a live server, a demo server, or a single run of the pipeline."""
 
 import asyncio
 import logging
@@ -52,7 +52,10 @@ def make_pipeline(
 
 
 async def serve_live(settings: Settings, progress: Progress) -> None:
-    """Serve until the process is asked to end, and run the pipeline or stand by. Raises SettingsError, StoreError."""
+    """Serve until a stop signal, and run the pipeline while this server holds the lease.
+
+    Raises SettingsError, StoreError.
+    """
     clock = SystemClock()
     store = await opened(settings, open_to_write, clock)
     if store is None:
@@ -73,9 +76,9 @@ async def serve_live(settings: Settings, progress: Progress) -> None:
 
 
 async def serve_demo(settings: Settings, progress: Progress) -> None:
-    """Serve a simulated market until the process is asked to end. Raises SettingsError, StoreError.
+    """Serve a simulated market until a stop signal. Raises SettingsError, StoreError.
 
-    Its store is deleted at the end, so that simulated prices never mix with real ones.
+    The demo's store is deleted at the end, so that simulated prices never mix with real prices.
     """
     clock = SystemClock()
     with tempfile.TemporaryDirectory(prefix="tunnihind-demo-") as folder:
@@ -95,7 +98,7 @@ async def serve_demo(settings: Settings, progress: Progress) -> None:
 
 
 async def ingest_once(settings: Settings, progress: Progress) -> bool:
-    """Run the pipeline once, and return whether all went well. Raises SettingsError, StoreError."""
+    """Run the pipeline once, and return whether it succeeded. Raises SettingsError, StoreError."""
     clock = SystemClock()
     with Store(settings.store_url) as store:
         lease = store.writing_lease()
@@ -115,7 +118,10 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
 
 
 async def _claimed(lease: Lease, clock: Clock) -> bool:
-    """Claim the lease. If its holder doesn't beat, wait until the holder is certainly dead. Raises StoreError."""
+    """Claim the lease, and return whether this process holds it. Raises StoreError.
+
+    If the holder does not renew the lease, wait until the holder counts as dead.
+    """
     first = last = lease.holder()
     ends = clock.now() + EXPIRES_AFTER_S + LOOK_EVERY_S
     while not (is_ours := lease.claim()) and last == first and clock.now() < ends:
@@ -125,7 +131,7 @@ async def _claimed(lease: Lease, clock: Clock) -> bool:
 
 
 async def _keep(lease: Lease, clock: Clock) -> None:
-    """Beat until cancelled, or until another server has taken over."""
+    """Renew the lease until cancelled, or until another server has taken over."""
     is_ours = True
     while is_ours:
         await clock.sleep(BEAT_EVERY_S)
@@ -136,8 +142,8 @@ async def _keep(lease: Lease, clock: Clock) -> None:
 async def _simulate(
     settings: Settings, store: Store, pipeline: Pipeline, modeller: Modeller, clock: Clock, updater: SnapshotUpdater
 ) -> None:
-    """Fill the store, add the forecasts that a server would have made in the last two weeks, and run the pipeline."""
-    # A demo should show its past within seconds. The scores can wait.
+    """Fill the demo's store with past data and past forecasts, and run the pipeline."""
+    # A demo should show past days within seconds, so scores are made later.
     await pipeline.catch_up(updater.store_changed, without={Job.SCORES})
     for market in settings.markets:
         for instant in backcast_instants(int(clock.now())):

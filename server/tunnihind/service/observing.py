@@ -1,4 +1,4 @@
-"""Shows the pipeline's work in the metrics and as progress."""
+"""Counts the pipeline's work in the metrics, and shows its progress."""
 
 import logging
 from typing import Final, Protocol, override
@@ -17,10 +17,10 @@ class Progress(Protocol):
 
 
 class LoggedProgress:
-    """Logs a line for every tenth of the work. It is for a server without a terminal."""
+    """Logs the progress of long work on a server without a terminal."""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Log the number of finished parts at every tenth of the work."""
+        """After every tenth of the work, log the number of finished parts."""
         if done * 10 // total > (done - 1) * 10 // total:
             _LOG.info("%s: %d of %d done", what, done, total)
 
@@ -34,15 +34,15 @@ class ServerObserver(Observer):
 
     @override
     def source_asked(self, source: str, *, answered: bool) -> None:
-        """Count the outcome."""
+        """Count an answer or a failure of a source."""
         self._metrics.source_outcomes.labels(source, "answered" if answered else "failed").inc()
 
     @override
     def day_held(self, source: str, reason: str) -> None:
-        """Count the delivery day."""
+        """Count a delivery day that is held back."""
         self._metrics.held_days.labels(source, reason).inc()
 
     @override
     def history_filled(self, what: str, done: int, total: int) -> None:
-        """Show the progress."""
+        """Show the progress of the back-fill."""
         self._progress.show(f"filling in the history of {what}", done, total)

@@ -1,4 +1,7 @@
-"""Opens the store when a server starts. If the store can't be opened yet, the server waits, and says so on its port."""
+"""Opens the store when a server starts.
+
+If the store can't be opened yet, the server waits, and reports the reason on its port.
+"""
 
 import asyncio
 import logging
@@ -21,16 +24,16 @@ _LOG: Final = logging.getLogger(__name__)
 
 _TRY_AGAIN_S: Final = 2.0
 _SOON_S: Final = 2.0
-"""If opening the store takes longer than this, the server answers requests meanwhile."""
+"""If opening the store takes longer than this, the server already answers requests."""
 
 type OpenStore = Callable[[Settings], Store]
 """Opens the store. Raises SettingsError, StoreError."""
 
 
 def open_to_write(settings: Settings) -> Store:
-    """Open the store for writing. If that is not possible, open it only for reading.
+    """Open the store for writing or, if that fails, only for reading.
 
-    Raises SettingsError. If neither is possible, raises the StoreError of writing.
+    Raises SettingsError. If both attempts fail, raises the StoreError of the first attempt.
     """
     try:
         return Store(settings.store_url)
@@ -41,14 +44,14 @@ def open_to_write(settings: Settings) -> Store:
             store = Store(settings.store_url, read_only=True)
         except StoreError:
             raise error from None
-        _LOG.warning("%s; it is opened for reading only, and nothing new is fetched meanwhile", error)
+        _LOG.warning("%s; the database is opened for reading only, and nothing new is fetched", error)
         return store
 
 
 def open_replica(settings: Settings) -> Store:
-    """Open the store for a server that only serves data stored by other servers. Raises SettingsError, StoreError.
+    """Open the store for a server that only serves other servers' data. Raises SettingsError, StoreError.
 
-    On a database server, a read-only account is enough. A standby that repeats another server is enough too.
+    On a database server, a read-only account or a read-only standby is enough.
     """
     if is_file(settings.store_url):
         return open_to_write(settings)
@@ -56,10 +59,11 @@ def open_replica(settings: Settings) -> Store:
 
 
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
-    """Return the store once it is open, or None if the process is asked to end first.
+    """Return the store once it is open, or None if a stop signal comes first.
 
-    If opening takes long, `/healthz` says that the server is alive, and `/readyz` says what it waits for. All resources
-    with data answer 503. Raises SettingsError, and StoreError if waiting would not help.
+    If opening takes long, the server already answers requests. `/healthz` says that the server is alive. `/readyz`
+    gives the reason for the wait. All resources with data answer 503. Raises SettingsError, and StoreError if waiting
+    would not help.
     """
     troubles = Troubles()
     opening = asyncio.create_task(_opened(settings, open_store, clock, troubles))
@@ -92,7 +96,7 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
 
 
 async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
-    """Try until the store is open. Raises SettingsError, and StoreError if waiting would not help."""
+    """Repeat attempts until the store is open. Raises SettingsError, and StoreError if waiting would not help."""
     last_error = ""
     troubles.report("store", "the database is being opened")
     while True:
@@ -104,7 +108,7 @@ async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troub
             troubles.report("store", error.reason)
             if str(error) != last_error:
                 last_error = str(error)
-                _LOG.warning("%s; waiting until it can be used", last_error)
+                _LOG.warning("%s; waiting until the database can be used", last_error)
         else:
             if last_error:
                 _LOG.info("the database %s can be used now", store.database)

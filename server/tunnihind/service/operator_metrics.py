@@ -1,4 +1,4 @@
-"""Metrics of one of several servers: the pipeline's lease, the lag behind the database, and the connections."""
+"""Metrics for operators of several servers."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -12,19 +12,22 @@ from tunnihind.store.database import Database
 
 
 class RunsPipeline(Protocol):
-    """An object that runs the pipeline while this server holds the lease. A replica doesn't load its class."""
+    """An object that runs the pipeline while this server holds the lease.
+
+    Replicas use this protocol, because they do not load `PipelineRunner`.
+    """
 
     @property
     def is_running(self) -> bool:
-        """Whether this server runs the pipeline."""
+        """Return whether this server runs the pipeline."""
 
     @property
     def takeovers(self) -> int:
-        """How often this server has begun to run the pipeline."""
+        """The number of times that this server has begun to run the pipeline."""
 
     @property
     def holder_silent_s(self) -> float | None:
-        """Seconds since the holder of the lease was last seen alive. None if nobody holds the lease."""
+        """The seconds since the holder last renewed the lease, or None if nobody holds the lease."""
 
 
 class Lag(Collector):
@@ -34,7 +37,7 @@ class Lag(Collector):
         self._updater = updater
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Return the lag, or nothing before the first data."""
+        """Yield the lag. Before the first data, yield nothing."""
         meaning = "Time since the served data were last seen to be the newest in the database."
         lag_s = self._updater.lag_s
         if lag_s is not None:
@@ -42,14 +45,14 @@ class Lag(Collector):
 
 
 class PipelineLease(Collector):
-    """Whether this server runs the pipeline, and how long the lease's holder has been silent."""
+    """The state of the pipeline's lease."""
 
     def __init__(self, runner: RunsPipeline | None) -> None:
-        """Report on a runner. Without one, the server never runs the pipeline."""
+        """Report on `runner`. Without a runner, the server never runs the pipeline."""
         self._runner = runner
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Return the state of the lease as this server knows it."""
+        """Yield the state of the lease."""
         runner = self._runner
         meaning = "1 if this server runs the pipeline: it holds the lease. Over all servers this is 1."
         yield GaugeMetricFamily("tunnihind_pipeline_held", meaning, 0 if runner is None else int(runner.is_running))

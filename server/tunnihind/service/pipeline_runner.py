@@ -1,4 +1,4 @@
-"""Runs the pipeline only in the server that holds the lease, if several servers use a database."""
+"""Runs the pipeline only while this server holds the lease."""
 
 import asyncio
 import logging
@@ -18,16 +18,17 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 STUCK_AFTER_S: Final = 900.0
-"""A pipeline without a step for this long is stuck, because it gives up even the slowest source within minutes."""
+"""A pipeline without a step for this many seconds is stuck. Even the slowest source takes only minutes."""
 
 _PATIENCE_S: Final = 2.0
-"""If the database does not answer for this long, it may be out of reach. The pipeline must not continue then."""
+"""If the database does not answer within this many seconds, it may be out of reach. Then the pipeline must not
+continue."""
 
 
 class PipelineRunner:
-    """Starts the pipeline when this process gets the lease, and stops it when the process loses it.
+    """Runs the pipeline while this process holds the lease.
 
-    The other servers stand by. They check every second whether the holder is alive. If it isn't, one of them takes
+    The other servers check every second whether the holder is alive. If the holder is dead, one of these servers takes
     over.
     """
 
@@ -49,11 +50,11 @@ class PipelineRunner:
         self._steps_seen = 0
         self._checks_without_step = 0
         self.takeovers = 0
-        """How often this server has begun to run the pipeline."""
+        """The number of times that this server has begun to run the pipeline."""
 
     @property
     def holder_silent_s(self) -> float | None:
-        """Seconds since the lease's holder was last seen to beat. None if there is no holder.
+        """The seconds since the holder last renewed the lease, or None if nobody holds the lease.
 
         The holder may be this server.
         """
@@ -61,11 +62,11 @@ class PipelineRunner:
 
     @property
     def is_running(self) -> bool:
-        """Whether this server runs the pipeline."""
+        """Return whether this server runs the pipeline."""
         return self._work is not None
 
     async def run(self) -> None:
-        """Claim the lease regularly until cancelled, then release it."""
+        """Claim the lease regularly until cancelled, and then release it."""
         try:
             while True:
                 await self.check()
@@ -79,17 +80,16 @@ class PipelineRunner:
                 await asyncio.to_thread(self._lease.release)
 
     async def check(self) -> None:
-        """Start the pipeline if the lease is ours. Stop it if it isn't, or if another server may have it by now.
+        """Claim the lease, and run the pipeline only while this server certainly holds the lease.
 
-        If the store was opened only for reading, for instance on a full disk, it is opened for writing as soon as
-        possible.
+        If the store was opened only for reading, try to open it for writing.
         """
         self._record_steps()
         try:
             is_ours = await self._ask()
         except StoreError as error:
             self._troubles.report("pipeline", error.reason)
-            # The log already says that the database is lost, or open for reading only.
+            # Other code has already logged a lost or read-only database.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
                 self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None
@@ -105,14 +105,14 @@ class PipelineRunner:
             await self._stand_by()
 
     async def _ask(self) -> bool | None:
-        """Claim the lease and return whether it is ours. Raises StoreError.
+        """Claim the lease, and return whether this server holds it. Raises StoreError.
 
-        Return None if the database does not answer.
+        If the database does not answer, return None.
         """
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)
-        # A thread that waits for the network can't be cancelled. So its answer is taken whenever it comes.
+        # A thread that waits for the network can't be cancelled, so a later call takes its answer.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
             self._troubles.report("pipeline", "the database does not answer")
@@ -132,7 +132,7 @@ class PipelineRunner:
         return False
 
     def _record_beat(self, *, is_ours: bool) -> None:
-        """Record that the holder was seen to beat now, if the lease is ours or its row has changed."""
+        """If the holder has renewed the lease, record the time."""
         holder = self._holder
         if is_ours or (holder is not None and (self._last_beat is None or self._last_beat[0] != holder)):
             self._last_beat = holder, monotonic()
@@ -178,7 +178,7 @@ class PipelineRunner:
         if was_ours:
             self._warn_once(who, f"{who} has taken over the pipeline; this server still serves, and stands by")
         else:
-            self._warn_once(who, f"{who} runs the pipeline on this database; serving without one, and standing by")
+            self._warn_once(who, f"{who} runs the pipeline on this database; this server only serves, and stands by")
 
     async def _stop(self) -> None:
         if self._work is not None:
@@ -194,6 +194,9 @@ class PipelineRunner:
 
 
 def _mark_retrieved(claim: asyncio.Task[bool]) -> None:
-    """Mark the error as retrieved, so that asyncio does not log it. At the server's end nobody asks for the error."""
+    """Mark a claim's error as retrieved, so that asyncio does not log it.
+
+    When the server ends, nobody reads the error.
+    """
     if not claim.cancelled():
         claim.exception()

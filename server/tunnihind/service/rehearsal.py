@@ -1,4 +1,4 @@
-"""The data known on a past day, for `--as-of`. It uses no network and writes nothing to the store."""
+"""The data known on a past day, for `--as-of`. Nothing is fetched or stored."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ BACKCAST_DAYS: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """Shows the data that were known at `instant` and at later instants, as far as the archive reaches."""
+    """The data known at `instant`, and at later instants until the end of the archive."""
 
     instant: int
     archive: Archive
@@ -28,11 +28,11 @@ class Rehearsal:
 
     @classmethod
     def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
-        """Prepare a rehearsal of a market from the instant on. Raises StoreError.
+        """Prepare a rehearsal of a market from `instant` on. Raises StoreError.
 
         Rehearsals of several markets at the same instant can share one `archive`.
         """
-        model = forecaster(market)  # it learns from the back-casts, and the first run needs this learning
+        model = forecaster(market)  # the runs for past days train the model for the first run
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
@@ -41,24 +41,24 @@ class Rehearsal:
         return cls(instant, archive, model, earlier)
 
     def runs(self, at: int | None = None) -> Runs | None:
-        """Make the runs of an instant, by default the first."""
+        """Make the runs of an instant. The default of `at` is `instant`."""
         return Runs.made_by(self.forecaster, self.archive.as_of(self.instant if at is None else at))
 
     def prices(self, at: int | None = None) -> PriceHistory:
-        """Return the prices known at an instant, by default the first."""
+        """Return the prices known at an instant. The default of `at` is `instant`."""
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
-        """Return the newest forecast of wind and sun at an instant. Return None if no forecast is fresh."""
+        """Return the newest forecast of wind and sun up to `at`, or None if no forecast is fresh."""
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
-        """Return when the newest of the prices known at an instant became known."""
+        """Return the latest instant of new prices up to `at`."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
-        """Return the data known at an instant. `runs` are the runs made in this rehearsal."""
+        """Return the data to serve at an instant. `runs` are the runs made in this rehearsal."""
         market, known_since, prices = self.forecaster.market, self.known_since(at), self.prices(at)
         newest = runs[-1] if runs else None
         by_step = {
@@ -81,7 +81,7 @@ class Rehearsal:
 
 
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Yield daily runs for the days without a run in the store. They are enough for 14 days of past hours."""
+    """Yield a run for each past day without a stored run. These runs are enough for 14 days of past hours."""
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))
@@ -90,7 +90,7 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Ful
 
 
 def backcast_instants(instant: int) -> Iterator[int]:
-    """Yield the instants at which a server would have made a run on each day before an instant, oldest first."""
+    """Yield one instant of issue for each of the days before `instant`, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))

@@ -1,4 +1,4 @@
-"""Runs the server on a past day. Its clock starts at the given instant and runs on."""
+"""Serves a past day. The server's clock starts at the given instant."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ LOOK_AGAIN_S: Final = 10.0
 
 
 class Player:
-    """Makes, in memory, the runs that a server would have made while the rehearsed day goes on."""
+    """Makes the runs that a server would have made on the rehearsed day. The runs are kept only in memory."""
 
     def __init__(self, rehearsal: Rehearsal, snapshot: Snapshot) -> None:
         self._rehearsal = rehearsal
@@ -35,7 +35,7 @@ class Player:
         self.surroundings = Surroundings()
 
     async def play(self, now: int) -> None:
-        """Make runs and show them, if the hour or the known prices have changed."""
+        """If the hour or the known prices have changed, make runs and show them."""
         seen = floor_hour(now), self._rehearsal.known_since(now)
         if seen == self._seen:
             return
@@ -47,7 +47,7 @@ class Player:
 
 
 async def serve_rehearsal(settings: Settings, instant: int) -> None:
-    """Serve the data known at the instant, until the process is asked to end. Raises SettingsError, StoreError."""
+    """Serve the data known at `instant` until the process gets a stop signal. Raises SettingsError, StoreError."""
     with Store(settings.store_url, read_only=True) as store:
         clock = RehearsalClock(instant)
         players: list[Player] = []
@@ -57,9 +57,9 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
             archive = rehearsal.archive
             players.append(Player(rehearsal, Snapshot(settings.at(market.zone), clock)))
             await players[-1].play(instant)
-        _LOG.info("rehearsing %s: no network, nothing is written", iso_utc(instant))
-        # This server has the identity of today's server. If it were announced, the clients of today's server would
-        # connect to a past day.
+        _LOG.info("rehearsing %s without network; nothing is stored", iso_utc(instant))
+        # The rehearsal has the same identity as the real server. If the rehearsal were announced, clients of the real
+        # server would connect to it.
         site = open_site(
             replace(settings, announce=False),
             [_served(store, player, clock) for player in players],
@@ -74,7 +74,7 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
 
 
 def _served(store: Store, player: Player, clock: Clock) -> ServedZone:
-    """Return the sources of a zone's answers."""
+    """Return the data and functions behind a zone's answers."""
     zone = player.snapshot.market.zone
     return ServedZone(
         snapshot=player.snapshot,
@@ -84,7 +84,7 @@ def _served(store: Store, player: Player, clock: Clock) -> ServedZone:
 
 
 async def _play(players: Sequence[Player], clock: Clock) -> None:
-    """Follow the clock until cancelled."""
+    """Update the players regularly until cancelled."""
     while True:
         await clock.sleep(LOOK_AGAIN_S)
         for player in players:

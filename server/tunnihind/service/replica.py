@@ -1,6 +1,6 @@
-"""The real-time server that answers from a store. Any server may keep the store fresh.
+"""Answers requests from the store. Any server may run the pipeline.
 
-A replica (`serve --no-pipeline`) consists only of this module. So this module loads nothing that only forecasts need.
+A replica (`serve --no-pipeline`) needs only this module. This module imports nothing that only forecasts need.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 async def serve_replica(settings: Settings) -> None:
-    """Serve data that others store until the process is asked to end. Raises SettingsError, StoreError."""
+    """Serve other servers' data until a stop signal. Raises SettingsError, StoreError."""
     clock = SystemClock()
     store = await opened(settings, open_replica, clock)
     if store is None:
@@ -35,18 +35,18 @@ async def serve_replica(settings: Settings) -> None:
     with store:
         async with answering(settings, store, clock, with_pipeline=False) as (_updater, metrics, stopping):
             metrics.show(PipelineLease(None))
-            _LOG.info("serving the known data, without a pipeline")
+            _LOG.info("serving the data of the database without a pipeline")
             await until_stopped(stopping)
 
 
 def _readable(store: Store) -> Store:
-    """Return the store, unless a newer version has made it unreadable for this version. Raises SchemaError."""
+    """Return the store if this version can still read it. Raises SchemaError."""
     store.require_readable()
     return store
 
 
 def _served(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> ServedZone:
-    """Return the sources of a zone's answers."""
+    """Return the data and functions behind a zone's answers."""
     zone = snapshot.market.zone
     return ServedZone(
         snapshot=snapshot,

@@ -1,4 +1,4 @@
-"""Serves the API on its port: the limit of connections, the address, and the shutdown."""
+"""Opens the server's port, and closes it at shutdown."""
 
 import asyncio
 import errno
@@ -29,7 +29,7 @@ _STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 MOST_DESCRIPTORS: Final = 65_536
 _KEPT_FREE: Final = 256
-"""Descriptors that are not for clients: they serve the database, the sources and the model's process."""
+"""The number of descriptors reserved for the database, the sources and the model's process."""
 
 
 @asynccontextmanager
@@ -43,12 +43,12 @@ async def open_site(
     pipeline_expected: bool,
     mode: Mode = "live",
 ) -> AsyncIterator[asyncio.Event]:
-    """Answer for `zones` on the settings' host and port, and announce this on the local network, within this context.
+    """Serve `zones` on the host and port of the settings within this context.
 
-    Once the yielded event is set, `/readyz` fails. Other requests are still answered for a moment, so that a load
-    balancer has time to switch to another server. Each answer is the last one of its connection. The announced name
-    contains the mode. Without a network for the announcement, the server answers all the same. Without an `instance_id`
-    nothing is announced. The store has this id. Raises SettingsError if the port is not available.
+    The server is also announced on the local network. The announced name contains the mode. Without a network or an
+    `instance_id`, nothing is announced. Once the yielded event is set, `/readyz` fails. Other requests are still
+    answered for a moment, so that a load balancer has time to switch to another server. Once the event is set, each
+    answer closes its connection. Raises SettingsError if the port is not available.
     """
     stopping = asyncio.Event()
     app = create_app(
@@ -70,8 +70,8 @@ async def open_site(
         _LOG.info("answering at %s", settings.base_url)
         if settings.full_horizon and not settings.is_private:
             _LOG.warning(
-                "--full-horizon is for a private server, and %s looks public: everybody who reaches it also gets the "
-                "forecast past freeUntil",
+                "--full-horizon is for a private server, but %s looks public. Everybody who reaches the server also "
+                "gets the forecast past freeUntil",
                 settings.base_url,
             )
         announcing = (
@@ -83,7 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # If the server has only waited for its database, it opens its real site next.
+            # A server that has only waited for its database opens its real site next.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:
@@ -93,7 +93,10 @@ async def open_site(
 
 
 def raise_limit() -> int:
-    """Raise the limit of open descriptors as far as allowed. Return how many client connections are then allowed."""
+    """Raise the limit of open descriptors as far as possible.
+
+    Return the number of client connections that the new limit allows.
+    """
     if sys.platform == "win32":
         return MOST_CONNECTIONS
     import resource  # noqa: PLC0415  not on every platform
@@ -107,16 +110,15 @@ def raise_limit() -> int:
 
 
 def connections_within(descriptors: int) -> int:
-    """Return how many client connections are allowed.
+    """Return the highest allowed number of client connections, at most `MOST_CONNECTIONS`.
 
-    It is the number of file descriptors less a reserve, or half of them if there are few. It is never more than
-    `MOST_CONNECTIONS`.
+    Some descriptors are kept in reserve. If there are few descriptors, the reserve is half of them.
     """
     return min(max(descriptors - _KEPT_FREE, descriptors // 2), MOST_CONNECTIONS)
 
 
 async def until_stopped(stopping: asyncio.Event) -> None:
-    """Set an event when the process is asked to end, and then return."""
+    """Wait until the process gets a stop signal. The signal sets `stopping`."""
     loop = asyncio.get_running_loop()
     for number in _STOP_SIGNALS:
         loop.add_signal_handler(number, stopping.set)
@@ -130,8 +132,8 @@ async def until_stopped(stopping: asyncio.Event) -> None:
 
 
 async def _drain(seconds: float) -> None:
-    """Continue to answer for a while, unless the process is asked to end again."""
-    _LOG.info("answering for another %g s, so that a balancer can switch to other servers", seconds)
+    """Continue to answer for `seconds`, or until a second stop signal."""
+    _LOG.info("answering for another %g s, so that a load balancer can switch to other servers", seconds)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await until_stopped(asyncio.Event())

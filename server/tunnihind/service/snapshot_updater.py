@@ -1,4 +1,4 @@
-"""Keeps the served data, and the data only for pages, up to date with the store."""
+"""Updates the served data and the pages' data when the store changes."""
 
 import asyncio
 import logging
@@ -26,26 +26,28 @@ from tunnihind.web.weather import FRESH_S, RegionWeather, sun_names, wind_names
 _LOG: Final = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 5.0
-"""The store is checked this often for writes of other processes, such as an import or the server with the pipeline."""
+"""The store is checked this often for writes of other processes, in seconds. Such a process may be an import, or the
+server with the pipeline."""
 
 LOOK_OFTEN_S: Final = 1.0
-"""The store is checked this often if a database server doesn't announce changes, such as a standby or behind a pool."""
+"""The store is checked this often, in seconds, if announced changes do not arrive. A standby announces none, and a
+connection pool may not pass announcements on."""
 
 _RETRIES_S: Final = 0.5, 1.5
-"""The pause is random, so that not all servers come back to a database at the same moment."""
+"""The pause is random, so that not all servers connect to the database again at the same moment."""
 
 _LISTEN_AGAIN_S: Final = 2.0, 6.0
 
 OLD_COPY_S: Final = 15 * 60
-"""If an old copy lacks prices, they are fetched again. Until then, the data in memory are served for this long at
-most."""
+"""If an older copy replaces the database, the newer data in memory are served for at most this many seconds. Meanwhile
+the missing prices are fetched again."""
 _OLD_COPY: Final = "an older copy has replaced the database: the newer known data are served until prices are fetched"
 
 _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
 class _StoreState(NamedTuple):
-    """The state of a store at an hour. If only the covariates differ, only the weather is read again."""
+    """A summary of a store's state. If only `covariates` differs, only the weather is read again."""
 
     version: int
     change_id: str
@@ -55,12 +57,12 @@ class _StoreState(NamedTuple):
     covariates: int
 
     def has_data_of(self, other: _StoreState) -> bool:
-        """Return whether only the weather differs."""
+        """Return whether the two states differ at most in their covariates."""
         return self[:-1] == other[:-1]
 
 
 class SnapshotUpdater:
-    """Gives the snapshots, one for each zone, new data whenever the store has changed."""
+    """Gives each zone's snapshot new data when the store has changed."""
 
     def __init__(self, store: Store, snapshots: Sequence[Snapshot], clock: Clock) -> None:
         self._store = store
@@ -77,12 +79,12 @@ class SnapshotUpdater:
 
     @property
     def lag_s(self) -> float | None:
-        """Seconds since the served data were last seen to be the newest. None if nothing has been read."""
+        """The seconds since the last successful check of the store, or None before the first check."""
         return None if self._caught_up_at is None else monotonic() - self._caught_up_at
 
     @property
     def troubles(self) -> Troubles:
-        """The troubles that keep the server from its work."""
+        """The server's current troubles."""
         return self._snapshots[0].troubles
 
     def store_changed(self) -> None:
@@ -90,19 +92,19 @@ class SnapshotUpdater:
         self._changed.set()
 
     async def refresh(self) -> None:
-        """Read the store if it has changed. On an error, keep serving the data read before."""
+        """Read the store if it has changed. If an error occurs, keep serving the earlier data."""
         now, started = int(self._clock.now()), monotonic()
         try:
             seen, data, surroundings = await asyncio.to_thread(self._read, now)
         except StoreError as error:
             if not self._is_failing and not isinstance(error, StoreLost):
-                _LOG.error("%s; the data read before are still served", error)
+                _LOG.error("%s; the data in memory are still served", error)
             self._is_failing = True
             self.troubles.report("store", error.reason)
             return
         except Exception:  # noqa: BLE001  a bug must not leave clients with old prices for ever
             if not self._is_failing:
-                _LOG.exception("the data in the database can't be shown; the data read before are still served")
+                _LOG.exception("the data in the database can't be shown. The data in memory are still served")
             self._is_failing = True
             self.troubles.report("store", "the data in the database can't be shown")
             return
@@ -117,18 +119,18 @@ class SnapshotUpdater:
         self._caught_up_at = started
 
     async def run(self) -> None:
-        """Follow the store until cancelled."""
+        """Update the snapshots until cancelled."""
         async with background(self._listen()):
             while True:
                 self._changed.clear()
                 await self.refresh()
-                # This is real time, not the clock's time, because it only waits until a process has changed the store.
+                # Other processes change the store in real time, so the pause does not use `_clock`.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause_s()):
                         await self._changed.wait()
 
     def _pause_s(self) -> float:
-        """Return the time until the next check, unless a change is announced."""
+        """Return the longest pause before the next check, in seconds. An announced change ends the pause."""
         if not self._store.database.system.announces_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
@@ -142,19 +144,21 @@ class SnapshotUpdater:
                 async with aclosing(self._store.database.system.changes()) as changes:
                     is_listening = False
                     async for _ in changes:
-                        # The first announcement says that we listen. A later announcement proves that changes reach us.
+                        # The first item only means that the connection is ready. A later item proves that announcements
+                        # arrive.
                         self._is_notified, is_listening = is_listening, True
                         self._changed.set()
             except StoreError as error:
-                _LOG.debug("%s; it is checked every second", error)
+                _LOG.debug("%s; the store is checked every second instead", error)
             self._is_notified = False
             self._changed.set()
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread servers, not for secrecy
 
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
-        """Return the state of the store, and for each zone the data to serve and the pages' surroundings.
+        """Return the state of the store, and each zone's `ServedData` and `Surroundings`.
 
-        The data are None if they are already served. Sources are asked far more often than their answers change.
+        The data are None if they are already served. The `Surroundings` are always read, because each request to a
+        source changes them.
         """
         # Everything is read in one view, so that the same version always means the same data.
         with self._store.database.one_view():
@@ -173,9 +177,9 @@ class SnapshotUpdater:
             return seen, data, around
 
     def _with_weather(self, around: Surroundings, market: Market, seen: _StoreState, now: int) -> Surroundings:
-        """Return the surroundings of a market's pages with the newest weather.
+        """Return a market's `Surroundings` with the newest weather.
 
-        The scores of the weather change once a day, and reading them takes a tenth of a second. So they are read once
+        The weather's scores change once a day. Reading the scores takes a tenth of a second, so they are read only once
         an hour.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
@@ -184,7 +188,10 @@ class SnapshotUpdater:
         return around
 
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
-        """Return whether a copy that lacks served data has replaced the store, and may still get these data."""
+        """If an older copy has replaced the store, return whether the served data are still used.
+
+        After `OLD_COPY_S` seconds, return False.
+        """
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None
             return False
@@ -209,19 +216,19 @@ class SnapshotUpdater:
 
 
 def read_weather(store: Store, market: Market, now: int) -> RegionWeather | None:
-    """Read the newest forecast of wind and sun for a market. Return None if no forecast is fresh. Raises StoreError."""
+    """Return the newest forecast of wind and sun for a market, or None if no forecast is fresh. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
     names = (*wind_names(market), *sun_names(market))
     return RegionWeather.of(store.covariates.newest(names, now - FRESH_S, made_until), market, made_until)
 
 
 def read_weather_scores(store: Store, market: Market, now: int) -> tuple[VariableScores, ...]:
-    """Read how good the forecasts of the weather turned out to be for a market. Raises StoreError."""
+    """Return the scores of the weather forecasts for a market. Raises StoreError."""
     return weather_scores(store.covariates.newest(scored_names(market), now - MEMORY_S, now), market, now)
 
 
 def read_sources(store: Store) -> tuple[SourceState, ...]:
-    """Read the last answers of each source. Raises StoreError."""
+    """Return the state of each source. Raises StoreError."""
     return tuple(source_state(health) for health in store.health.all().values())
 
 

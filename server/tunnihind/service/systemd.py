@@ -1,4 +1,4 @@
-"""Reports that the server is ready, alive or stopping, to systemd or another service manager with `sd_notify`."""
+"""Reports the server's state to the service manager, with the `sd_notify` protocol of systemd."""
 
 import os
 import socket
@@ -14,18 +14,21 @@ ALIVE: Final = "WATCHDOG=1"
 
 
 def notify(state: str) -> None:
-    """Send a state to the service manager, if there is one (`NOTIFY_SOCKET`)."""
+    """Send a state to the service manager. Without `NOTIFY_SOCKET`, there is no service manager."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
-    # If nobody listens, nothing is lost.
+    # If nobody listens, the report is not needed.
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as to_manager:
         # A name that begins with @ is in the abstract namespace of Linux.
         to_manager.sendto(state.encode(), f"\0{address[1:]}" if address.startswith("@") else address)
 
 
 async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
-    """Report that the server is alive, twice in each period of the watchdog, unless only a restart helps."""
+    """Report twice in each period of the watchdog that the server is alive.
+
+    If the server is stuck, nothing is reported, so that the service manager restarts it.
+    """
     wait_us = os.environ.get("WATCHDOG_USEC")
     if not wait_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return

@@ -1,1 +1,1 @@
-"""Keeps all known data, and when they became known, in an SQL database."""
+"""Keeps all data in an SQL database. Prices and covariates are stored with the instants at which they became known."""

@@ -1,4 +1,4 @@
-"""The address of the database, as a setting and in a form that may be shown."""
+"""Parses the address of the database, and hides the passwords in texts."""
 
 import re
 from typing import Final
@@ -13,20 +13,21 @@ from tunnihind.settings import install_extra
 
 _HIDDEN: Final = "***"
 _SECRET_PARAMETER: Final = re.compile(r"\w*(?:pass(?!file)|pwd|secret)\w*", re.IGNORECASE)
-"""`password`, `sslpassword`, and words that people write instead."""
+"""Matches `password`, `sslpassword`, and similar names that people may write."""
 _SECRETS: Final = re.compile(
     rf"(?P<user>^[\w+]*:?/*[^:]*:).*(?=@)|(?P<name>\b{_SECRET_PARAMETER.pattern}=)[^&]*", re.IGNORECASE
 )
 _POSTGRESQL: Final = "postgresql+psycopg"
 _DRIVERS: Final = {"postgres": _POSTGRESQL, "postgresql": _POSTGRESQL}
-"""The schemes that people write, and the driver that the extra `postgresql` installs."""
+"""Maps the schemes that people write to the driver that the extra `postgresql` installs."""
 _SYSTEMS: Final = ("sqlite", "postgresql")
 
 
 def parsed(address: str, setting: str = "database-url") -> URL:
-    """Parse the address of a database whose driver is installed.
+    """Parse the address of a database.
 
-    Raises SettingsError. Its text names the setting and hides the password.
+    Raises SettingsError if the address is malformed or its driver isn't installed. The error's text names the setting
+    and hides the password.
     """
     try:
         url = make_url(address)
@@ -34,7 +35,7 @@ def parsed(address: str, setting: str = "database-url") -> URL:
         _require_whole(url)
         if url.get_backend_name() == "postgresql" and url.drivername != _POSTGRESQL:
             raise SettingsError(f"{setting} names {url.drivername}: write {_POSTGRESQL}://…, the driver that is used")
-        create_engine(url)  # this checks the address, and does not connect yet
+        create_engine(url)  # this checks the address without connecting
     except ImportError as error:
         if url.get_backend_name() in _SYSTEMS:
             message = f"{setting} names {url.drivername}, whose driver {error.name} is not installed"
@@ -62,7 +63,7 @@ def _require_whole(url: URL) -> None:
 
 
 def is_file(address: str) -> bool:
-    """Return whether an address names a file, rather than a database server. Raises SettingsError."""
+    """Return whether an address names a file rather than a database server. Raises SettingsError."""
     return parsed(address).get_backend_name() == "sqlite"
 
 
@@ -74,7 +75,7 @@ def shown(url: URL) -> str:
 
 
 def without_secrets(text: str, url: URL) -> str:
-    """Return a foreign text without the passwords of an address, both plain and URL-encoded."""
+    """Hide the passwords of `url` in a text, even if they are URL-encoded."""
     found = [url.password, *(url.query[name] for name in _secret_parameters(url))]
     secrets = [str(secret) for secret in found if secret]
     for written in (form(secret) for secret in secrets for form in (str, repr, quote, quote_plus)):

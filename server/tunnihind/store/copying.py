@@ -1,7 +1,7 @@
 """Copies a whole database into an empty database of the same or another system.
 
-The source is read in one transaction. The target is filled and compared in another transaction. If the copy is
-interrupted, or if a row differs, the target stays empty.
+The source is read in one transaction. The target is filled and compared with the source in another transaction. If the
+copy is interrupted, or if a row differs, the target stays empty.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,15 +24,15 @@ from tunnihind.store.store import Store
 
 _ROWS_A_WRITE: Final = 2000
 _ALIVE_S: Final = 60
-"""A server that runs the pipeline shows itself within this time."""
+"""If a lease was renewed within this many seconds, a server runs the pipeline."""
 
 type Show = Callable[[str, int, int], None]
-"""Shows the name of the current step, the number of its finished parts, and the total of its parts."""
+"""Shows the name of the current step, the number of its finished parts, and the number of all its parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopiedTable:
-    """The outcome for a table: how many rows were copied, and how many damaged rows were left out."""
+    """The number of copied rows of a table, and the number of damaged rows that were left out."""
 
     rows: int
     left_out: int
@@ -40,7 +40,7 @@ class CopiedTable:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """The outcome of a copy, table by table."""
+    """The outcome of a copy."""
 
     source: str
     target: str
@@ -48,10 +48,11 @@ class Copied:
 
 
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
-    """Fill the target's empty database with the rows of the source, and compare the two databases.
+    """Copy all sound rows from the source into the empty target, and compare the two databases.
 
     Raises SettingsError for a malformed address, and SchemaError if the source is of another version. Raises StoreError
-    if one of the two can't be used, a server runs the pipeline on the source, or the target isn't empty.
+    if a database can't be used, if a server runs the pipeline on the source, if the target isn't empty, or if the copy
+    differs.
     """
     parsed(target_url, "to")
     with ExitStack() as stack:
@@ -79,16 +80,16 @@ def copy(source_url: str, target_url: str, show: Show) -> Copied:
 
 @dataclass(slots=True)
 class Digest:
-    """The number of rows, and a sum that changes if any cell changes.
+    """The number of rows, and a checksum of their cells.
 
-    The sum does not depend on the order of rows, because database systems sort by their own rules.
+    The checksum does not depend on the order of rows, because each database system sorts in its own way.
     """
 
     count: int = 0
     total: int = 0
 
     def passing(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows, and count each."""
+        """Yield the rows unchanged, and add each row to the digest."""
         for row in rows:
             self.count += 1
             self.total += int.from_bytes(blake2b(repr(row).encode(), digest_size=16).digest())
@@ -96,9 +97,9 @@ class Digest:
 
 
 def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connection, show: Show) -> Digest:
-    """Insert a table's sound rows and return their digest. Only a few rows are in memory at a time."""
+    """Insert a table's sound rows in small parts, and return their digest."""
     digest, steps = Digest(), -(-_count(rows.table, snapshot) // _ROWS_A_WRITE)
-    # The generator is closed here, because a cursor must not outlive its connection if the writing fails.
+    # If the writing fails, the generator must be closed before the connection.
     with closing(rows.sound_cells(snapshot)) as sound:
         for step, some in enumerate(batched(digest.passing(sound), _ROWS_A_WRITE, strict=False), start=1):
             connection.execute(insert(rows.table), [_values(rows.table, row) for row in some])
@@ -107,20 +108,20 @@ def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connectio
 
 
 def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
-    """Read a whole table of the copy, and compare it with the rows read from the source. Raises StoreError."""
+    """Compare a table of the copy with the digest of the source's rows. Raises StoreError."""
     found = Digest()
     with closing(rows.sound_cells(connection)) as sound:
         for _ in found.passing(sound):
             pass
     if found != wanted:
         raise StoreError(
-            f"{rows.table.name} in {target} differs from the source: {found.count} rows instead of {wanted.count}, or "
-            "other ones. Nothing was kept"
+            f"{rows.table.name} in {target} differs from the source ({found.count} rows in the copy, {wanted.count} in "
+            "the source). Nothing was kept"
         )
 
 
 def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the values of a row to insert, with days as dates."""
+    """Return a row's values by column name. A date that was read as text becomes a date."""
     return {
         column.name: date.fromisoformat(cell) if isinstance(column.type, Date) else cell
         for column, cell in zip(table.columns, row, strict=True)
@@ -128,12 +129,12 @@ def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _count(table: Table, connection: Connection) -> int:
-    """Return how many rows there are, including damaged rows."""
+    """Return the number of a table's rows, including damaged rows."""
     return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
 
 def _require_stopped(source: Store) -> None:
-    """Make sure that no server runs the pipeline, because it would go on writing. Raises StoreError."""
+    """Make sure that no server runs the pipeline on the source. Raises StoreError."""
     holder = source.lease().holder()
     with source.database.reading() as connection:
         now = source.database.system.now(connection)
@@ -142,7 +143,7 @@ def _require_stopped(source: Store) -> None:
 
 
 def _require_empty(target: Database, connection: Connection) -> None:
-    """Make sure that a database is empty, so that it is not the source itself. Raises StoreError."""
+    """Make sure that the target has no rows. Raises StoreError."""
     found = inspect(connection).get_table_names()
     for table in metadata.sorted_tables:
         if table.name in found and _count(table, connection):

@@ -1,7 +1,4 @@
-"""Covariates as they were issued.
-
-A run of a weather model is kept once, with the values that were first known.
-"""
+"""Stores covariates as they were issued. If a run of a weather model arrives twice, only its first values are kept."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -24,16 +21,18 @@ from tunnihind.store.scores import forget_since
 from tunnihind.store.state import StateBook
 
 type Passing = Callable[[Instants, Instants, NDArray[np.bool_]], NDArray[np.bool_]]
-"""Marks issues that no forecast uses. It gets their covariate's number, their instant, and whether they are runs."""
+"""Marks the issues that no forecast uses. Its arguments are arrays: the numbers of the covariates, the instants of
+issue, and whether each issue is a weather model's run."""
 
 type Superfluous = Callable[[Mapping[int, int | None]], set[int]]
-"""Returns the issues of a covariate that need not be kept. It gets each issue's instant and the start of its run."""
+"""Returns the issues of a covariate that need not be kept. Its argument maps the instant of each issue to the start of
+the issue's run."""
 
 type _Rows = TableRows[_CovariateRow, tuple[str, IssuedSeries]]
 
 _FINEST_SCALE: Final = 1000
 _HIGHEST: Final = 1e6
-"""No weather and no load of the Baltic states comes near this value, in the stored units."""
+"""In the stored units, weather and load in the Baltic states stay far below this value."""
 
 
 class CovariateBook:
@@ -45,18 +44,15 @@ class CovariateBook:
         self.rows = TableRows(table, _CovariateRow, _named, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
-        """Store series, or merge them into stored series of the same name and issue. Return the number of new values.
+        """Store series, and return the number of new values. Raises StoreError.
 
-        Raises StoreError.
+        If a series of the same name and issue is already stored, the two are merged.
         """
         with self._database.writing() as connection:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
     def refill(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
-        """Store a source's archive like `add`, but leave out issues that `thin` has deleted or would delete.
-
-        Raises StoreError.
-        """
+        """Store a source's archive like `add`, but without the issues that `thin` would delete. Raises StoreError."""
         with self._database.writing() as connection:
             lasting = {
                 name: _without_superfluous(connection, name, issues, superfluous) for name, issues in series.items()
@@ -64,10 +60,10 @@ class CovariateBook:
             return self._add(connection, lasting)
 
     def thin(self, superfluous: Superfluous) -> int:
-        """Delete the superfluous issues of each series, and return how many rows were deleted. Raises StoreError."""
+        """Delete the superfluous issues of each series, and return the number of deleted rows. Raises StoreError."""
         issues: dict[str, dict[int, int | None]] = defaultdict(dict)
         with self._database.writing() as connection:
-            # Each series is thinned by itself, because the series are not issued together.
+            # Each series is thinned by itself, because series are issued at different times.
             columns = table.c.name, table.c.issued_ts, table.c.run_ts
             is_sound = table.c.issued_ts.between(EARLIEST, LATEST)
             for name, issued_ts, run_ts in connection.execute(select(*columns).where(is_sound)):
@@ -90,7 +86,7 @@ class CovariateBook:
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
         """Return the series that were issued from `since_ts` on, oldest first. Raises StoreError.
 
-        Issues that are `passing` are left out, unless a row is damaged. A forecast leaves them out in any case.
+        `passing` marks issues to leave out. If a row is damaged, no issue is left out.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
@@ -98,7 +94,7 @@ class CovariateBook:
             return _archive(self.rows.read(connection, *where) if sound is None else sound)
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
-        """Return the issues of some covariates from one instant to another, both included. Raises StoreError."""
+        """Return the issues of the named covariates from `since` to `as_of`, both included. Raises StoreError."""
         where = table.c.name.in_(names), table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
             return _archive(self.rows.read(connection, *where))
@@ -106,9 +102,9 @@ class CovariateBook:
     def _sound(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
     ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return names and series without passing runs. If a row is damaged, no run may be left out, so return None.
+        """Return names and series without the `passing` issues, or None if a row is damaged.
 
-        The keys are read first, without the values. The values would take most of the memory.
+        The keys are read first, because the values take most of the memory.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
@@ -124,9 +120,9 @@ class CovariateBook:
             return None
 
     def changes(self) -> tuple[int, int]:
-        """Return how often series have changed, and how many there are. Equal results mean that nothing has changed.
+        """Return the number of changes to the series, and the number of stored series. Raises StoreError.
 
-        Raises StoreError.
+        If both numbers are the same as before, nothing has changed.
         """
         with self._database.reading() as connection:
             return self._state.covariate_changes(connection), connection.execute(
@@ -134,8 +130,8 @@ class CovariateBook:
             ).scalar_one()
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
-        """Return the instant of each covariate's newest issue, at `as_of` or earlier. Raises StoreError."""
-        # A damaged value that is not a number lies outside every span.
+        """Return each covariate's newest instant of issue up to `as_of`. Raises StoreError."""
+        # The condition also leaves out damaged values that are not numbers.
         query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts.between(EARLIEST, as_of))
         with self._database.reading() as connection:
             found = connection.execute(query.group_by(table.c.name)).all()
@@ -154,8 +150,6 @@ class CovariateBook:
 
 
 class _CovariateRow(Shape):
-    """A row of the table."""
-
     name: Plain
     issued_ts: Instant
     start_ts: Hour
@@ -167,7 +161,7 @@ class _CovariateRow(Shape):
 def _without_superfluous(
     connection: Connection, name: str, issues: Sequence[IssuedSeries], superfluous: Superfluous
 ) -> list[IssuedSeries]:
-    """Return the given issues of a covariate that thinning would keep."""
+    """Return the issues that `CovariateBook.thin` would keep."""
     if not issues:
         return []
     given = {issue.issued_ts: issue.run_ts for issue in issues}
@@ -178,9 +172,9 @@ def _without_superfluous(
 
 
 def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
-    """Return the names and series in rows. Raises ValueError if a row is damaged."""
+    """Return the name and the series of each row. Raises ValueError if a row is damaged."""
     values = unpack_series([row.series for row in rows], [row.scale for row in rows])
-    # Values with a scale are packed as short integers. These can't be so high.
+    # Values with a scale are packed as short integers, so they are always below `_HIGHEST`.
     if any(not row.scale and (np.abs(some) > _HIGHEST).any() for row, some in zip(rows, values, strict=True)):
         raise ValueError("its values are too high")
     return [
@@ -190,7 +184,10 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 
 
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
-    """Return series by name, each with the oldest first. Sorting in the database would move all values."""
+    """Return series by name, each with the oldest issue first.
+
+    The series are sorted here, because a database would copy the values while sorting.
+    """
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
         found[name].append(series)
@@ -200,7 +197,7 @@ def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
-    """Return the issues that are not already stored runs, because the first known values of a run stay."""
+    """Leave out the weather runs that are already stored, because the first values of a run are kept."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
         return list(issues)
@@ -236,7 +233,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return the stored issues of a covariate in the span of these issues."""
+    """Return a covariate's stored issues by instant, in the span of `issues`."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}
@@ -252,7 +249,7 @@ def _replace(connection: Connection, name: str, changed: Iterable[IssuedSeries])
 
 
 def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:
-    """Lay the new values over the stored values, and return which values differ."""
+    """Overwrite the stored values with the new values. Return the result, and a mask of the changed values."""
     start = min(kept.start_ts, issue.start_ts)
     end = max(series.start_ts + series.values.size * HOUR_S for series in (kept, issue))
     merged = np.full((end - start) // HOUR_S, np.nan, np.float32)

@@ -1,4 +1,4 @@
-"""The connection to the database. It has transactions for reading and writing, and errors in plain words."""
+"""Opens transactions on the database, and describes its errors in plain words."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -20,10 +20,10 @@ type Verb = Literal["read", "write"]
 
 
 class Count(Protocol):
-    """Counts a transaction that has ended, in any thread."""
+    """Counts finished transactions of all threads."""
 
     def __call__(self, verb: Verb, seconds: float, /, *, failed: bool) -> None:
-        """Count a transaction that was open for `seconds`. `failed` is true if the database was the cause."""
+        """Count a transaction that was open for `seconds`. `failed` is true if the database caused an error."""
 
 
 def _count_nothing(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
@@ -33,7 +33,7 @@ def _count_nothing(_verb: Verb, _seconds: float, /, *, failed: bool) -> None:
 class Database:
     """An SQL database. Every access is one transaction of `reading` or `writing`.
 
-    The next access notices if the database is gone, or if another database has replaced it.
+    Each access checks whether the database has been deleted or replaced.
     """
 
     def __init__(self, url: str, *, read_only: bool = False, damage: DamageLog | None = None) -> None:
@@ -52,11 +52,14 @@ class Database:
 
     @property
     def file_mode(self) -> int:
-        """The permissions of the SQLite file, for use on files beside it. Without a file, only the owner has access."""
+        """The permissions of the SQLite file and of the files beside it.
+
+        If there is no file, only the owner has access.
+        """
         return file_mode(self.system.path)
 
     def look_for_damage(self) -> None:
-        """Check whether the whole database can be read, and set `System.damage`. Raises StoreError."""
+        """Check the whole database for damage, and set `System.damage`. Raises StoreError."""
         with self.reading() as connection:
             self.system.look_for_damage(connection)
 
@@ -75,7 +78,7 @@ class Database:
 
     @contextmanager
     def one_view(self) -> Iterator[None]:
-        """Give all reads of this thread within the context the same view of the data. Raises StoreError."""
+        """Share one view of the data between all reads of this thread within the context. Raises StoreError."""
         with self.reading() as connection:
             self._view.connection = connection
             try:
@@ -85,7 +88,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open a transaction that is kept whole or not at all, while no other transaction writes. Raises StoreError."""
+        """Open a transaction for writing. Only one transaction can write at a time. Raises StoreError."""
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
         with self._used(), self._counted("write"), self.system.writing() as connection:
@@ -95,10 +98,10 @@ class Database:
 
     @contextmanager
     def writing_beside(self) -> Iterator[Connection]:
-        """Open a short transaction that does not wait for a writer, if the system can do that. Raises StoreError.
+        """Open a short transaction for the lease. Raises StoreError.
 
-        The check of `keep_only_if` does not apply to this transaction, and a power failure may undo it. The lease uses
-        it for its beats.
+        If possible, the transaction doesn't wait for another writer. A power failure may undo the transaction. The
+        check of `keep_only_if` is skipped.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
@@ -106,15 +109,15 @@ class Database:
             yield connection
 
     def keep_only_if(self, check: Callable[[Connection], None]) -> None:
-        """Call `check` at the end of each later transaction of `writing`.
+        """Call `check` before each later transaction of `writing` is committed.
 
-        It raises if the transaction must not be kept.
+        To undo the transaction, `check` raises an error.
         """
         self._check_before_commit = check
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        """Open a transaction as `writing` does, for work that takes long. Raises StoreError."""
+        """Open a transaction for long work, such as an upgrade of the tables. Raises StoreError."""
         with self._used(), self._counted("write"), self.system.migrating() as connection:
             yield connection
 
@@ -124,25 +127,27 @@ class Database:
             self.system.require_rights(tables)
 
     def size(self) -> int | None:
-        """Return the size of the database in bytes, None for one in memory. Raises StoreError."""
+        """Return the size of the database in bytes, or None if it is in memory. Raises StoreError."""
         with self._used(), self._counted("read"):
             return self.system.size()
 
     def replace_by(self, other: Database) -> None:
-        """Take over the connections of another object for the same address. The other object must not be used again."""
+        """Take over the connections of another `Database` for the same address.
+
+        The other `Database` must not be used again.
+        """
         earlier, self.system = self.system, other.system
         self.read_only = other.read_only
         earlier.close()
 
     def count_by(self, count: Count) -> None:
-        """Count every transaction from now on."""
+        """Call `count` after each transaction from now on."""
         self._count = count
 
     def close(self) -> None:
         """Wait for the open transactions of other threads, and close all connections.
 
-        A cancelled task leaves its thread behind. The thread might open files again in a folder that is about to be
-        deleted.
+        Without the wait, the thread of a cancelled task might open files in a folder that is about to be deleted.
         """
         with self._use:
             self._is_closed = True
@@ -151,7 +156,7 @@ class Database:
 
     @contextmanager
     def _used(self) -> Iterator[None]:
-        """Make `close` wait. Raises StoreError once the database is closed."""
+        """Make `close` wait until the context ends. Raises StoreError if the database is closed."""
         with self._use:
             if self._is_closed:
                 raise StoreError(f"the database {self} is closed")
@@ -165,7 +170,7 @@ class Database:
 
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
-        """Count the transaction within the context, and turn its errors into plain words."""
+        """Count the transaction within the context, and describe its errors in plain words."""
         system, started, failed = self.system, perf_counter(), True
         try:
             system.require()

@@ -1,4 +1,4 @@
-"""The last exchange with each source."""
+"""Stores the last exchange with each source."""
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
@@ -17,9 +17,10 @@ from tunnihind.store.schema import source_health as table
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """A source's last try and success (unix seconds), its failures in a row, and the last failure.
+    """The last request to a source, its last success and its last failure.
 
-    `fault` is an `errors.SourceFault`, or a kind that only a newer version knows.
+    Times are in unix seconds UTC. `failures` counts the failures since the last success. `fault` is an
+    `errors.SourceFault`, or a kind of failure that a newer version has added.
     """
 
     source: str
@@ -32,8 +33,6 @@ class SourceHealth:
 
 
 class _HealthRow(Shape):
-    """A row of the table."""
-
     source: Plain
     tried_ts: Instant
     ok_ts: Instant | None
@@ -44,7 +43,7 @@ class _HealthRow(Shape):
 
 
 class HealthBook:
-    """The sources' health in a store."""
+    """The health of the sources in a store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -68,7 +67,7 @@ class HealthBook:
         return failures == 1
 
     def keep_only(self, sources: Collection[str]) -> None:
-        """Delete the health of all other sources, because they are no longer asked. Raises StoreError."""
+        """Delete the health of all sources except `sources`. Raises StoreError. The pipeline asks only `sources`."""
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 

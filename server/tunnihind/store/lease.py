@@ -1,8 +1,9 @@
 """Makes sure that only one of several servers on a database runs the pipeline.
 
-The lease is a row with its holder's token. The holder renews it every few seconds, by the database's clock. A process
-that takes the lease over writes another token. A write of the pipeline is kept only if the row still has the writer's
-token (`Lease.require`). So a holder that was frozen or cut off writes nothing any more when it comes back.
+The lease is a row with its holder's token. Every few seconds, the holder writes the time of the database's clock into
+the row. A process that takes over the lease writes its own token. A write of the pipeline is kept only if the row still
+has the writer's token (`Lease.require`). So a holder that was frozen can write nothing more after another process has
+taken over.
 """
 
 import os
@@ -24,17 +25,17 @@ from tunnihind.store.rows import Instant, Plain, Shape, TableRows
 from tunnihind.store.schema import leases as table
 
 BEAT_EVERY_S: Final = 3.0
-"""A holder renews its claim this often."""
+"""A holder renews its claim this often, in seconds."""
 
 LOOK_EVERY_S: Final = 1.0
-"""The other servers check this often whether the holder beats. Checking does not write."""
+"""Other servers check this often, in seconds, whether the holder has renewed its claim. A check writes nothing."""
 
 EXPIRES_AFTER_S: Final = 10
-"""A holder that has been silent for longer counts as dead. It has missed three beats."""
+"""A holder counts as dead if it has not renewed its claim for this many seconds. It has then missed three renewals."""
 
 CONFIRMED_AFTER_S: Final = 5.0
-"""A process that takes the lease over has itself seen no beat for this long. So a holder survives if a clock is set
-forward."""
+"""Before a process takes over the lease, it must itself have seen no renewal for this many seconds. So a holder keeps
+its lease if a clock is set forward."""
 
 _INSERT_NEW: Final = text(
     "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"
@@ -46,7 +47,10 @@ _HIGHEST_PID: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that holds a lease. `beat_ts` is its last beat by the database's clock, unix seconds UTC."""
+    """The process that holds a lease.
+
+    `beat_ts` is the time of the last renewal by the database's clock, in unix seconds UTC.
+    """
 
     host: str
     pid: int
@@ -54,7 +58,7 @@ class Holder:
 
 
 class _LeaseRow(Shape):
-    """A row of the table. A process's number is never 0 or less, because that would address a group."""
+    """A row of the leases. `pid` is at least 1, because other numbers address groups of processes."""
 
     name: Plain
     token: Plain
@@ -64,12 +68,12 @@ class _LeaseRow(Shape):
 
 
 class Lease:
-    """One process's claim to a job. `claim` it again every `BEAT_EVERY_S` to keep it."""
+    """A process's claim to a job. To keep the lease, call `claim` every `BEAT_EVERY_S` seconds."""
 
     def __init__(
         self, database: Database, name: str = "pipeline", *, steady: Callable[[], float] = time.monotonic
     ) -> None:
-        """Make a claim. `steady` returns the seconds of a clock that is never set."""
+        """Prepare a claim. `steady` returns the seconds of a clock that is never set."""
         self._database = database
         self._name = name
         self._steady = steady
@@ -85,28 +89,31 @@ class Lease:
 
     @property
     def is_safe(self) -> bool:
-        """Whether no other process can have taken over the lease since this one's last beat.
+        """Return whether this process certainly still holds the lease.
 
-        If we can't write to a shared file, no other process can either. But a database server may be out of reach for
-        us alone.
+        A shared file is out of reach for all processes or for none. A database server may be out of reach for this
+        process alone.
         """
         if self._beaten_at is None:
             return False
         return self._database.system.path is not None or self._steady() - self._beaten_at <= EXPIRES_AFTER_S
 
     def claim(self) -> bool:
-        """Take or keep the lease, and return whether it is ours. After `release` it never is. Raises StoreError."""
+        """Take or renew the lease, and return whether this process holds it. Raises StoreError.
+
+        After `release`, return False.
+        """
         with self._turn:
             return not self._is_given_up and self._claim()
 
     def require(self, connection: Connection) -> None:
-        """Make sure, as the last act of a transaction, that the lease is still ours. Raises LeaseLost.
+        """Make sure that this process still holds the lease. Raises LeaseLost.
 
-        Nobody can take it over until the transaction has ended.
+        Call this at the end of a transaction. Until the transaction has ended, no process can take over the lease.
         """
         holds = select(table.c.name).where(*self._is_ours).with_for_update(read=True)
         if connection.execute(holds).first() is None:
-            raise LeaseLost("another server runs the pipeline: this one's last write is not kept")
+            raise LeaseLost("another server runs the pipeline, so this server's last write is not kept")
 
     def release(self) -> None:
         """Give up the lease for good. Raises StoreError."""
@@ -116,7 +123,7 @@ class Lease:
                 connection.execute(delete(table).where(*self._is_ours))
 
     def holder(self) -> Holder | None:
-        """Return the recorded holder of the lease, alive or not. Raises StoreError."""
+        """Return the recorded holder of the lease, even if the holder is dead. Raises StoreError."""
         with self._database.reading() as connection:
             row = self._read(connection)
         return None if row is None else Holder(row.host, row.pid, row.beat_ts)
@@ -127,7 +134,7 @@ class Lease:
             with self._database.reading() as connection:
                 held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
-            # While we can't read, the holder may be unable to write.
+            # While this process can't read, the holder may be unable to write.
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):
@@ -141,11 +148,14 @@ class Lease:
         return self._rows.first(connection, table.c.name == self._name)
 
     def _take(self, held: _LeaseRow | None) -> bool:
-        """Write our token and a beat into the row. If the row has changed since it was read, only return False."""
+        """Write this process's token and the time into the row.
+
+        If the row has changed since it was read, return False.
+        """
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # Another transaction has written for a long time. The holder may have waited too.
+                # Another transaction took long, so the holder may have had to wait too.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}
@@ -157,18 +167,18 @@ class Lease:
             return connection.execute(_INSERT_NEW, {"name": self._name, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
-        # After a kill, the next server on this machine need not wait. With a database server, two hosts may have the
-        # same name.
+        # If the holder's process on this machine has ended, there is no need to wait. On a database server, two
+        # machines may have the same name.
         if self._database.system.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
         silent_s = self._silence_of(holder)
         if now - holder.beat_ts > EXPIRES_AFTER_S:
             return silent_s <= CONFIRMED_AFTER_S
-        # If the clock was set back, a dead holder would seem alive. So only our own observation counts.
+        # `beat_ts` is not used here, because a clock that was set back would make a dead holder seem alive.
         return silent_s <= EXPIRES_AFTER_S
 
     def _silence_of(self, holder: _LeaseRow) -> float:
-        """Return for how many seconds this process has watched a holder without a beat."""
+        """Return the number of seconds for which this process has seen no renewal by the holder."""
         if holder != self._watched:
             self._watched, self._watched_since = holder, self._steady()
         return self._steady() - self._watched_since
@@ -176,7 +186,7 @@ class Lease:
 
 def _runs(pid: int) -> bool:
     if pid == os.getpid():
-        return False  # an earlier process had our number, as in a restarted container
+        return False  # an earlier process had this number, for example before a container was restarted
     with suppress(PermissionError):
         try:
             os.kill(pid, 0)

@@ -1,6 +1,7 @@
-"""Packs arrays of hours and quarters into bytes. They are little-endian, so that a database can move between machines.
+"""Packs arrays of hours and quarters into bytes.
 
-The compressed changes from one period to the next are stored. They take a fifth of the space of the numbers themselves.
+The bytes are little-endian on every machine, so that a database can be moved to another machine. The changes from one
+period to the next are compressed. Changes take a fifth of the space of the numbers themselves.
 """
 
 import zlib
@@ -32,9 +33,9 @@ HIGHEST_PRICE: Final = 1e6
 
 
 def pack_hundredths(numbers: Floats) -> bytes:
-    """Pack numbers of two decimals, or NaN, without loss.
+    """Pack numbers with at most two decimals without loss. NaN is allowed.
 
-    Raises ValueError for all other numbers, and beyond ±`HIGHEST_PRICE`.
+    Raises ValueError for more decimals, and for numbers beyond ±`HIGHEST_PRICE`.
     """
     flat = numbers.ravel()
     if (np.abs(flat) > HIGHEST_PRICE).any():
@@ -46,9 +47,9 @@ def pack_hundredths(numbers: Floats) -> bytes:
 
 
 def unpack_hundredths(packed: bytes, what: str) -> Floats:
-    """Unpack the result of `pack_hundredths`, in one dimension.
+    """Unpack the result of `pack_hundredths` into one dimension.
 
-    Raises ValueError. Its text says that `what` is damaged.
+    Raises ValueError if `packed` is damaged. `what` names the data in the error's text.
     """
     return _from_hundredths(_unpacked([_decompressed(packed, what)], _WHOLE, what)[0].cumsum(dtype=_WHOLE))
 
@@ -58,11 +59,11 @@ def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
 
 
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
-    """Return p10, p50 and p90. Raises ValueError if they cross, are damaged, or differ in their periods."""
+    """Return p10, p50 and p90. Raises ValueError if the percentiles cross, are damaged, or differ in their periods."""
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
-    # This also refuses values that are not finite.
+    # These comparisons also refuse values that are not finite.
     if not ((p10 >= -HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= HIGHEST_PRICE)).all():
         raise ValueError("a percentile is not a price, or they cross")
     return p10, p50, p90
@@ -71,8 +72,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    If possible, the values are stored as short integers, to be divided by the scale. With a scale of 0, the values are
-    in single precision. This is finer than any weather forecast.
+    If possible, the values are multiplied by the scale and stored as short integers. A scale of 0 means values in
+    single precision.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:
@@ -85,7 +86,7 @@ def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
 
 
 def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
-    """Unpack many series of `pack_series` at once. This is much faster. Raises ValueError if a series is damaged."""
+    """Unpack many series at once, because that is much faster. Raises ValueError if a series is damaged."""
     content = [_decompressed(one, "series") for one in packed]
     alike: dict[tuple[int, int], list[int]] = {}
     for place, (scale, one) in enumerate(zip(scales, content, strict=True)):
@@ -99,11 +100,11 @@ def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArra
 
 
 def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
-    """Return the values of series of one length and scale, (series, hours)."""
+    """Return the values of series with the same length and scale. The shape is (series, hours)."""
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
-    # Because the integers are short, the result is the same as the rounded quotient in double precision.
+    # For short integers, single precision gives the correctly rounded quotient.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values
@@ -115,25 +116,34 @@ def pack_text(text: str) -> bytes:
 
 
 def unpack_text(packed: bytes, what: str) -> str:
-    """Unpack the result of `pack_text`. Raises ValueError; its text says that `what` is damaged."""
+    """Unpack the result of `pack_text`.
+
+    Raises ValueError if `packed` is damaged. `what` names the data in the error's text.
+    """
     return _decompressed(packed, what).decode()
 
 
 def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole]:
-    """Return the difference of each number from the one before. Integers may wrap around. Unpacking undoes that."""
+    """Return the difference of each number from the number before it.
+
+    If a difference overflows, unpacking still restores the number.
+    """
     return np.diff(whole, prepend=whole.dtype.type(0))
 
 
 def _packed(numbers: NDArray[Any]) -> bytes:
-    """Compress all first bytes, then all second bytes.
+    """Compress the lowest bytes of all numbers first, and then the higher bytes.
 
-    The upper bytes are nearly all the same, so they compress well.
+    The higher bytes are nearly all the same, so they compress well side by side.
     """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 
 
 def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Return the numbers of arrays of one length, (arrays, numbers), from the bytes that `_packed` has compressed."""
+    """Return the numbers of equally long arrays. The shape is (arrays, numbers). Raises ValueError.
+
+    `split` has the bytes in the order that `_packed` uses.
+    """
     if len(split[0]) % kind.itemsize:
         raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")
     by_byte = np.frombuffer(b"".join(split), np.uint8).reshape(len(split), kind.itemsize, -1)

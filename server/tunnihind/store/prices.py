@@ -1,4 +1,4 @@
-"""All versions of prices. Each has the instants at which it was first seen and became known."""
+"""Stores all versions of prices. A version was first seen at `seen_ts`, and counts as known from `known_ts` on."""
 
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -31,13 +31,13 @@ VOUCHED: Final = frozenset({AGREED, IMPORTED})
 """A price from one source alone never replaces a price from these sources."""
 
 _SPAN_S: Final = 400 * DAY_S
-"""Prices are added in spans of this length, so that memory use stays small. It is one part of a back-fill."""
+"""Prices are added in spans of this length, so that memory use stays small."""
 
 _numbers: Final = attrgetter("ts", "step_s", "known_ts", "seen_ts", "eur_mwh")
 
 
 class Price(NamedTuple):
-    """A price to store, EUR/MWh without VAT, for the `step_s` seconds that begin at `ts`."""
+    """A price to store, in EUR/MWh without VAT. The price's period begins at `ts` and lasts `step_s` seconds."""
 
     zone: Zone
     ts: int
@@ -46,7 +46,7 @@ class Price(NamedTuple):
 
 
 class Version(NamedTuple):
-    """A price that was seen from `seen_ts` on, with its source. It counts as known from `known_ts` on."""
+    """A price with its source, first seen at `seen_ts`. The price counts as known from `known_ts` on."""
 
     seen_ts: int
     known_ts: int
@@ -80,10 +80,11 @@ class PriceBook:
         self.rows = TableRows(table, _PriceRow, list, database.damage)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
-        """Store new prices and corrections, each span of time in one transaction. Raises StoreError.
+        """Store new prices and corrections. Each span of time is one transaction. Raises StoreError.
 
-        A price first seen after its delivery began (back-fill, import) counts as known at the publication time of its
-        delivery day. A correction counts as known only when it was seen.
+        If a price is first seen after its delivery has begun, it counts as known from the publication time of its
+        delivery day. Most prices of a back-fill or an import are first seen after their delivery. A correction counts
+        as known only from the instant at which it was seen.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -98,7 +99,7 @@ class PriceBook:
     def read_archive(
         self, since_ts: int | None = None, before_ts: int = END_HOUR + 1, *, zones: Sequence[Zone] = ZONES
     ) -> PriceArchive:
-        """Return all versions of prices that begin from `since_ts` on and before `before_ts`. Raises StoreError."""
+        """Return all versions of prices for periods that begin in [since_ts, before_ts). Raises StoreError."""
         since = FIRST_HOUR if since_ts is None else since_ts
         number = {zone: number for number, zone in enumerate(ZONES)}
         with self._database.reading() as connection:
@@ -117,28 +118,26 @@ class PriceBook:
         )
 
     def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], Version]:
-        """Return the newest version of each price that begins from `first_ts` to `last_ts`.
+        """Return the newest version of each price for the periods that begin from `first_ts` to `last_ts`.
 
-        The keys are zone, start and step of its period. Raises StoreError.
+        The keys are the zone, the start and the step of a period. Raises StoreError.
         """
         with self._database.reading() as connection:
             return self._newest_versions(connection, first_ts, last_ts)
 
     def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
-        """Return the zones and delivery days with a price from a single source, and the name of that source.
-
-        Raises StoreError.
-        """
+        """Return the sources of unconfirmed prices, by zone and delivery day. Raises StoreError."""
         newest = self.between(first_ts, last_ts).items()
         return {(zone, delivery_day(ts)): of.source for (zone, ts, _), of in newest if of.source not in VOUCHED}
 
     def withdraw(
         self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
     ) -> None:
-        """Delete the prices that `sources` gave for a zone from `since_ts` on, and the forecasts made from them.
+        """Delete the prices that `sources` gave for a zone from `since_ts` on. Raises StoreError.
 
-        With a `span`, only prices that begin within it are deleted. These never were the market's prices, so they must
-        not appear as known at any instant. Raises StoreError.
+        The forecasts made from these prices are deleted too. With a `span`, only prices of periods that begin in the
+        span are deleted. No forecast of a past day may use the deleted prices, because they never were the market's
+        prices.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts
@@ -152,13 +151,13 @@ class PriceBook:
     def newest(self, zone: Zone) -> int | None:
         """Return the start of the last period with a price. Raises StoreError."""
         with self._database.reading() as connection:
-            # A damaged value that is not a number lies outside every span.
+            # The condition also leaves out damaged values that are not numbers.
             query = select(func.max(table.c.ts)).where(table.c.zone == zone, table.c.ts.between(FIRST_HOUR, END_HOUR))
             newest: int | None = connection.execute(query).scalar_one()
         return newest
 
     def count(self) -> int:
-        """Return the number of stored versions."""
+        """Return the number of stored versions. Raises StoreError."""
         with self._database.reading() as connection:
             return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
@@ -188,7 +187,7 @@ class PriceBook:
                 known = publication_time(delivery_day(ts)) if seen_ts >= ts else seen_ts
                 version = Version(seen_ts, known, eur_mwh, source)
             else:
-                # A clock that was set back must not make the correction look older than the corrected price.
+                # If the clock was set back, the correction must not look older than the corrected price.
                 version = Version(max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts), eur_mwh, source)
                 corrected += 1
             newest[zone, ts, step_s] = version
@@ -217,8 +216,6 @@ class PriceBook:
 
 
 class _PriceRow(Shape):
-    """A row of the table."""
-
     zone: Zone
     ts: Hour
     step_s: Step

@@ -1,4 +1,7 @@
-"""Finds the step of `migrations` that a database has reached, and upgrades the database to the newest step."""
+"""Finds the step of `migrations` that a database has reached, and upgrades the database.
+
+A step is one upgrade of the tables.
+"""
 
 import json
 import logging
@@ -23,12 +26,15 @@ _NEVER: Final = "9999"
 _MOST_NAMED: Final = 3
 """An error names at most this many tables of another program."""
 _OWN_TABLES: Final = frozenset({"covariates", "source_health"})
-"""Every version has these tables, and hardly any other program does. But other programs may also have an
-`alembic_version`."""
+"""Every version has these tables, and hardly any other program has them. An `alembic_version` proves less, because
+other programs use Alembic too."""
 
 
 def current(connection: Connection) -> str | None:
-    """Return the step that a database has reached, None if it is empty. Raises SchemaError if that is unclear."""
+    """Return the step that a database has reached, or None if the database is empty.
+
+    Raises SchemaError if the step is unclear.
+    """
     found = inspect(connection)
     tables = set(found.get_table_names())
     if not tables & _OWN_TABLES:
@@ -41,7 +47,7 @@ def current(connection: Connection) -> str | None:
     recorded = _recorded_steps(connection)
     if len(recorded) == 1 and isinstance(recorded[0], str) and _STEP.fullmatch(recorded[0]):
         return recorded[0]
-    # The record is missing or damaged, so the tables themselves decide.
+    # The record is missing or damaged, so compare the tables themselves.
     if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
         return HEAD
     raise SchemaError(
@@ -61,7 +67,7 @@ def is_recorded_current(connection: Connection) -> bool:
 
 
 def record_current(connection: Connection) -> None:
-    """Record within a transaction that the tables have the newest step."""
+    """Record that the tables have reached the newest step."""
     connection.execute(text("DELETE FROM alembic_version"))
     connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:step)"), {"step": HEAD})
 
@@ -77,10 +83,11 @@ def _columns(found: Inspector, table: str) -> set[str]:
 
 
 def is_readable(connection: Connection) -> bool:
-    """Return whether this version reads the tables correctly.
+    """Return whether this version can read the tables correctly.
 
-    They are its own tables, or a newer version has only added to them. A step that changes the meaning of existing data
-    must record that, because columns don't show it (`record_readable_since`).
+    A version can read its own tables. If a newer version has only added columns, an older version can still read the
+    tables. If a step changes the meaning of existing data, it has to set `readable_since`, because the columns don't
+    show the change.
     """
     step = current(connection)
     if step is None or step <= HEAD:
@@ -89,19 +96,22 @@ def is_readable(connection: Connection) -> bool:
 
 
 def is_beyond(connection: Connection) -> bool:
-    """Return whether the tables are from a newer version and unreadable for this version."""
+    """Return whether only a newer version can read the tables."""
     step = current(connection)
     return step is not None and step > HEAD and not is_readable(connection)
 
 
 def record_readable_since(connection: Connection, step: str) -> None:
-    """Record within a transaction that versions from before a step would misread the data."""
+    """Record that versions older than `step` would misread the data."""
     connection.execute(delete(state).where(state.c.key == _READABLE_SINCE))
     connection.execute(insert(state).values(key=_READABLE_SINCE, value=json.dumps(step)))
 
 
 def _readable_since(connection: Connection) -> str:
-    """Return the first step whose version reads the data correctly. If the record is damaged, return a future step."""
+    """Return the oldest step whose version reads the data correctly.
+
+    If the record is missing, return an empty text. If the record is damaged, return `_NEVER`.
+    """
     recorded = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
     if recorded is None:
         return ""
@@ -116,9 +126,9 @@ def _has_all_columns(connection: Connection) -> bool:
 
 
 def require_readable(database: Database, *, newer_too: bool) -> None:
-    """Make sure that this version can read the tables, without touching them. Raises SchemaError, StoreError.
+    """Make sure that this version can read the tables. Nothing is changed. Raises SchemaError, StoreError.
 
-    The tables of a newer version are refused unless `newer_too`.
+    If `newer_too` is false, the tables of a newer version are refused.
     """
     with database.reading() as connection:
         found, readable = current(connection), is_readable(connection)
@@ -130,11 +140,14 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
         raise newer(database)
     if not readable:
         raise SchemaError(f"the tables of {database} are not this version's: start `{COMMAND} serve` once")
-    _LOG.warning("the database %s was upgraded by a newer version of Tunnihind; this one can still read it", database)
+    _LOG.warning(
+        "the database %s was upgraded by a newer version of Tunnihind. This version can still read the database",
+        database,
+    )
 
 
 def upgraded(database: Database) -> SchemaError:
-    """Return the error of a running server whose database a newer version has upgraded beyond its reach."""
+    """Return the error for a database that only a newer version can read."""
     return SchemaError(
         f"the database {database} was upgraded by a newer version of Tunnihind, which this one can't read: update it",
         reason="the database was upgraded by a newer version: update this server",
@@ -142,7 +155,7 @@ def upgraded(database: Database) -> SchemaError:
 
 
 def empty(database: Database) -> SchemaError:
-    """Return the error of a reader whose database no server has set up yet."""
+    """Return the error for a database that no server has set up yet."""
     return SchemaError(
         f"there are no tables in {database} yet: start `{COMMAND} serve` once",
         reason="the database has no tables yet",
@@ -162,10 +175,10 @@ _MIGRATIONS: Final = "tunnihind.store:migrations"
 
 
 def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
-    """Create or upgrade the tables, all steps in one transaction. Raises SchemaError, StoreError.
+    """Create or upgrade the tables in one transaction. Raises SchemaError, StoreError.
 
-    `migrations` is the folder of the steps, or the package as Alembic names it. If a step has `readable_since`,
-    versions from before that step then stop using the database.
+    `migrations` is the folder of the steps, or its package in Alembic's notation. If a step sets `readable_since`,
+    versions older than that step stop using the database.
     """
     from alembic import command  # noqa: PLC0415  slow to load and rarely needed
     from alembic.config import Config  # noqa: PLC0415
@@ -176,12 +189,14 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     steps = {step.revision: step for step in ScriptDirectory.from_config(config).walk_revisions()}
     with database.migrating() as connection:
         if migrations == _MIGRATIONS and is_recorded_current(connection):
-            return  # another process has already upgraded
+            return  # another process has already upgraded the tables
         revision = current(connection)
         if revision is not None and revision not in steps:
             raise newer(database)
         if revision == HEAD and migrations == _MIGRATIONS:
-            _LOG.warning("the row of alembic_version is damaged; the tables are up to date, so it is written again")
+            _LOG.warning(
+                "the row of alembic_version is damaged. The row is written again, because the tables are up to date"
+            )
             record_current(connection)
             return
         config.attributes["connection"] = connection

@@ -1,8 +1,8 @@
-"""Reads rows. A damaged row is logged and skipped, so that it stops neither a task nor the start.
+"""Reads rows. A damaged row is logged and skipped, so that the server can continue.
 
-SQLite keeps any value in any column, and disks and people damage files. One damaged row says nothing about the other
-rows. Each table has a shape and a function. The shape says what the columns may hold. The function makes objects from
-rows.
+SQLite accepts any value in any column. Disks and people also damage files. If one row is damaged, the other rows may
+still be sound. Each table has a `Shape` and a function. The shape lists the allowed values of each column. The function
+makes objects from rows.
 """
 
 import json
@@ -57,14 +57,14 @@ DAMAGE: Final = (ValueError, OverflowError, TypeError, RecursionError)
 _COLUMN: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
 _MANY: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
-"""A database server then sends rows as they are asked for, rather than all at once. SQLite always does."""
+"""With this option, a database server sends rows in parts rather than all at once. SQLite always does so."""
 _MOST_NAMED: Final = 20
 """At most this many rows of a table are logged, because a broken disk may have damaged all rows."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
 
 
 class Shape(msgspec.Struct, array_like=True, gc=False):
-    """The content of a table's row: a field for each column, in the columns' order."""
+    """A row of a table, with a field for each column in the order of the columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Damaged:
 
 
 class DamageLog:
-    """The damaged rows that were met since a database was first opened. Each row is logged once."""
+    """All damaged rows that have been found in a database. Each row is logged once."""
 
     def __init__(self) -> None:
         self._met: dict[Damaged, None] = {}
@@ -90,57 +90,63 @@ class DamageLog:
         return iter(tuple(self._met))
 
     def note(self, damaged: Damaged) -> None:
-        """Log a damaged row, once."""
+        """Log a damaged row if it is new."""
         with self._lock:
             named = sum(met.table == damaged.table for met in self._met)
             if damaged in self._met or named > _MOST_NAMED:
                 return
             self._met[damaged] = None
         if named < _MOST_NAMED:
-            _LOG.warning("%s; it is skipped", damaged)
+            _LOG.warning("%s; the row is skipped", damaged)
         else:
-            _LOG.warning("more rows of %s are damaged; they are skipped", damaged.table)
+            _LOG.warning("more damaged rows of %s are skipped", damaged.table)
 
 
 def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
     """Return the content of a JSON document.
 
-    Raises ValueError or RecursionError if it is invalid or of another shape.
+    Raises ValueError or RecursionError if the document is invalid or does not fit `shape`.
     """
     return msgspec.convert(json.loads(text), shape, str_keys=True)
 
 
 def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]], Iterable[Found]]:
-    """Return a function that makes each row into an object by itself."""
+    """Return a function that calls `make` for each row."""
     return lambda rows: map(make, rows)
 
 
 class TableRows[Row: Shape, Found]:
-    """A table's rows, made into objects, many at a time because that is much faster."""
+    """A reader of a table's rows. Objects are made from many rows at a time, because that is much faster."""
 
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
     ) -> None:
-        """Make objects from rows of `table` with `make`. It raises one of `DAMAGE` if a row is damaged."""
+        """`make` makes objects from rows of `table`. If a row is damaged, `make` raises one of `DAMAGE`."""
         self.table = table
         self._shape = GenericAlias(list, (shape,))
         self._make = make
         self._damage = damage
         self._columns = [column.name for column in table.columns]
-        # Columns have no types here, because their conversions would stop the reading at the first damaged row.
+        # Columns have no types here. Type conversion would stop the reading at the first damaged row.
         self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
 
     def read(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Generator[Found]:
-        """Yield the objects of the rows, in any order unless one is given. Damaged rows are logged and skipped."""
+        """Yield the objects of the rows. Damaged rows are logged and skipped.
+
+        Without `order_by`, the order is arbitrary.
+        """
         for part in self._parts(connection, where, order_by):
             yield from self._split(part)[0]
 
     def read_if_sound(
         self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]] = ()
     ) -> Iterator[Found]:
-        """Yield like `read`, but leave out some primary keys. Raises one of `DAMAGE` if a row is damaged."""
+        """Yield the objects of the rows, except rows with a primary key in `but_for`.
+
+        Raises one of `DAMAGE` if a row is damaged.
+        """
         key = len(self.table.primary_key)
         for part in self._parts(connection, where):
             yield from self._made([cells for cells in part if cells[:key] not in but_for] if but_for else part)
@@ -148,12 +154,12 @@ class TableRows[Row: Shape, Found]:
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
-        """Return the object of the first sound row. Return None if no row is sound."""
+        """Return the object of the first sound row, or None if no row is sound."""
         with closing(self.read(connection, *where, order_by=order_by)) as found:
             return next(found, None)
 
     def sound_cells(self, connection: Connection) -> Generator[tuple[Any, ...]]:
-        """Yield all sound rows as the database has them."""
+        """Yield the stored values of each sound row."""
         for part in self._parts(connection):
             _, damaged = self._split(part)
             yield from (cells for cells in part if cells not in damaged) if damaged else part
@@ -163,7 +169,7 @@ class TableRows[Row: Shape, Found]:
         self._damage.note(Damaged(self.table.name, key, problem))
 
     def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
-        """Return the damaged rows, and log what is wrong with them."""
+        """Return and log the damaged rows."""
         found = (cells for part in self._parts(connection, where) for cells in self._split(part)[1])
         return [dict(zip(self._columns, cells, strict=True)) for cells in found]
 
@@ -186,7 +192,7 @@ class TableRows[Row: Shape, Found]:
     ) -> Iterator[list[tuple[Any, ...]]]:
         query = self._query.where(*where).order_by(*order_by)
         with connection.execute(query, execution_options=_AS_THEY_COME) as result:
-            # With an order, rows are read one by one, because callers then want only the first sound row.
+            # Callers with an order mostly need only the first sound row, so rows are read one by one.
             for rows in result.partitions(1 if order_by else _MANY):
                 yield [*map(tuple, rows)]
 

@@ -1,4 +1,4 @@
-"""The archive of forecast runs, each exactly as issued, and the scenarios of each zone's newest run."""
+"""Stores every forecast run exactly as issued, and the scenarios of each zone's newest run."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -45,17 +45,17 @@ type _Rows = TableRows[_RunRow, _StoredRun]
 _NEWEST_FIRST: Final = (table.c.made_at.desc(), table.c.id.desc())
 _SCORE: Final = "backtest"
 _NEXT_ID: Final = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
-"""Rows are numbered as in SQLite. A PostgreSQL sequence would ignore rows that were copied with their number."""
+"""Rows are numbered as in SQLite. A PostgreSQL sequence would ignore copied rows, which keep their numbers."""
 _AT_ONCE: Final = 1000
 """One statement deletes at most this many runs, because SQLite limits the values of a statement."""
 
 
 class RunArchive:
-    """The forecast runs of a store. It is append-only.
+    """The forecast runs of a store. Stored runs never change.
 
-    Most runs repeat the run before. For such a run, only the time and the id of the repeated run are stored, and the
-    periods of the first hour if they differ. These may differ because quarters depend on the neighbouring hours, and
-    there is no hour before the first.
+    Most runs repeat the run before. A run that repeats another run is stored as its time and the id of the other run.
+    If the periods of the run's first hour differ, these periods are stored too. Quarters depend on the neighbouring
+    hours. The first hour has no hour before it, so its quarters may differ.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -64,11 +64,11 @@ class RunArchive:
         self.rows = TableRows(table, _RunRow, singly(_row), database.damage)
 
     def add_pair(self, runs: Runs) -> None:
-        """Store runs that were made together, and their scenarios. Either all are stored or none. Raises StoreError."""
+        """Store the runs of one forecast and their scenarios in one transaction. Raises StoreError."""
         self.add(*runs.by_step.values(), scenarios=runs.scenarios)
 
     def add(self, *runs: Run, scenarios: Scenarios | None = None) -> None:
-        """Store runs, all or none. Given scenarios replace the stored scenarios. Raises StoreError."""
+        """Store runs in one transaction. New scenarios replace the stored scenarios. Raises StoreError."""
         with self._database.writing() as connection:
             for run in runs:
                 cells = _cells(run, self._last_in_full(connection, run))
@@ -80,7 +80,7 @@ class RunArchive:
             self._state.advance(connection)
 
     def newest(self, of: SeriesKey, as_of: int | None = None) -> Run | None:
-        """Return the newest run of a series, made at `as_of` or earlier. Raises StoreError."""
+        """Return a series' newest run up to `as_of`. Raises StoreError."""
         wanted = _made(of, EARLIEST, as_of)
         with self._database.reading() as connection:
             for row in self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST):
@@ -89,19 +89,16 @@ class RunArchive:
         return None
 
     def since(self, of: SeriesKey, made_at: int, as_of: int | None = None) -> list[Run]:
-        """Return the runs of a series made at or after `made_at` (and at `as_of` or earlier), newest first.
-
-        Raises StoreError.
-        """
+        """Return a series' runs from `made_at` to `as_of`, newest first. Raises StoreError."""
         wanted = _made(of, made_at, as_of)
         with self._database.reading() as connection:
             rows = [*self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST)]
             return [*_resolved(connection, rows, self.rows).values()]
 
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
-        """Delete runs that were made at `superfluous` instants, and return how many were deleted. Raises StoreError.
+        """Delete the runs made at the instants that `superfluous` returns. Return the number of deleted runs.
 
-        Kept runs that repeat a deleted run get its content.
+        If a kept run repeats a deleted run, the content is stored with the kept run. Raises StoreError.
         """
         with self._database.writing() as connection:
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
@@ -111,16 +108,19 @@ class RunArchive:
             return sum(_delete(connection, part, self.rows) for part in batched(ids, _AT_ONCE, strict=False))
 
     def keep_score(self, of: SeriesKey, score: BacktestScore | None) -> None:
-        """Store the model's newest backtest of a series in place of the last backtest. Raises StoreError."""
+        """Store the model's newest backtest score of a series in place of the earlier score. Raises StoreError."""
         self._state.write_served(_score_key(of), None if score is None else asdict(score))
 
     def score(self, of: SeriesKey) -> BacktestScore | None:
-        """Return the model's newest backtest of a series. Raises StoreError."""
+        """Return the model's newest backtest score of a series. Raises StoreError."""
         found: BacktestScore | None = self._state.read(_score_key(of), BacktestScore | None)
         return found
 
     def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:
-        """Return the newest run of the same zone and step, or the run that it repeats."""
+        """Return the newest run with the zone and step of `like`.
+
+        If that run repeats an earlier run, return the earlier run.
+        """
         wanted = _made(SeriesKey(like.zone, like.step_s), EARLIEST, None)
         newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
         if newest is None:
@@ -144,7 +144,7 @@ def _delete(connection: Connection, ids: Sequence[int], all_rows: _Rows) -> int:
 
 
 class _InFull(NamedTuple):
-    """A run whose row holds all its content."""
+    """A run that is stored with its whole content."""
 
     id: int
     run: Run
@@ -173,7 +173,7 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 
 
 def _new_periods(run: Run, again: Run | None) -> int | None:
-    """Return how many periods at the start of a run differ from `again`. Return None if more than an hour differs."""
+    """Return how many periods at the start of a run differ from `again`. If more than an hour differs, return None."""
     if again is None or again.p50.size != run.p50.size:
         return None
     said = [np.stack([one.p10, one.p50, one.p90]).view(np.int64) for one in (run, again)]
@@ -187,7 +187,7 @@ def _new_periods(run: Run, again: Run | None) -> int | None:
 
 
 def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
-    """Return a run with other first periods."""
+    """Replace the percentiles of a run's first periods."""
     begun = [
         np.concatenate([new, old[new.size :]])
         for new, old in zip((p10, p50, p90), (run.p10, run.p50, run.p90), strict=True)
@@ -196,7 +196,7 @@ def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
 
 
 class _StoredRun(NamedTuple):
-    """A row. It is a complete run, or the id of the run that it repeats, with its own first periods."""
+    """The content of a row: a complete run, or a repeated run's id with the periods that differ."""
 
     id: int
     made_at: int
@@ -209,7 +209,7 @@ class _StoredRun(NamedTuple):
 
 
 def _row(one: _RunRow) -> _StoredRun:
-    """Return the content of a row. Raises ValueError."""
+    """Return the content of a row. Raises ValueError if the row is damaged."""
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
@@ -223,8 +223,6 @@ def _row(one: _RunRow) -> _StoredRun:
 
 
 class _RunRow(Shape):
-    """A row of runs."""
-
     id: Number
     made_at: Instant
     zone: Zone
@@ -263,7 +261,10 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Select the runs of a series that were made in a span of time. An instant that is not a number lies in no span."""
+    """Return SQL conditions that select a series' runs in a span of time.
+
+    Rows with a damaged instant never meet these conditions.
+    """
     made = table.c.made_at.between(since_ts, LATEST if as_of is None else as_of)
     return table.c.zone == of.zone, table.c.step_s == of.step_s, made
 
@@ -273,21 +274,19 @@ def _score_key(of: SeriesKey) -> str:
 
 
 class ScenarioBook:
-    """Reads the scenarios of a store. `RunArchive.add` writes them with their run."""
+    """Reads the scenarios of a store. `RunArchive.add` writes the scenarios."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.rows = TableRows(scenarios_table, _ScenariosRow, singly(_scenarios), database.damage)
 
     def newest(self, zone: Zone) -> Scenarios | None:
-        """Return the newest scenarios of a zone. Return None if there are no scenarios. Raises StoreError."""
+        """Return the newest scenarios of a zone, or None if there are no scenarios. Raises StoreError."""
         with self._database.reading() as connection:
             return self.rows.first(connection, scenarios_table.c.zone == zone)
 
 
 class _ScenariosRow(Shape):
-    """A row of scenarios."""
-
     zone: Zone
     made_at: Instant
     start_ts: Hour
@@ -295,7 +294,7 @@ class _ScenariosRow(Shape):
 
 
 def _scenarios(row: _ScenariosRow) -> Scenarios:
-    """Return the content of a row. Raises ValueError."""
+    """Return the content of a row. Raises ValueError if the row is damaged."""
     paths = unpack_hundredths(row.paths, "paths")
     if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
         raise ValueError("its paths are not prices")

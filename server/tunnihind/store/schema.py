@@ -1,7 +1,7 @@
-"""The tables, as SQLAlchemy describes them. `migrations` brings a database of any age to this shape.
+"""Describes the tables. `migrations` upgrades an older database to these tables.
 
-Instants are unix seconds UTC. Hourly arrays are packed (see `packing`), one row per series, because a row for each hour
-of each covariate would take hundreds of megabytes a year.
+Instants are unix seconds UTC. Each series is packed into one row (see `packing`). A row for each hour of each covariate
+would take hundreds of megabytes a year.
 """
 
 from typing import Final
@@ -23,7 +23,8 @@ prices: Final = Table(
     sqlite_with_rowid=False,
 )
 """A version of a price. It was first seen at `seen_ts`, and counts as known from `known_ts` on. A correction is a later
-row. `source` is a source's name, `agreed` if a second source gave the same, or `import` for the operator."""
+row. `source` is a source's name, `agreed` if a second source gave the same price, or `import` if the operator gave it.
+"""
 
 witnesses: Final = Table(
     "witnesses",
@@ -37,7 +38,8 @@ witnesses: Final = Table(
     Column("reason", Text, nullable=False),
     Column("detail", Text, nullable=False),
 )
-"""A source's last prices of a complete delivery day (JSON list), and why its newest answer is held back."""
+"""A source's last prices of a complete delivery day (JSON list). If the source's newest answer is held back, `reason`
+and `detail` say why."""
 
 covariates: Final = Table(
     "covariates",
@@ -70,7 +72,8 @@ runs: Final = Table(
 )
 """A forecast run exactly as issued.
 
-A run that `repeats` another, by its id, has no inputs, and only the percentiles of its first periods.
+`repeats` is the id of an earlier run with the same forecast. A run that repeats another run has no inputs, and only the
+percentiles of its first periods.
 """
 
 scenarios: Final = Table(
@@ -95,7 +98,8 @@ backtest_forecasts: Final = Table(
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
 )
-"""A model's forecast for the day after a past instant. It was made with the data that count as known by then."""
+"""A model's forecast for the day after a past instant. The forecast was made with the data that count as known by then.
+"""
 
 day_scores: Final = Table(
     "day_scores",
@@ -108,7 +112,8 @@ day_scores: Final = Table(
     Column("figures", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
-"""The scores of a delivery day's forecast that was issued some days ahead. They are kept for ever, .3 MB a year."""
+"""The scores of a forecast for one delivery day, issued some days ahead. They are kept for ever. A year takes 0.3 MB.
+"""
 
 source_health: Final = Table(
     "source_health",

@@ -1,8 +1,8 @@
-"""The accuracy of the model. The store keeps scores of served forecasts for ever, and forecasts of past days.
+"""Stores the scores of served forecasts, and the model's forecasts of past days.
 
-Forecasts of past days are kept, so that a new score needs only the new forecasts. Each forecast depends on the data
-that count as known at its instant. If such data are stored later, the same transaction deletes the forecasts that
-depend on them, and they are made again.
+Forecasts of past days are kept, so that a new score needs only a few new forecasts. Each forecast depends on the data
+that count as known at its instant. If a transaction stores data for an earlier instant, it also deletes the forecasts
+that depend on these data. The model makes deleted forecasts again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,9 +32,10 @@ _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pin
 _NO_PLAN: Final = (float("nan"),) * len(Savings._fields)
 _PLANS_FROM: Final = 1 + len(_MEANS) + 1
 _FIGURES: Final = _PLANS_FROM + (len(PLAN_HOURS) + 1) * len(Savings._fields)
-"""The figures are the number of hours, their means, the seven-day mean's error, and the savings of the plans."""
+"""The figures are the number of hours, their means, the error of the seven-day mean, and the savings of the plans."""
 _SHARES: Final = slice(3, 6)
-"""These figures are shares of the hours. They are stored as numbers of hours, because hundredths don't round those."""
+"""These figures are shares of the hours. They are stored as numbers of hours, because packing keeps only two decimals.
+"""
 
 
 class ScoreBook:
@@ -46,10 +47,7 @@ class ScoreBook:
         self.rows = TableRows(table, _ScoreRow, singly(_row), database.damage)
 
     def keep(self, zone: Zone, scores: LiveScores) -> None:
-        """Store a zone's scores.
-
-        They replace the stored scores of their days. The scores of other days stay. Raises StoreError.
-        """
+        """Store a zone's scores in place of the stored scores of the same days. Raises StoreError."""
         rows = [{"zone": zone, **_cells(day)} for day in scores.days]
         with self._database.writing() as connection:
             issued_on = {row["issued_on"] for row in rows}
@@ -61,9 +59,9 @@ class ScoreBook:
             self._state.advance(connection)
 
     def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
-        """Return the scores of a zone's forecasts over the last weeks. There are none before the first scoring.
+        """Return the scores of a zone's forecasts over the last weeks. Raises StoreError.
 
-        Raises StoreError.
+        Before the first scoring, the result is empty.
         """
         found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()
@@ -74,13 +72,16 @@ class ScoreBook:
         return found or NO_MONTHS
 
     def days(self, zone: Zone, first: date, last: date) -> list[DayScores]:
-        """Return a zone's scores from `first` to `last`, by day of issue and then by days ahead. Raises StoreError."""
+        """Return a zone's scores from `first` to `last`, sorted by day of issue and by days ahead.
+
+        Raises StoreError.
+        """
         with self._database.reading() as connection:
             wanted = table.c.zone == zone, table.c.issued_on.between(first, last)
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue(self, zone: Zone) -> date | None:
-        """Return a zone's newest scored day of issue. Return None if no day has been scored. Raises StoreError."""
+        """Return a zone's newest day of issue with scores, or None if there are no scores. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
@@ -107,8 +108,6 @@ def _cells(day: DayScores) -> dict[str, Any]:
 
 
 class _ScoreRow(Shape):
-    """A row of the table."""
-
     zone: Zone
     issued_on: date
     days_ahead: Annotated[int, msgspec.Meta(ge=1, le=LEADS)]
@@ -118,7 +117,7 @@ class _ScoreRow(Shape):
 
 
 def _row(row: _ScoreRow) -> DayScores:
-    """Return the scores in a row. Raises ValueError."""
+    """Return the scores in a row. Raises ValueError if the row is damaged."""
     if row.issued_on.year not in YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
     figures = unpack_hundredths(row.figures, "figures")
@@ -151,7 +150,7 @@ _KEPT_S: Final = (SCORE_DAYS + 30) * DAY_S
 
 
 class BacktestBook:
-    """The forecasts of past days of a store."""
+    """The stored forecasts of past days."""
 
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
@@ -159,7 +158,7 @@ class BacktestBook:
         self.rows = TableRows(past_days, _ForecastRow, singly(_forecast), database.damage)
 
     def kept(self, model: str, of: SeriesKey) -> dict[int, NextDay]:
-        """Return a model's forecasts of a series by their instant. Raises StoreError."""
+        """Return a model's forecasts of a series by their instant of issue. Raises StoreError."""
         wanted = (
             past_days.c.model == model,
             past_days.c.zone == of.zone,
@@ -170,15 +169,15 @@ class BacktestBook:
             return {forecast.issued_ts: forecast for forecast in found}
 
     def state_of_past(self) -> int:
-        """Return a number that increases whenever data become known. Raises StoreError."""
+        """Return a number that increases whenever prices or covariates change. Raises StoreError."""
         with self._database.reading() as connection:
             return self._state.knowledge_changes(connection)
 
     def add(self, model: str, zone: Zone, forecasts: Sequence[NextDay], *, past: int) -> bool:
-        """Store a model's forecasts of a zone, and drop other models' forecasts. Return whether it did so.
+        """Store a model's forecasts of a zone in place of other models' forecasts.
 
-        Raises StoreError. `past` is the value of `state_of_past` before the forecasts were made. If more data have
-        become known since then, nothing is stored.
+        Return whether the forecasts were stored. `past` is the value of `state_of_past` before the forecasts were made.
+        If data have become known after `past` was read, nothing is stored. Raises StoreError.
         """
         rows = [
             {
@@ -206,22 +205,20 @@ class BacktestBook:
         return True
 
     def scored_at(self, model: str, zone: Zone) -> int | None:
-        """Return when a model was last scored by a zone's prices, or None.
+        """Return the time at which a model was last scored on a zone's prices. Raises StoreError.
 
-        It is None if the model was never scored, or if another model was scored later. Raises StoreError.
+        If the model was never scored, or if another model was scored later, return None.
         """
         found = self._state.read(f"{_SCORED} {zone}")
         at = found.get("at") if isinstance(found, dict) and found.get("model") == model else None
         return at if isinstance(at, int) else None
 
     def record_scored(self, model: str, zone: Zone, at: int) -> None:
-        """Record that a model has been scored by a zone's prices. Raises StoreError."""
+        """Record the time at which a model was scored on a zone's prices. Raises StoreError."""
         self._state.write(f"{_SCORED} {zone}", {"model": model, "at": at})
 
 
 class _ForecastRow(Shape):
-    """A row of the forecasts."""
-
     model: Plain
     zone: Zone
     issued_ts: Instant
@@ -233,15 +230,16 @@ class _ForecastRow(Shape):
 
 
 def _forecast(row: _ForecastRow) -> NextDay:
-    """Return the forecast in a row. Raises ValueError."""
+    """Return the forecast in a row. Raises ValueError if the row is damaged."""
     percentiles = unpack_percentiles(row.p10, row.p50, row.p90)
     return NextDay(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 
 
 def forget_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
-    """Delete the forecasts that might change. Call this in the transaction that adds data known at an instant.
+    """Delete the forecasts that were issued at `known_ts` or later, because they might change.
 
-    Without a zone, the forecasts of all zones are deleted, because a forecast uses the neighbours' prices.
+    Call this in each transaction that adds data known at `known_ts`. Without a zone, the forecasts of all zones are
+    deleted, because a forecast also uses the prices of neighbouring zones.
     """
     of_zone = [] if zone is None else [past_days.c.zone == zone]
     connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts, *of_zone))

@@ -1,4 +1,4 @@
-"""Single facts about the store and the pipeline, such as its identity, its progress, and counts of changes."""
+"""Stores single facts about the store and the pipeline, such as the identity of the installation."""
 
 import json
 import time
@@ -31,21 +31,22 @@ type _Identity = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
 
 
 class _Fact(Shape):
-    """A row of the table."""
-
     key: Plain
     value: Plain
 
 
 class StateBook:
-    """Facts by key, each a JSON value."""
+    """The stored facts by key. Each fact is a JSON value."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.rows = TableRows(table, _Fact, singly(partial(_value, Any)), database.damage)
 
     def read(self, key: str, shape: Any = Any) -> Any:  # noqa: ANN401  any JSON value; `shape` narrows it
-        """Return a fact of the given shape. Return None if it was never written, or is damaged. Raises StoreError."""
+        """Return a fact, or None if it was never written or is damaged. Raises StoreError.
+
+        `shape` is the type of the fact.
+        """
         with self._database.reading() as connection:
             return self._read(connection, key, shape)
 
@@ -65,7 +66,7 @@ class StateBook:
         upsert(connection, table, [{"key": key, "value": json.dumps(value)}])
 
     def advance(self, connection: Connection) -> None:
-        """Record that the served data have changed, within the transaction that changes them."""
+        """Record and announce that this transaction changes the served data."""
         self._count_up(connection, _VERSION)
         self.put(connection, _CHANGE, uuid.uuid4().hex)
         self._database.system.announce(connection)
@@ -78,45 +79,45 @@ class StateBook:
     def change_id(self) -> str:
         """Return the random id of the last change to the served data, or an empty text. Raises StoreError.
 
-        Two changes may have the same version, because a restored backup continues its own count. Their ids differ.
+        After a backup was restored, two changes may have the same version, but never the same id.
         """
         found: str | None = self.read(_CHANGE, _Identity)
         return found or ""
 
     def last_refresh(self) -> int | None:
-        """Return when the pipeline last took in an answer about prices. Raises StoreError."""
+        """Return the instant at which the pipeline last processed an answer about prices. Raises StoreError."""
         found: int | None = self.read(_LAST_REFRESH, Instant)
         return found
 
     def record_refresh(self, at: int) -> None:
-        """Record that the pipeline has just taken in an answer about prices. Raises StoreError."""
+        """Record that the pipeline has just processed an answer about prices. Raises StoreError."""
         with self._database.writing() as connection:
             self.put(connection, _LAST_REFRESH, at)
             self._database.system.announce(connection)
 
     def record_price_sources(self, names: Sequence[str]) -> None:
-        """Record which sources are asked for prices. Raises StoreError."""
+        """Record the names of the sources that are asked for prices. Raises StoreError."""
         if self.price_sources() != list(names):
             self.write_served(_PRICE_SOURCES, list(names))
 
     def price_sources(self) -> list[str]:
-        """Return which sources are asked for prices. Raises StoreError."""
+        """Return the names of the sources that are asked for prices. Raises StoreError."""
         found: list[str] | None = self.read(_PRICE_SOURCES, list[str])
         return found or []
 
     def stored_prices(self, connection: Connection, at: int) -> None:
-        """Record that there are new prices, within the transaction that stores them."""
+        """Record that this transaction changes prices."""
         self.put(connection, _STORED, at)
         self._count_up(connection, _KNOWLEDGE)
         self.advance(connection)
 
     def prices_stored_at(self) -> int | None:
-        """Return when prices were last stored. Raises StoreError."""
+        """Return the instant at which prices were last stored. Raises StoreError."""
         found: int | None = self.read(_STORED, Instant)
         return found
 
     def stored_covariates(self, connection: Connection) -> None:
-        """Record that covariates have changed, within the transaction that stores them."""
+        """Record that this transaction changes covariates."""
         self._count_up(connection, _COVARIATES)
         self._count_up(connection, _KNOWLEDGE)
 
@@ -134,9 +135,9 @@ class StateBook:
             return self.instance_id_in(connection)
 
     def instance_id_in(self, connection: Connection) -> str:
-        """Return the identity in a connection's database.
+        """Return the installation's identity in the database of `connection`.
 
-        The database has none if the row is damaged and nothing can be written. Then its address serves as identity.
+        If there is no sound identity, derive one from the database's address.
         """
         found: str | None = self._read(connection, _INSTANCE, _Identity)
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
@@ -154,7 +155,7 @@ class StateBook:
         if self.read(_INSTANCE, _Identity) is not None:
             return
         with self._database.writing() as connection:
-            # Another process may have been quicker.
+            # Another process may have written an identity in the meantime.
             if self._read(connection, _INSTANCE, _Identity) is None:
                 self.put(connection, _INSTANCE, uuid.uuid4().hex)
 
@@ -169,7 +170,8 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # A damaged count continues above all earlier counts, because clients tell versions by this count.
+            # Clients compare versions by this count, so it must not repeat. The unix time in seconds is higher than any
+            # earlier count.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)
 

@@ -1,4 +1,4 @@
-"""The store as a whole."""
+"""The store with all its tables."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -25,16 +25,16 @@ from tunnihind.store.witnesses import WitnessBook
 
 
 class Store:
-    """All known data, and when they became known. Safe to use from several threads and processes."""
+    """The database with all stored data. Several threads and processes may use the store at once."""
 
     def __init__(
         self, url: str, *, read_only: bool = False, is_replica: bool = False, damage: DamageLog | None = None
     ) -> None:
-        """Open the database at `url`, creating or upgrading its tables unless `read_only`.
+        """Open the database at `url`. Unless `read_only`, create or upgrade its tables.
 
-        A reader that `is_replica` of a server continues beside a newer version that has upgraded the tables, while it
-        can read them. Damaged rows that are already in `damage` are not logged again. Raises SettingsError for a
-        malformed address, StoreError and SchemaError.
+        With `is_replica`, tables of a newer version are accepted if this version can read them. Damaged rows that are
+        already in `damage` are not logged again. Raises SettingsError for a malformed address, StoreError and
+        SchemaError.
         """
         self._url = url
         self.database = Database(url, read_only=read_only, damage=damage)
@@ -54,15 +54,18 @@ class Store:
         self.health = HealthBook(self.database)
 
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
-        """Return all data that a forecast may use from `since_ts` on, without `passing` issues. Raises StoreError."""
+        """Return the prices and covariates from `since_ts` on, without `passing` issues. Raises StoreError."""
         return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
 
     def lease(self) -> Lease:
-        """Return a new claim to the pipeline."""
+        """Return a new claim to the lease of the pipeline."""
         return Lease(self.database)
 
     def writing_lease(self) -> Lease:
-        """Return a new claim to the pipeline. From now on, this object's writes are kept only while the claim holds."""
+        """Return a new claim to the lease of the pipeline.
+
+        From now on, writes of this store are kept only while the claim holds the lease.
+        """
         lease = self.lease()
 
         def require(connection: Connection) -> None:
@@ -73,7 +76,7 @@ class Store:
         return lease
 
     def require_readable(self) -> None:
-        """Make sure that no newer version has made the tables unreadable for this version. Raises SchemaError."""
+        """Make sure that this version can read the tables. Raises SchemaError."""
         with self.database.reading() as connection:
             self._require_readable_in(connection)
 
@@ -101,9 +104,9 @@ class Store:
         return [book.rows for book in books]
 
     def log_damaged(self) -> None:
-        """Log the damaged rows of the tables that `remove_damaged` doesn't cover.
+        """Log the damaged rows of all tables except prices and covariates. Raises StoreError.
 
-        Raises StoreError.
+        `remove_damaged` handles damaged prices and covariates.
         """
         with self.database.reading() as connection:
             for rows in self.tables():

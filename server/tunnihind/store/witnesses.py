@@ -1,4 +1,4 @@
-"""A witness is a price source's newest answer for a delivery day. It may have the reason why it is held back."""
+"""Stores each source's newest answer for each delivery day. If an answer is held back, the reason is stored too."""
 
 import json
 from collections import defaultdict
@@ -22,9 +22,9 @@ from tunnihind.store.state import StateBook
 class Witness:
     """One source's answer for a zone's delivery day.
 
-    `prices` are from its newest complete answer, EUR/MWh, hours or quarters in order of time. They are empty if no
-    answer was complete. They were first heard at `since_ts` and last at `heard_ts`. `reason` and `detail` say why its
-    newest answer is held back, and are empty if it isn't.
+    `prices` lists the source's newest complete answer by hour or quarter, in EUR/MWh. If no answer was complete,
+    `prices` is empty. The source first gave these prices at `since_ts`, and last at `heard_ts`. If the newest answer is
+    held back, `reason` and `detail` say why.
     """
 
     source: str
@@ -38,7 +38,7 @@ class Witness:
 
     @property
     def stands_s(self) -> int:
-        """How long the source has repeated these prices, in seconds."""
+        """The number of seconds for which the source has repeated these prices."""
         return self.heard_ts - self.since_ts
 
 
@@ -64,23 +64,23 @@ class WitnessBook:
                 self._state.advance(connection)
 
     def between(self, first: date, last: date) -> list[Witness]:
-        """Return all sources' witnesses for some delivery days. Raises StoreError."""
+        """Return all sources' witnesses for the delivery days from `first` to `last`. Raises StoreError."""
         return self._read(table.c.day.between(first, last))
 
     def held(self, first: date | None = None) -> list[Witness]:
-        """Return the held-back answers for the days from `first` on, newest delivery day first. Raises StoreError."""
+        """Return the held-back answers for the days from `first` on, newest day first. Raises StoreError."""
         where = [] if first is None else [table.c.day >= first]
         return [one for one in self._read(*where) if one.reason]
 
     def keep_only(self, sources: Collection[str]) -> None:
-        """Delete the witnesses of all other sources, because they are no longer asked. Raises StoreError."""
+        """Delete the witnesses of all sources except `sources`. Raises StoreError. The pipeline asks only `sources`."""
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def thin(self, before: date, heard_before: int) -> int:
-        """Delete the witnesses of old days that were last heard long ago. Return how many rows were deleted.
+        """Delete old witnesses, and return the number of deleted rows. Raises StoreError.
 
-        Raises StoreError.
+        A witness is old if its day is before `before`, and if no answer came after `heard_before`.
         """
         outlived = table.c.day < before, table.c.heard_ts.between(EARLIEST, heard_before - 1)
         with self._database.writing() as connection:
@@ -93,7 +93,10 @@ class WitnessBook:
 
 
 def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
-    """Yield a line for each problem of a source's prices. A line may have many zones and days."""
+    """Group held-back prices by source and reason, and yield a line for each group.
+
+    A line may name several zones and days.
+    """
     groups: dict[tuple[str, str], list[Witness]] = defaultdict(list)
     for one in held:
         groups[one.source, one.reason].append(one)
@@ -106,7 +109,7 @@ def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
 
 
 def unconfirmed_in_words(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterator[str]:
-    """Yield a line for each source whose prices no second source has confirmed. The line has zones and days."""
+    """Yield a line for each source of unconfirmed prices. The line names the zones and days of these prices."""
     for source in dict.fromkeys(unconfirmed.values()):
         days = days_in_words([day for day, of in unconfirmed.items() if of == source])
         yield f"the prices of {days} are unconfirmed: {source} gave them, and no second source says the same"
@@ -120,8 +123,6 @@ def days_in_words(days: Collection[tuple[str, date]]) -> str:
 
 
 class _WitnessRow(Shape):
-    """A row of the table."""
-
     source: Plain
     zone: Zone
     day: date
@@ -133,7 +134,7 @@ class _WitnessRow(Shape):
 
 
 def _witness(row: _WitnessRow) -> Witness:
-    """Return the content of a row. Raises ValueError."""
+    """Return the content of a row. Raises ValueError if the row is damaged."""
     if row.day.year not in YEARS:
         raise ValueError(f"day is {row.day}")
     prices = from_json(row.prices, tuple[float, ...])

@@ -81,7 +81,7 @@ async def test_a_database_server_that_is_away_is_waited_for(
         await start.until_it_waits_for("the database server can't be reached")
         await asyncio.to_thread(start_it)
         await start.until_it_is_open()
-    assert "waiting until it can be used" in caplog.text
+    assert "waiting until the database can be used" in caplog.text
     assert "can be used now" in caplog.text
 
 
@@ -102,7 +102,7 @@ async def test_a_new_file_that_another_program_writes_to_is_waited_for(
         start = Start(f"sqlite:///{file}", open_store)
         await start.until_it_waits_for("database is locked")
     await start.until_it_is_open()
-    assert "database is locked; waiting until it can be used" in caplog.text
+    assert "database is locked; waiting until the database can be used" in caplog.text
 
 
 async def test_what_waiting_does_not_mend_ends_the_start(tmp_path: Path, postgresql: PostgresqlServer) -> None:

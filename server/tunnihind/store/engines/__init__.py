@@ -1,1 +1,1 @@
-"""The database systems that the store can use. Only this package knows their differences."""
+"""Connects the store to SQLite or PostgreSQL. Only this package deals with the differences between the two systems."""

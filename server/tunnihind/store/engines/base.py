@@ -1,4 +1,4 @@
-"""The interface that a database system offers to the store, and the part that all systems share."""
+"""The interface between the store and a database system, with the code that all systems share."""
 
 import logging
 import threading
@@ -17,11 +17,11 @@ from tunnihind.errors import StoreError
 _LOG: Final = logging.getLogger(__name__)
 
 type Recognise = Callable[[Connection], None]
-"""Raises StoreError if a database is neither the one that was opened nor a copy of it."""
+"""Raises StoreError if a database is neither the opened database nor a copy of it."""
 
 
 class System:
-    """A database of some database system. A method does nothing here if only one of the systems needs it."""
+    """A database in SQLite or PostgreSQL. A method that only one of the two needs does nothing in this class."""
 
     engine: Engine
 
@@ -29,22 +29,22 @@ class System:
     """The database's file. None for a database without a file."""
 
     is_private = False
-    """Whether no other process sees the database, for instance because it is in memory."""
+    """Whether no other process can use the database. A database in memory is private."""
 
     announces_changes = False
     """Whether `changes` yields announcements by other processes."""
 
     def __init__(self, name: str) -> None:
-        """Remember the database's address, given without its password."""
+        """`name` is the database's address without the password."""
         self.name = name
         self.copies = 0
-        """How often a copy, maybe an older one, has replaced the database since it was opened."""
+        """The number of times that a copy has replaced the open database. The copy may be older."""
         self.damage = ""
-        """Advice to the operator about unreadable parts, empty if there are none."""
+        """Advice to the operator if a part of the database is unreadable, or an empty text."""
         self._recognise: Recognise | None = None
 
     def require(self) -> None:
-        """Make sure, before each access, that the database is still the one that was opened. Raises StoreLost."""
+        """Before an access, make sure that the database is still there. Raises StoreLost."""
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Connection]:
@@ -52,28 +52,31 @@ class System:
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[Connection]:
-        """Open a transaction, and wait until no other one writes. Raises SQLAlchemyError, StoreError."""
+        """Open a transaction for writing as soon as no other transaction writes. Raises SQLAlchemyError, StoreError."""
 
     @abstractmethod
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a short transaction beside a writer's, if the system can do that. A power failure may undo it.
+        """Open a short transaction for writing. A power failure may undo the transaction.
 
-        Raises SQLAlchemyError, StoreError.
+        If possible, the transaction doesn't wait for another writer. Raises SQLAlchemyError, StoreError.
         """
 
     def migrating(self) -> AbstractContextManager[Connection]:
-        """Open a transaction like `writing`. It may wait and take long. Raises SQLAlchemyError, StoreError."""
+        """Open a transaction like `writing`, with longer time limits. Raises SQLAlchemyError, StoreError."""
         return self.writing()
 
     @abstractmethod
     def now(self, connection: Connection) -> int:
-        """Return the time by the database's clock in unix seconds UTC. All users of the database get the same time."""
+        """Return the time of the database's clock in unix seconds UTC. All servers on the database use this clock."""
 
     def announce(self, connection: Connection) -> None:
-        """Announce to all servers that the served data have changed. They hear it once this transaction is kept."""
+        """Announce to all servers that the served data have changed.
+
+        The announcement is sent when the transaction is committed.
+        """
 
     async def changes(self) -> AsyncGenerator[None]:
-        """Yield once we listen, and then for each announced change. Raises StoreError."""
+        """Yield when the connection is ready, and then after each announced change. Raises StoreError."""
         for _ in ():
             yield
 
@@ -81,11 +84,11 @@ class System:
         """Make sure that these tables are writable. Raises StoreError."""
 
     def look_for_damage(self, connection: Connection) -> None:
-        """Set `damage` to what is wrong with the database, or to an empty text. Raises SQLAlchemyError."""
+        """Check the database, and describe any damage in `damage`. Raises SQLAlchemyError."""
 
     @abstractmethod
     def size(self) -> int | None:
-        """Return the size of the database in bytes, None for one in memory. Raises SQLAlchemyError, StoreError."""
+        """Return the size of the database in bytes, or None if it is in memory. Raises SQLAlchemyError, StoreError."""
 
     def continue_only_if(self, recognise: Recognise) -> None:
         """Use `recognise` to check every database that replaces this database. Raises StoreError."""
@@ -93,7 +96,7 @@ class System:
 
     @abstractmethod
     def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
-        """Return an error in plain words, without a password. `verb` is "read" or "write"."""
+        """Return a database error in plain words, without passwords. `verb` is "read" or "write"."""
 
     def close(self) -> None:
         """Close all connections."""
@@ -101,7 +104,7 @@ class System:
 
 
 class Outage:
-    """The trouble with a database in use. The log gets one line when it begins, and one when it ends."""
+    """Trouble with a database in use. The beginning and the end of the trouble are logged."""
 
     def __init__(self, name: str, what: str) -> None:
         self._name = name
@@ -114,14 +117,14 @@ class Outage:
         with self._lock:
             before, self.trouble = self.trouble, trouble
         if trouble and trouble != before:
-            advice = "the data read before are still served, and nothing new is stored, until it is back"
+            advice = "until it is back, the data read before are still served, and nothing new is stored"
             _LOG.error("%s: %s; %s", self._name, trouble, advice)
         elif before and not trouble:
             _LOG.warning("%s: %s is back", self._name, self._what)
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert whole rows. Each row replaces a row with the same key."""
+    """Insert rows. Stored rows with the same keys are replaced."""
     if not rows:
         return
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite

@@ -1,6 +1,6 @@
-"""Access to PostgreSQL through psycopg, for several servers on the same data.
+"""Connects to PostgreSQL through psycopg. Several servers can use the same database.
 
-A lost connection is noticed within seconds, and the first access after the server is back works.
+A lost connection is noticed within seconds. When the database server is back, the next access works again.
 """
 
 import logging
@@ -25,39 +25,37 @@ from tunnihind.store.engines.postgresql_connection import CHANNEL, WaitingConnec
 _LOG: Final = logging.getLogger(__name__)
 
 OLDEST_VERSION: Final = 14
-"""The oldest version of PostgreSQL that the store runs on."""
+"""The oldest version of PostgreSQL that the store supports."""
 
 _CONNECTING: Final[Mapping[str, Any]] = {
     "application_name": "tunnihind",
     "client_encoding": "utf8",
     "connect_timeout": 5,
-    # A cut network is noticed within some ten seconds, both while sending and while waiting for an answer.
+    # With these limits, a broken network connection is noticed within about ten seconds.
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-"""libpq's parameters. The address may override each of them (`?connect_timeout=10`)."""
+"""Parameters of libpq. The address may override each parameter (`?connect_timeout=10`)."""
 
 _ONE_WRITER: Final = int.from_bytes(b"tunnihnd")
-"""Only one transaction writes at a time, as in SQLite. So the data that it has read stay true until it is committed.
-PostgreSQL's advisory locks have a number, and each database has its own locks.
-"""
+"""The number of the advisory lock that every writer takes. Each database has its own locks. As in SQLite, only one
+transaction writes at a time. So the data that a writer has read stay the same until the writer commits."""
 
 _SESSION: Final = (
     "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '30s', false),"
     " set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
-# A writer that is frozen, or whose network was cut, delays the others no longer than this.
+# With this time limit, a frozen or disconnected writer delays other writers for at most 10 seconds.
 _WRITING: Final = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
 _MIGRATING: Final = "SELECT set_config('lock_timeout', '10min', true), set_config('statement_timeout', '0', true)"
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
 _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
 
 _SILENT_AFTER_S: Final = 5.0
-"""A writer is frozen or cut off if it neither sends nor receives anything for this long in the middle of a batch."""
-# Between two statements of a batch, PostgreSQL does not count a transaction as idle, so its own time limit doesn't
-# help.
+"""A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch."""
+# PostgreSQL's own time limit does not apply here, because a transaction in the middle of a batch is not idle.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
@@ -87,7 +85,7 @@ _POOL_WAIT_S: Final = 10
 _RECYCLED_AFTER_S: Final = 1800
 
 _IS_KNOWN: Final = "tunnihind_is_known"
-"""Marks a connection on which the right database has been found."""
+"""Marks a connection after its database has been recognised."""
 
 _SERVER_GONE: Final = re.compile("08...|57P0[1-5]|53300|25P03")
 """SQLSTATEs: the connection failed, or the server stops, starts, has too many clients, or ended a transaction."""
@@ -97,7 +95,7 @@ _PLAIN: Final = {
     "55P03": "another process has been writing for too long",
     "57014": "it takes too long",
 }
-"""Our texts by SQLSTATE. The server's own text follows them."""
+"""Plain texts by SQLSTATE. The server's own text is appended."""
 _MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
 """SQLSTATEs: the disk is full, another process has been writing for too long, or a statement took too long."""
 _DAMAGED: Final = frozenset({"XX001", "XX002"})
@@ -111,7 +109,7 @@ _NO_CONNECTION: Final = "the database server can't be reached"
 
 
 class Postgresql(System):
-    """A database of a PostgreSQL server. Its rows are checked when they are read."""
+    """A database on a PostgreSQL server. Damage is found only when a row is read."""
 
     announces_changes = True
 
@@ -121,7 +119,7 @@ class Postgresql(System):
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # Each statement sees the data that were committed before the lock was granted.
+        # At this isolation level, the statements after the lock read the newest committed data.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")
@@ -188,7 +186,7 @@ class Postgresql(System):
 
     @override
     def size(self) -> int:
-        """Return the size of the database in bytes, including PostgreSQL's own catalogue."""
+        """Return the size of the database in bytes, including PostgreSQL's own catalogue. Raises StoreError."""
         with self.reading() as connection:
             return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
 
@@ -201,7 +199,7 @@ class Postgresql(System):
                 may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
-        # The first line holds the whole error. The next lines have advice, and the same error for other hosts.
+        # The first line is the error. The other lines are advice, or repeat the error for other hosts.
         first, *_ = str(told).strip().splitlines() or [type(told).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):
@@ -238,12 +236,12 @@ class Postgresql(System):
             before, self._number = self._number, connection.exec_driver_sql(_NUMBER).scalar_one()
             if before not in {None, self._number}:
                 self.copies += 1
-                _LOG.warning("%s: another copy has replaced the database; this server now uses that one", self.name)
+                _LOG.warning("%s: another copy has replaced the database. This server now uses that copy", self.name)
         self._outage.note("")
 
 
 def _require_fit(connection: Connection, name: str) -> None:
-    """Make sure that the server is new enough, and the database in UTF-8. Raises StoreError."""
+    """Make sure that the server's version and the database's encoding are supported. Raises StoreError."""
     info = _driver_connection(connection).info
     version = info.server_version // 10_000
     if version < OLDEST_VERSION:
@@ -260,12 +258,12 @@ def _require_fit(connection: Connection, name: str) -> None:
 
 
 def _driver_connection(connection: Connection) -> WaitingConnection:
-    """Return psycopg's object behind a connection."""
+    """Return the psycopg connection of an SQLAlchemy connection."""
     return cast("WaitingConnection", connection.connection.driver_connection)
 
 
 def _is_gone(error: DBAPIError) -> bool:
-    """Return whether the connection failed, rather than the statement."""
+    """Return whether an error is about the connection rather than the statement."""
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
         return error.connection_invalidated or isinstance(error.orig, psycopg.OperationalError)
@@ -297,8 +295,8 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # Dates are read as text, as from SQLite. Python can't hold PostgreSQL's infinite dates, and one such date would
-    # stop the reading of all rows.
+    # Dates are read as text, as in SQLite. A Python date can't be infinite, so one infinite date would stop the reading
+    # of all rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

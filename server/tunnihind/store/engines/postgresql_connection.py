@@ -1,7 +1,7 @@
-"""Two connections to PostgreSQL: one doesn't wait for ever, and on the other one servers announce changes.
+"""A PostgreSQL connection with a limit on waits, and a connection that receives announced changes.
 
-The server's own limits end a statement that takes long. TCP ends a connection whose other end has gone. Neither helps
-if something in between, such as a proxy, holds the connection open and passes nothing on.
+The server's own limits end a long statement. TCP ends a connection to a dead machine. If a proxy keeps the connection
+open and passes nothing on, only a limit of our own helps.
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -15,19 +15,19 @@ from psycopg.abc import PQGen
 from sqlalchemy import Engine
 
 ANSWER_WITHIN_S: Final = 40.0
-"""The longest wait for an answer, longer than the server's own limit of a statement."""
+"""The longest wait for an answer, in seconds. It exceeds the server's own time limit for a statement."""
 
 _LOOK_EVERY_S: Final = 0.1
 
 
 class WaitingConnection(psycopg.Connection[Any]):
-    """A connection that closes if nothing has come for `patience_s` seconds during a wait."""
+    """A connection that closes if it receives nothing for `patience_s` seconds during a wait."""
 
     patience_s: float = ANSWER_WITHIN_S
 
     @contextmanager
     def waiting_for(self, seconds: float | None) -> Iterator[None]:
-        """Wait for up to `seconds` within the context, or for the usual time if None."""
+        """Limit waits within the context to `seconds`. None means the usual limit."""
         if seconds is None:
             yield
             return
@@ -35,10 +35,10 @@ class WaitingConnection(psycopg.Connection[Any]):
         try:
             yield
         finally:
-            del self.patience_s  # the class attribute has the usual time
+            del self.patience_s  # the class attribute has the usual limit
 
     def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
-        """Wait for an exchange with the server. Raises psycopg.Error."""
+        """Wait until an exchange with the server has ended. Raises psycopg.Error."""
         try:
             return super().wait(_with_timeout(gen, self.patience_s), interval, timeout)
         except TimeoutError:
@@ -47,7 +47,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Run an exchange as it is. Raises TimeoutError if nothing has been ready for `patience_s`."""
+    """Run an exchange with the server. Raises TimeoutError if nothing has been ready for `patience_s` seconds."""
     try:
         wanted = next(exchange)
         moved_at = monotonic()
@@ -70,9 +70,9 @@ _IS_ALIVE_EVERY_S: Final = 10.0
 
 
 async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
-    """Yield once the connection listens, and then at each change. Raises psycopg.Error.
+    """Yield when the connection is ready, and then after each announced change.
 
-    It also raises psycopg.Error if the connection breaks, and on a standby, because a standby announces no changes.
+    Raises psycopg.Error if the connection fails, or if the server is a standby. A standby announces no changes.
     """
     arguments, parameters = engine.dialect.create_connect_args(engine.url)
     made = psycopg.AsyncConnection.connect(*arguments, **{**connecting, **parameters}, autocommit=True)
@@ -83,5 +83,5 @@ async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerat
             async with aclosing(connection.notifies(timeout=_IS_ALIVE_EVERY_S)) as told:
                 async for _ in told:
                     yield
-            # A cut connection would be silent for ever.
+            # Without this query, a broken connection would not be noticed.
             await connection.execute("SELECT 1")

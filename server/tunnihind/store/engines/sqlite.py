@@ -1,6 +1,6 @@
-"""Access to SQLite, in a file or in memory. A deleted or replaced file is noticed.
+"""Opens SQLite databases in files or in memory. Each access checks whether the file was deleted or replaced.
 
-SQLite itself would continue with a deleted file, and lose all that it writes.
+SQLite itself would continue to write to a deleted file. Everything written there would be lost.
 """
 
 import logging
@@ -35,7 +35,7 @@ _WRITE_AHEAD: Final = "PRAGMA journal_mode = WAL"
 _PRIMARY_CODE: Final = 0xFF
 """SQLite's extended result codes have the primary code in their last byte (https://www.sqlite.org/rescode.html)."""
 _MAY_PASS: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
-"""Another program holds the file, or the disk is full."""
+"""Result codes: another program holds the file, the disk is full, or the disk had an error."""
 _DAMAGED: Final = (
     "the database file is damaged ({}): stop the server, and restore a backup, or save the readable rows with "
     "`sqlite3 tunnihind.db .recover`"
@@ -45,13 +45,13 @@ _CHECK: Final = "PRAGMA quick_check(1)"
 
 
 class Sqlite(System):
-    """An SQLite database. Other processes look for changes every few seconds.
+    """An SQLite database. Other processes check the database for changes every few seconds.
 
-    A file that is not writable can't be opened for writing, so there are no further rights to check.
+    There are no rights to check, because a file without write access can't be opened for writing.
     """
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
-        """Prepare to connect, and make the file unless `read_only`. Raises StoreError."""
+        """Prepare to connect. Unless `read_only`, create a missing file. Raises StoreError."""
         super().__init__(url.render_as_string())
         on_disk = url.database not in {None, "", ":memory:"} and "uri" not in url.query
         self.path = Path(str(url.database)) if on_disk else None
@@ -66,14 +66,14 @@ class Sqlite(System):
             self.engine = _reading_engine(self.path)
         else:
             _make(self.path)
-            # This never makes a new file if the old file has been deleted.
+            # With `mode=rw`, SQLite never makes a new file in place of a deleted file.
             address = url.set(database=f"file:{quote(str(self.path.absolute()))}")
             self.engine = _engine(address.update_query_dict({"mode": "rw", "uri": "true"}), read_only=False)
         self._opened = _identity(self.path)
 
     @override
     def require(self) -> None:
-        # After a file is deleted and closed, a new file may get its number.
+        # A new file may get the inode number of a deleted file.
         if self.path is None or (self._opened == _identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
@@ -92,9 +92,9 @@ class Sqlite(System):
 
     @override
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a transaction that survives the end of the process, but maybe not a power failure.
+        """Open a transaction that is not flushed to the disk. A power failure may undo the transaction.
 
-        The lease beats every few seconds. Flushing each beat to the disk would wear out a memory card.
+        The lease is renewed every few seconds. Flushing each renewal would wear out a memory card.
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
@@ -109,7 +109,7 @@ class Sqlite(System):
 
     @override
     def size(self) -> int | None:
-        """Return the size in bytes of the file and of the write-ahead log beside it."""
+        """Return the size in bytes of the file and its write-ahead log."""
         if self.path is None:
             return None
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
@@ -140,7 +140,7 @@ class Sqlite(System):
             self._anchor.close()
 
     def _keep_file_open(self) -> None:
-        """Keep the file open: see `_close_held_file`."""
+        """Open the connection that `_close_held_file` needs. Raises StoreError."""
         if self.path is None or self._read_only:
             return
         try:
@@ -151,10 +151,10 @@ class Sqlite(System):
             raise StoreError(f"can't read the database {self.name}: {error}", reason=reason) from error
 
     def _close_held_file(self) -> None:
-        """Close a file that is no longer at its path, with all that was written to it.
+        """Write the log of a deleted or replaced file into the file, and close the file.
 
-        SQLite would leave the write-ahead log behind, and take it for the log of the next file at that path. So the log
-        is first written into its own file, by a connection that certainly has that file open.
+        SQLite itself would leave the write-ahead log behind, and apply it to the next file at the path. The connection
+        `_anchor` certainly has the old file open.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):
@@ -163,11 +163,14 @@ class Sqlite(System):
         self.engine.dispose()
 
     def _examine(self, path: Path) -> str:
-        """Return what is wrong with the file at the database's path, an empty text if it is the same file or a copy."""
+        """Return the problem with the file at `path`, or an empty text if there is none.
+
+        A copy of the opened file is accepted.
+        """
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # Another thread's connection would write its log into the log of the next file.
+        # The connection of another thread would write into the log of the new file.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
@@ -179,18 +182,18 @@ class Sqlite(System):
             return f"the database file has been replaced, and {error.reason}"
         if found != self._opened:
             self.copies += 1
-            _LOG.warning("%s: another copy has replaced the database file; this server now uses that one", path)
+            _LOG.warning("%s: another copy has replaced the database file. This server now uses that copy", path)
         self._opened = found
         self._keep_file_open()
         self.damage = ""
         return ""
 
     def _require_copy(self, path: Path) -> None:
-        """Make sure that another file is sound, and a copy of this database. Raises StoreError."""
+        """Make sure that the file at `path` is a sound copy of this database. Raises StoreError."""
         engine = _reading_engine(path)
         try:
             with engine.connect() as connection:
-                # A copy that is still being written may begin correctly.
+                # If a copy is still being written, only its beginning may be correct.
                 found = connection.exec_driver_sql(_CHECK).scalar_one()
                 if found != "ok":
                     raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
@@ -204,7 +207,7 @@ class Sqlite(System):
 
 
 def file_mode(path: Path | None) -> int:
-    """Return a database file's permissions. Without a file, only its owner has access."""
+    """Return the permissions of a database file, or `OWNER_ONLY` if there is no file."""
     try:
         return OWNER_ONLY if path is None else stat.S_IMODE(path.stat().st_mode)
     except OSError:
@@ -212,7 +215,10 @@ def file_mode(path: Path | None) -> int:
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Return the file's identity. A replaced file has another identity. Return None if there is no file."""
+    """Return the device and inode numbers of a file, or None if there is no file.
+
+    The numbers change if the file is replaced.
+    """
     try:
         found = None if path is None else path.stat()
     except OSError:
@@ -221,18 +227,18 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 
 
 def _make(path: Path) -> None:
-    """Make an empty file if no file exists. Raises StoreError.
+    """Create an empty file if none exists. Raises StoreError.
 
-    If SQLite made the file, everybody could read it. Its group may read it only if the folder passes its own group on
-    to its files (setgid). Files that SQLite makes beside an existing file get that file's owner and mode.
+    Only the owner may read the new file. If SQLite created the file, everybody could read it. In a setgid folder, the
+    folder's group may read the file too. SQLite gives its log files the owner and mode of the database file.
     """
     file = path.resolve()  # a link may point to a file that does not exist yet
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # The check comes first, because closing any descriptor of a file gives up the locks that SQLite holds on it.
+        # An existing file is not opened, because closing the file would release SQLite's locks on it.
         if not file.exists():
             has_group = file.parent.stat().st_mode & stat.S_ISGID
-            with suppress(FileExistsError):  # another process was quicker
+            with suppress(FileExistsError):  # another process has just made the file
                 os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, _GROUP_READS if has_group else OWNER_ONLY))
                 _LOG.info("made a new database: sqlite:///%s", path)
     except OSError as error:
@@ -250,20 +256,19 @@ def _reading_engine(path: Path) -> Engine:
     log = Path(f"{path}-wal")
     is_written_to = log.exists() and log.stat().st_size > 0
     if not is_written_to and not (os.access(path.parent, os.W_OK) and _can_be_read(path)):
-        # In a folder without write access, or on a full disk, SQLite could not make the write-ahead log that reading
-        # needs.
+        # SQLite needs a write-ahead log even for reading. SQLite can't make this log in a read-only folder or on a full
+        # disk.
         query["immutable"] = "1"
     return _engine(URL.create("sqlite", database=f"file:{quote(str(path))}", query=query), read_only=True)
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    """Open an existing file. This never makes a file (https://www.sqlite.org/uri.html)."""
+    """Open an existing file, and never create one (https://www.sqlite.org/uri.html)."""
     address = f"file:{quote(str(path.absolute()))}?mode={mode}"
     return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=_BUSY_TIMEOUT_S)
 
 
 def _can_be_read(path: Path) -> bool:
-    """Return whether SQLite can read a file as it is."""
     try:
         with closing(_connect(path, "ro")) as connection:
             connection.execute("PRAGMA schema_version")
@@ -280,24 +285,26 @@ def _engine(url: URL, *, read_only: bool) -> Engine:
 
 
 def _set_up_reading(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None  # transactions begin in `_begin`, not at the first write
-    # A text that is not UTF-8 would stop the reading of all rows.
+    # Transactions begin in `_begin`, not at the first write.
+    connection.isolation_level = None
+    # One text that is not UTF-8 would otherwise stop the reading of all rows.
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
 
 
 def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
     _set_up_reading(connection, _record)
-    _write_ahead(connection)  # readers never wait for the writer
+    _write_ahead(connection)  # with this log, readers never wait for a writer
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log, in turn with other processes that have just opened the same new file."""
+    """Switch to the write-ahead log. Other processes may try to switch at the same time."""
     try:
         connection.execute(_WRITE_AHEAD)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
-        # Unlike a transaction, the switch is refused at once if another process is doing it.
+        # While another process switches, SQLite refuses the switch at once. The empty transaction waits for the other
+        # process.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
         connection.execute(_WRITE_AHEAD)
@@ -307,8 +314,8 @@ def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     writes: Any = options.get(_WRITES, False)
     if writes:
-        # With this setting, a commit is on the disk before it returns.
+        # With FULL, a commit returns only after its data are on the disk.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
-    # A transaction that reads first and then writes would fail at once if another process wrote in between.
+    # After a plain BEGIN, the first write fails if another process has written in the meantime.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

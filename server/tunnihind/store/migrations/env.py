@@ -1,4 +1,4 @@
-"""The entry point for Alembic. It runs the steps on the connection that `upgrade` passes in."""
+"""The entry point for Alembic. The steps run on the connection that `upgrade` passes in."""
 
 from alembic import context
 

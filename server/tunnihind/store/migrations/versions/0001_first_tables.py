@@ -1,4 +1,7 @@
-"""Makes the first tables. They are taken from `schema`. The first change after a release must write them out here."""
+"""Creates the first tables as `schema` describes them.
+
+The first change after a release must write the tables out here.
+"""
 
 from alembic import op
 

@@ -1,1 +1,1 @@
-"""The steps, one per module. Each step names the step before it."""
+"""The steps of the upgrade. Each module is one step, and names the step before it."""
