@@ -5,5 +5,5 @@ tasks.
 
 `prices` and `covariates` ask the sources through `source_calls`. The package `settling` decides which prices are
 settled. `back_fill` records which parts of the history are stored. `modelling` makes forecasts and scores in a separate
-process, which `worker` runs.
+process. `worker` starts and ends this process.
 """

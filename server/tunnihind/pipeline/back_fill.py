@@ -63,7 +63,9 @@ def first_part(source: CovariateSource, history_start: date) -> date:
 
 @dataclass(frozen=True, slots=True)
 class DaysFilled:
-    """The progress of a source that is filled by days. Of `total` days, `done` are stored and `lacking` unavailable.
+    """The progress of a source whose history is filled by days.
+
+    Of `total` days, `done` are stored and `lacking` are unavailable.
 
     The back-fill continues at the instant `goes_on_at`. The instant is 0 if no day is left.
     """
@@ -75,13 +77,13 @@ class DaysFilled:
 
 
 def days_progress(state: StateBook) -> dict[str, DaysFilled]:
-    """Return the progress of each source that is filled by days. Raises StoreError."""
+    """Return the progress of each source whose history is filled by days. Raises StoreError."""
     found: dict[str, DaysFilled] | None = state.read(_PROGRESS, dict[str, DaysFilled])
     return found or {}
 
 
 def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
-    """Record and return the progress of a source that is filled by days. Raises StoreError."""
+    """Record and return the progress of a source whose history is filled by days. Raises StoreError."""
     days = filled(state, filled_parts_key(source)).keys()
     done, vain = len(days), len(unavailable_days(state, source.name).keys() - days)
     total = (
@@ -207,7 +209,7 @@ def missing_months(state: StateBook, source: CovariateSource, history_start: dat
 def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
     """Delete damaged prices and covariates, so that their years and months are filled again.
 
-    Other damaged rows, such as past runs, can't be fetched again. They stay in the database and are logged. Raises
+    Other damaged rows, such as past runs, can't be fetched again. Such rows stay in the database and are logged. Raises
     StoreError.
     """
     _forget_damaged(store, YEARS_FILLED, store.prices.remove_damaged(), _year, column="ts")

@@ -323,7 +323,7 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # The task counts as done. It is due again at the next hour or with new prices.
+            # The task counts as done. The task is due again at the next hour or with new prices.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)

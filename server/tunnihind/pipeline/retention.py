@@ -8,11 +8,11 @@ that is as fresh as in a live forecast. Each day's 00 UTC run of the weather is 
 and 12 UTC are kept. The same rule filters a source's archive before it is stored. Otherwise thinning would delete rows
 each day, and the back-fill would add them again. The scores of runs are kept for ever. They take .3 MB a year.
 
-In SQLite a year takes 32 MB. Its prices take 7 MB (140,000 quarters of four zones). Its runs take 9 MB (3 for hours, 6
-for quarters). Its weather takes 11 MB (42 series). Its forecasts from ENTSO-E take 5 MB (21 series). Recent rows take
-some 5 MB more, because all of them are kept. A back-filled year takes 5 MB for weather and 1 MB for ENTSO-E's archive.
-The sources' answers for the last days take .5 MB. PostgreSQL needs more space for each row and its index entry. A year
-of prices takes 23 MB there.
+A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of runs takes
+9 MB (3 for hours, 6 for quarters). A year of weather takes 11 MB (42 series). A year of ENTSO-E's forecasts takes 5 MB
+(21 series). All recent rows are kept, and take some 5 MB more. A back-filled year takes 5 MB for weather and 1 MB for
+ENTSO-E's archive. The sources' answers for the last days take .5 MB. PostgreSQL needs more space for each row and its
+index entry. A year of prices takes 23 MB in PostgreSQL.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -76,7 +76,10 @@ def is_first_of_day(run_ts: int | None) -> bool:
 
 
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
-    """Return the instants that were the newest neither at a read time of their day nor at its end."""
+    """Return the superfluous instants.
+
+    An instant is needed if it was the newest at a read time or at the end of its day.
+    """
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):

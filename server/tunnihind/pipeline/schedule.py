@@ -188,7 +188,7 @@ def pause(failures: int, market: Market, now: int) -> int:
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
-    """Return the end of a pause of `asked_s` seconds that a source asked for at `now`.
+    """Return the end of a source's pause. The source asked at `now` for a pause of `asked_s` seconds.
 
     The pause lasts two hours at most. The pause also ends when the publication watch begins, because prices are urgent
     then. But a pause of up to a quarter of an hour is never shortened.

@@ -100,7 +100,7 @@ def _outcome_of(pickled: bytes) -> Outcome:
 
 
 def _release_memory() -> None:
-    """Free unused memory. With the GNU C library, also return it to the system.
+    """Free unused memory. With the GNU C library, also return the memory to the system.
 
     By default this library keeps freed memory that lies between used blocks. During the forecasts of 90 past days, such
     memory grows to a third of the process's memory.
