@@ -103,7 +103,7 @@ class EleringPrices:
 def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
     """Read an answer's rows by zone. An unreadable zone does not affect the other zones.
 
-    Raises BadAnswer if the answer as a whole can't be read.
+    Raises BadAnswer if the whole answer is unreadable.
     """
     try:
         answer = _ANSWER.decode(body)

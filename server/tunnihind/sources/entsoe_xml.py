@@ -44,7 +44,7 @@ class Period:
     values: tuple[float, ...]
 
     def known(self) -> Iterator[tuple[int, float]]:
-        """Yield the start and the value of each known value's period."""
+        """Yield the start of each period with a known value, and the value."""
         for position, value in enumerate(self.values):
             if not math.isnan(value):
                 yield self.start_ts + position * self.step_s, value
@@ -80,7 +80,7 @@ class Acknowledgement:
 
 
 def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
-    """Parse a document. `redact` shortens each of its texts.
+    """Parse a document. `redact` shortens each text of the document.
 
     Raises BadAnswer if the body is not a market document, or if it declares a document type.
     """
@@ -101,7 +101,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
 
 
 class _BoundedTree(TreeBuilder):
-    """Builds a tree of limited size and depth, without XML attributes. `redact` shortens each of its texts."""
+    """Builds a tree of limited size and depth, without XML attributes. `redact` shortens each text of the tree."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()

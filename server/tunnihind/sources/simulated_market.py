@@ -50,8 +50,7 @@ _DRAWS: Final = 4
 class Noise:
     """Repeatable random numbers in named streams, with mean 0 and variance 1.
 
-    The numbers are a pure function of time. A counter-based generator (Philox) makes the numbers of any time without
-    the earlier numbers.
+    The numbers are a pure function of time. A counter-based generator (Philox) can begin at any time.
     """
 
     def __init__(self, seed: int) -> None:
@@ -110,7 +109,7 @@ _FLEETS: Final[dict[Zone, _Fleet]] = {
 
 
 class SimulatedMarket:
-    """The true weather and prices. All `ts` are instants in unix seconds UTC, in arrays of shape (n,)."""
+    """The true weather and prices of the simulation. All `ts` are unix seconds UTC, in arrays of shape (n,)."""
 
     def __init__(self, seed: int) -> None:
         self._noise = Noise(seed)
@@ -164,9 +163,9 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return the part of a forecast's error that each day of lead adds, with variance 1 and shape (days, n).
+        """Return the errors that the days of lead add to a forecast, with variance 1 and shape (days, n).
 
-        The error at a lead is the sum of the parts up to that lead. So a newer forecast has a smaller error.
+        A forecast's error is the sum of the errors up to its lead. So a newer forecast has a smaller error.
         """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 

@@ -202,8 +202,7 @@ class Upstream:
     def redirected(self, configured: URL, asked: URL, location: str) -> URL:
         """Return the target address of a redirect.
 
-        Raises BadAnswer if the redirect leads to another host, or to a protocol other than https or the configured
-        protocol.
+        Raises BadAnswer if the redirect leads to another host. The protocol must be https or the configured protocol.
         """
         try:
             url = asked.join(URL(location))
