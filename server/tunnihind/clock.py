@@ -1,4 +1,4 @@
-"""Clocks that are passed in, so that tests and rehearsals can set the time."""
+"""The clocks of the server. A clock is passed in, so that tests and rehearsals can set the time."""
 
 import asyncio
 import time

@@ -1,26 +1,4 @@
-"""The errors of the server. Texts from other programs are shortened to one line, without the operator's secret.
-
-TunnihindError
-├── SettingsError
-├── ParameterError
-├── NotServed
-├── NoPriceAhead
-├── NothingToForecast
-├── StoreError
-│   ├── SchemaError
-│   ├── StoreLost
-│   ├── StoreDamaged
-│   └── LeaseLost
-├── WorkerError
-├── ImportFileError
-└── SourceError
-    ├── SourceUnreachable
-    ├── SourceRefused
-    │   ├── TokenRefused
-    │   └── RateLimited
-    ├── RunMissing
-    └── BadAnswer
-"""
+"""The errors of the server. Texts from other programs are shortened to one line, without the operator's secret."""
 
 import re
 from collections.abc import Callable
@@ -33,7 +11,7 @@ an error, or gives an invalid answer."""
 
 
 class TunnihindError(Exception):
-    """Base of every error that the server raises on purpose. Its text is meant for users."""
+    """Base of every error that the server raises on purpose. The text of the error is meant for users."""
 
 
 class SettingsError(TunnihindError):
@@ -80,7 +58,7 @@ class SchemaError(StoreError):
 
 
 class StoreLost(StoreError):
-    """The file of the open store has been deleted or replaced. This error has already been logged."""
+    """The file of the open store has been deleted or replaced. The loss has already been logged."""
 
 
 class StoreDamaged(StoreError):
@@ -134,7 +112,7 @@ class SourceError(TunnihindError):
 
 
 class SourceUnreachable(SourceError):
-    """The source did not answer, or did not answer in time."""
+    """The source did not answer in time."""
 
     fault = "unreachable"
 
@@ -173,7 +151,7 @@ class RateLimited(SourceRefused):
 
 
 class RunMissing(SourceError):
-    """The source does not have a run of its weather model, or not yet."""
+    """The source does not have the requested run of its weather model."""
 
 
 class BadAnswer(SourceError):
@@ -199,8 +177,8 @@ _HIDDEN: Final = "***"
 def one_line(text: str, secret: str = "") -> str:
     """Return the beginning of a text on one line, without control characters and without the secret.
 
-    The secret is also found if it is percent-encoded, in XML character references, in JSON escapes, or broken by white
-    space.
+    The secret may be written in percent-encoding, in XML character references, in JSON escapes, or with white space
+    inside.
     """
     line = without(secret, _beginning(text))
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"

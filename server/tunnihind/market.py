@@ -76,12 +76,12 @@ class Market:
 
     @property
     def country(self) -> str:
-        """The ISO 3166 code of the zone's country, whose public holidays count."""
+        """The ISO 3166 code of the zone's country."""
         return self.code
 
     @property
     def neighbour_countries(self) -> tuple[str, ...]:
-        """The ISO 3166 codes of the neighbouring countries, whose public holidays count too."""
+        """The ISO 3166 codes of the neighbours' countries."""
         return tuple(zone.upper() for zone in self.neighbours)
 
     @property
@@ -286,7 +286,9 @@ def vat_rate_at(rates: VatRates, ts: int) -> float:
 
 
 def free_until(newest_settled: int | None, now: int) -> int:
-    """Return the last instant of the public window: the newest settled hour + 48 h, but at most 72 h from now.
+    """Return the last instant of the public window.
+
+    The window ends 48 hours after the newest settled hour, but at most 72 hours from now.
 
     Without settled prices, the current hour counts as the newest settled hour.
     """

@@ -21,7 +21,8 @@ COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
 
 
 def install_extra(name: str) -> str:
-    """Return an instruction that installs an extra of this package. It completes the sentence "to install it, …"."""
+    """Return an instruction that installs an extra of this package. The instruction completes the sentence "to install
+    it, …"."""
     return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 
@@ -104,7 +105,7 @@ class Settings:
         return tuple(MARKETS[zone].within(self.limits) for zone in self.zones)
 
     def path_of(self, zone: Zone) -> str:
-        """Return the path of a zone. It is empty for the first zone. A further zone has a path such as `/lv`."""
+        """Return the path of a zone. The path of the first zone is empty. A further zone has a path such as `/lv`."""
         return "" if zone == self.zones[0] else f"/{zone}"
 
     def at(self, zone: Zone) -> Self:
@@ -113,7 +114,7 @@ class Settings:
 
     @property
     def store_url(self) -> str:
-        """The address of the database to use. By default it is the user's own database."""
+        """The address of the database to use, by default the user's own database."""
         return self.database_url or default_database_url()
 
     @property

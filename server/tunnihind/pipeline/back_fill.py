@@ -3,8 +3,8 @@
 Prices are filled by calendar years. Covariates are filled by months or by days, depending on their source. The store's
 state has the instant at which each part was last filled.
 
-A source of weather runs is filled by days. Such a source limits its requests, so days are asked for at a fixed pace. An
-unavailable run is asked for three more times, after pauses of one, three and nine days.
+A source of weather runs is filled by days. A source of weather runs limits requests, so days are asked for at a fixed
+pace. An unavailable run is asked for three more times, after pauses of one, three and nine days.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -151,7 +151,7 @@ def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
         *filled(state, filled_parts_key(source)).values(),
         *(at for at, _ in unavailable_days(state, source.name).values()),
     ]
-    # A future instant was recorded before the clock was set back, so it does not count.
+    # Instants in the future do not count, because they were recorded before the clock was set back.
     newest_first = sorted((at for at in asked if at <= now), reverse=True)
     limits = (source.back_fill.an_hour, HOUR_S), (source.back_fill.a_day, DAY_S)
     return max(newest_first[most - 1] + span_s if len(newest_first) >= most else 0 for most, span_s in limits)
@@ -192,7 +192,7 @@ def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
 
 
 def missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the calendar months (UTC) to fill, newest first. Each month is given by its first day."""
+    """Return the calendar months (UTC) to fill, newest first. A month is given by its first day."""
     filled_at = filled(state, filled_parts_key(source))
     first = first_part(source, history_start)
     missing = []
@@ -242,7 +242,7 @@ def _forget_damaged(
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
     """Return a source's removed rows whose weather run is readable.
 
-    Rows with an unreadable run are left out. They would make the back-fill ask for all runs again.
+    Rows with an unreadable run are left out, because the back-fill would ask for all runs again.
     """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 

@@ -55,7 +55,7 @@ class CovariateIngest:
         return bool(archived)
 
     def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
-        """Record the days whose first run is stored now, so that the back-fill does not ask for them."""
+        """Record the days of the first runs that are stored now, so that the back-fill does not ask for these days."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()

@@ -1,8 +1,8 @@
 """Keeps a model's learning in files, so that a new process need not replay the past.
 
 Each file has the learning from one history. The file's name is a digest of this history, the model and the machine. So
-a file can be out of date, but not wrong. If two servers write a file of the same name, they write the same bytes. Any
-file may be deleted at any time.
+a file can be out of date, but not wrong. If two servers write a file of the same name, the bytes are the same. Any file
+may be deleted at any time.
 """
 
 import errno
@@ -44,8 +44,8 @@ _OWNER_ONLY: Final = 0o600
 class LearntFiles:
     """A folder of files with a model's learning. A file consists of a digest and numpy arrays.
 
-    A file that can't be read or written is skipped. Its content is then learnt again. On a nearly full disk all files
-    are deleted, because the database needs the space.
+    A file that can't be read or written is skipped. The content of such a file is learnt again. On a nearly full disk
+    all files are deleted, because the database needs the space.
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
@@ -85,13 +85,12 @@ class LearntFiles:
             self._require_room()
             with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, self._mode), "wb") as file:
                 _write(file, _bytes(self._label(name)), _bytes(learnt.document), *learnt.arrays)
-            # The write is not forced onto the disk, because after a power cut the digest shows whether the file is
-            # damaged.
+            # The write is not forced onto the disk. After a power cut, the digest shows whether the file is damaged.
             unfinished.replace(path)
             self._delete_unused()
         except OSError as error:
             _LOG.warning(
-                "can't keep the forecast's learning in %s: %s; it is learnt again whenever it is needed",
+                "can't keep the forecast's learning in %s: %s; the learning is repeated whenever it is needed",
                 self._folder,
                 error.strerror,
             )

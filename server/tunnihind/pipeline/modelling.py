@@ -91,7 +91,9 @@ def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
 
 
 def learnt_folder(store: Store, zone: Zone) -> Path | None:
-    """Return the folder of a zone's learning: beside an SQLite file, or else in the user's data folder.
+    """Return the folder of a zone's learning.
+
+    The folder is beside an SQLite file, or else in the user's data folder.
 
     Return None for a database in memory, because no other process can use it.
     """
@@ -140,8 +142,8 @@ def forecast_past_days(
     """Forecast some past days for the scores at `as_of`: either recent days or older days.
 
     The oldest days come first. At least one missing day is forecast. No day is begun after `slice_s` seconds. `model`
-    is the identity under which the server stores the forecasts. It is not computed here, because after an upgrade this
-    process may run newer code than the server. Raises StoreError.
+    is the identity under which the server stores the forecasts. The identity is not computed here, because after an
+    upgrade this process may run newer code than the server. Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -237,9 +239,9 @@ class ProcessModeller:
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         """Forecast past days for the scores, for about a second. Raises StoreError, WorkerError.
 
-        The process of the hourly runs forecasts the recent days, because it already has the learning for them. A second
-        process forecasts the older days, and then ends. It has the lowest priority, because its learning takes a long
-        time.
+        The process of the hourly runs forecasts the recent days, because this process already has the learning. A
+        second process forecasts the older days, and then ends. The second process has the lowest priority, because its
+        learning takes a long time.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -278,7 +280,7 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """Stop the processes at once, even during a backtest. They write nothing to the store."""
+        """Stop the processes at once, even during a backtest. The processes write nothing to the store."""
         self._worker.close()
         self._past_worker.close()
 

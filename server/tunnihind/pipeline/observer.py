@@ -2,7 +2,7 @@
 
 
 class Observer:
-    """An observer that does nothing. The pipeline calls one of its methods at each event.
+    """An observer that does nothing. The pipeline calls one of the observer's methods at each event.
 
     A subclass overrides these methods. An override must not raise an error.
     """

@@ -144,7 +144,7 @@ class Pipeline:
         return not has_failed and not self._no_forecast
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
-        """Do the first due task, except tasks of the jobs in `without`. Return whether there was such a task."""
+        """Do the first due task, except tasks of the jobs in `without`. Return whether a task was due."""
         self.steps += 1
         now = self._now()
         try:
@@ -275,7 +275,7 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # Failures of a source or of the database are already in the log. A lost lease is noticed when it is renewed.
+        # Failures of a source or of the database are already in the log. A lost lease is noticed at its next renewal.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s: %s; it will be tried again", task, error)
@@ -292,8 +292,7 @@ class Pipeline:
             case Job.FORECAST:
                 await self._forecast(self._of(task), now)
             case Job.HELD_DAYS:
-                # One question covers all held-back days, which lie within a month. Many questions to a slow source
-                # would delay urgent tasks.
+                # One question covers all held-back days. Many questions to a slow source would delay urgent tasks.
                 await self._fetch((situation.held_days[0], situation.held_days[-1]))
             case Job.PRICE_HISTORY:
                 await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
@@ -411,6 +410,6 @@ class Pipeline:
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
     """Return the part of the history to fill next.
 
-    After each failure it is a later part, so that one part does not block the others.
+    After each failure, a later part is returned, so that one part does not block the other parts.
     """
     return missing[tries.failures % len(missing)]

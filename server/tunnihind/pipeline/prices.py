@@ -48,8 +48,8 @@ class _Round:
 class PriceIngest:
     """Fetches and settles prices. `sources` are in the order of trust.
 
-    The answers of a round are judged together. If a source answers after the round, its answer is judged when it comes.
-    Until then the source is not asked again.
+    The answers of a round are judged together. An answer that comes after the end of its round is judged at once. A
+    source is not asked again before it has answered.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class PriceIngest:
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
         """Ask all sources for the delivery days from `first` to `last`, and settle their answers.
 
-        Calls `on_change` whenever the store may have changed. Returns how many prices were stored before the round was
+        Calls `on_change` whenever the store may have changed. Returns the number of prices stored before the round was
         over. Raises StoreError. If no source gave a usable answer, raises the SourceError that asks for the shortest
         pause. `SourceCaller` keeps each source's own pause.
         """

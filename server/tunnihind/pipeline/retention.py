@@ -2,11 +2,12 @@
 
 All recent runs are kept. For an older day, the last run before gate closure and the last run of the day are kept.
 
-The same applies to the issues of a covariate. The last issue before gate closure is kept because a forecast of the next
-day could have used it. The last issue before the model's issue time is kept too. With it, the model trains on weather
-that is as fresh as in a live forecast. Each day's 00 UTC run of the weather is always kept. So the weather's runs of 00
-and 12 UTC are kept. The same rule filters a source's archive before it is stored. Otherwise thinning would delete rows
-each day, and the back-fill would add them again. The scores of runs are kept for ever. They take .3 MB a year.
+The issues of a covariate are kept by the same rule. The last issue before gate closure is kept because a forecast of
+the next day could have used it. The last issue before the model's issue time is kept too. So the model trains on
+weather that is as fresh as in a live forecast. Each day's 00 UTC run of the weather is always kept. So the weather's
+runs of 00 and 12 UTC are kept. A source's archive is filtered by the same rule before the archive is stored. Otherwise
+the back-fill would store rows again that thinning has deleted. The scores of runs are kept for ever. The scores of a
+year take .3 MB.
 
 A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of runs takes
 9 MB (3 for hours, 6 for quarters). A year of weather takes 11 MB (42 series). A year of ENTSO-E's forecasts takes 5 MB

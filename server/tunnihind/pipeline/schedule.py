@@ -2,7 +2,7 @@
 
 During the publication watch, prices are asked for every minute until tomorrow's prices are complete. At other times,
 prices are asked for less often. Each covariate source is asked at its own cadence. A failed task is tried again after a
-growing pause. If a recorded instant lies in the future, the clock was set back. Such an instant counts as never.
+growing pause. A recorded instant in the future counts as never, because the clock was set back.
 """
 
 from collections.abc import Collection, Mapping
@@ -171,7 +171,7 @@ def next_due(situation: Situation, now: int) -> float:
 
 
 def due_at(task: Task, situation: Situation, now: int) -> float:
-    """Return the instant at which a task becomes due. It is infinite if the task has no work."""
+    """Return the instant at which a task becomes due. The instant is infinite if the task has no work."""
     tries = situation.of(task)
     wanted = _wanted_at(task, situation, now)
     if tries.tried_ts is None or tries.tried_ts > now:
@@ -205,7 +205,7 @@ def price_window(situation: Situation, now: int) -> tuple[date, date]:
 
     During the publication watch, the window is yesterday to tomorrow if only tomorrow's prices are missing. The settled
     prices of yesterday and today show whether an answer is wrong. At other times the window begins two days ago. If an
-    earlier day is missing, the window begins with that day, but not more than `CATCH_UP_DAYS` days ago.
+    earlier day is missing, the window begins with that day. No window begins more than `CATCH_UP_DAYS` days ago.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:
@@ -284,7 +284,7 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # A try without enough data makes no run. Its time counts like the time of a run.
+    # A try without enough data counts here like a run.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:
@@ -293,7 +293,7 @@ def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries,
 
 
 def _scores_wanted_at(situation: Situation, zone: ZoneSituation, _tries: Tries, now: int) -> float:
-    """Return the instant from which on scores are due. They stay due until all of them are recorded."""
+    """Return the instant from which on scores are due. Scores stay due until they are recorded."""
     if situation.stored_ts is None:
         return inf
     if zone.scored_ts is None or zone.scored_ts > now:

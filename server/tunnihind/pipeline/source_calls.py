@@ -1,4 +1,4 @@
-"""Asks sources, and records and logs their failures."""
+"""Asks sources, and logs their failures."""
 
 import asyncio
 import logging
@@ -49,7 +49,7 @@ class SourceCaller:
             return
         since, until, error = self._paused[source]
         now = self._now()
-        # If a pause begins in the future, the clock has been set back. Such a pause counts as over.
+        # A pause that begins in the future is ignored, because the clock was set back.
         if since <= now < until:
             raise RateLimited(source, error.problem, status=error.status, retry_after_s=until - now)
 

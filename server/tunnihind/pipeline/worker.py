@@ -78,8 +78,8 @@ class Worker:
         """Do `work` in the process, and return its result. `work` must be picklable.
 
         A TunnihindError of the work is raised unchanged. Any other error becomes a RuntimeError, with the traceback in
-        its notes. Raises WorkerError if the process can't be started, or if it fails twice during the work. A process
-        fails if it dies or takes too long. Cancelling this call ends the process.
+        its notes. Raises WorkerError if the process can't be started or fails twice during the work. A process fails if
+        it dies or takes too long. Cancelling this call ends the process.
         """
         async with self._turn:
             self._cancel_idle_end()
@@ -129,7 +129,7 @@ class Worker:
         return done
 
     async def _end_after_limit(self, process: _Process) -> None:
-        """End a process that exceeds the time limit. Its work then begins again in a new process."""
+        """End a process that exceeds the time limit. The work then begins again in a new process."""
         for _ in range(round(_LIMIT_S / _PART_OF_LIMIT_S)):
             await self._clock.sleep(_PART_OF_LIMIT_S)
         _LOG.warning("the process that makes forecasts has taken longer than %g minutes: it is ended", _LIMIT_S / 60)

@@ -75,7 +75,7 @@ class DayPrices:
         return next((pair for pair in self.paired_with(other) if pair.differs), None)
 
     def agrees_with(self, other: DayPrices) -> bool:
-        """Return whether both have prices for a common hour, and no common price differs."""
+        """Return whether the two days share an hour and have equal prices in all shared periods."""
         return bool(self.hours.keys() & other.hours.keys()) and self.first_difference(other) is None
 
     def adds_to(self, other: DayPrices) -> bool:

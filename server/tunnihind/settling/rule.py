@@ -55,7 +55,7 @@ class Ruling:
     """The decision on a delivery day.
 
     `settles` has the prices to settle, if any. `is_agreed` is true if two sources gave the prices. If `withdraws` is
-    true, unconfirmed prices are removed. `held` names each source whose prices are held back, with the reason.
+    true, unconfirmed prices are removed. `held` maps each source to the reason for which its prices are held back.
     """
 
     settles: Witness | None = None
@@ -83,7 +83,7 @@ class Claim:
         return self.witness.source
 
     def agrees_with(self, other: SettledDay | Claim) -> bool:
-        """Return whether both have the same prices."""
+        """Return whether the other claim or settled day has the same prices."""
         return self.prices.agrees_with(other.prices)
 
 
@@ -91,9 +91,8 @@ class Claim:
 class Comparison:
     """The comparison of a source's newest answer with the settled prices.
 
-    The answer `is_off` if it contradicts every settled day that it covers. After six hours the answer is accepted, and
-    not off any more. `contradicts` is true if the answer contradicts an agreed day. `detail` describes the first
-    difference.
+    The answer `is_off` if it contradicts every settled day that it covers. After six hours the answer is not off any
+    more. `contradicts` is true if the answer contradicts an agreed day. `detail` describes the first difference.
     """
 
     is_off: bool = False
@@ -192,7 +191,8 @@ def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wai
 def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
     """Yield the claims that may settle a day alone.
 
-    Such a claim is neither off nor doubtful. Its source was not silent while another source was heard.
+    A credible claim is neither off nor doubtful. The source of a credible claim was not silent while another source was
+    heard.
     """
     able = [one for one in claims if not one.answer.is_off and one.doubt is None]
     heard_ts = max((one.witness.heard_ts for one in able), default=0)
@@ -200,7 +200,7 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 
 
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
-    """Return the only credible claim, unless it would change the settled prices too early."""
+    """Return the only credible claim. Return None if the claim would change settled prices too early."""
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
     is_own = credible[0].source in settled.unconfirmed_from

@@ -76,7 +76,7 @@ class Settling:
 
         If fewer than two of the days are settled, a settled day beside them is added.
 
-        Two settled days show whether a whole answer is wrong, or only one day was corrected. Raises StoreError.
+        With two settled days, a wrong answer can be told from a correction of one day. Raises StoreError.
         """
         zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()

@@ -51,7 +51,7 @@ class PriceSource(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cadence:
-    """How often to ask a source: again `every_s` seconds after an answer, and `retry_s` seconds after a failure.
+    """The time until the next request: `every_s` seconds after an answer, and `retry_s` seconds after a failure.
 
     Each further failure doubles the pause, up to `longest_retry_s`.
     """
@@ -105,7 +105,7 @@ class CovariateSource(Protocol):
 
 
 class Fault(NamedTuple):
-    """A problem in a zone's answer. `ts` is the start of the period, if it is readable."""
+    """A problem in a zone's answer. `ts` is the start of the period, or None if the start is unreadable."""
 
     ts: int | None
     problem: str

@@ -34,8 +34,8 @@ def configured(
 ) -> Sources:
     """Return the sources that the settings name.
 
-    Elering is always among them. ENTSO-E is among them if a token is set, and Open-Meteo unless it is switched off.
-    `session` comes from `upstream.open_session`. `forecast_zones` are the zones of ENTSO-E's forecasts.
+    Elering is always used. ENTSO-E is used if a token is set. Open-Meteo is used unless it is switched off. `session`
+    comes from `upstream.open_session`. `forecast_zones` are the zones of ENTSO-E's forecasts.
     """
     prices: list[PriceSource] = [EleringPrices(session, settings.elering_url, clock=clock)]
     covariates: list[CovariateSource] = []
@@ -50,6 +50,6 @@ def configured(
 
 
 def demo(clock: Clock) -> Sources:
-    """Return the simulated market as the only source. This source needs no network."""
+    """Return the simulated market as the only source. The simulated market needs no network."""
     simulated = Simulated(clock=clock)
     return Sources((simulated,), (simulated,))

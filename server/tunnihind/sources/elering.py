@@ -2,9 +2,9 @@
 
 Requests need no key. One answer has the prices of all four zones.
 
-The request is `GET /nps/price?start=&end=`. Both instants are in ISO 8601 with a time zone. `end` is included, at most
-a year after `start`. Each row has the start of its period in unix seconds. Since delivery day 2025-10-01 the periods
-are quarters. Earlier periods are hours. An answer does not give its step, so `day_sheets` works the step out.
+The request is `GET /nps/price?start=&end=`. `start` and `end` are in ISO 8601 with a time zone. `end` is included. The
+range may be a year at most. Each row has the start of its period in unix seconds. Since delivery day 2025-10-01 the
+periods are quarters. Earlier periods are hours. An answer does not give its step, so `day_sheets` works the step out.
 """
 
 from datetime import date

@@ -75,7 +75,7 @@ class EntsoePlatform:
 
 
 class EntsoePrices:
-    """ENTSO-E as a source of the prices of some zones. The first of them is the most important zone."""
+    """ENTSO-E as a source of the prices of some zones."""
 
     name = SOURCE
 

@@ -1,10 +1,10 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
-The model is ECMWF's IFS at 9 km, from Open-Meteo's Single Runs API. Past and live forecasts come from the same model,
-because the price forecast must learn from the kind of data that it uses. A run is named by its initialisation at 00,
+The model is ECMWF's IFS at 9 km, from Open-Meteo's Single Runs API. Past and live forecasts come from the same model.
+So the price forecast learns from the same kind of data that it uses later. A run is named by its initialisation at 00,
 06, 12 or 18 UTC. The runs of 06 and 18 UTC end after 144 hours. A past run counts as known 6 hours after its
 initialisation. A live run counts as known from the time at which it was fetched. If no recent run is available by name,
-the forecast API is asked. This API has the same model's newest values, but does not give their run.
+the forecast API is asked. The forecast API has the same model's newest values, but does not name their run.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -225,7 +225,7 @@ class OpenMeteo:
         raise limited
 
     def _read(self, body: bytes, start_ts: int) -> _Series:
-        """Parse an answer. The hours must begin at `start_ts`, or at the start of its day."""
+        """Parse an answer. The hours must begin at `start_ts`, or at the start of that day."""
         locations = parse_locations(body)
         if len(locations) != len(self._points):
             raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(self._points)}")
@@ -251,7 +251,7 @@ def newest_known_run(now: float) -> int:
 
 
 def parse_locations(body: bytes) -> tuple[PointAnswer, ...]:
-    """Parse an answer. For a single point, it is an object instead of a list. Raises RunMissing, BadAnswer."""
+    """Parse an answer for one point (an object) or for several points (a list). Raises RunMissing, BadAnswer."""
     if _BROKEN_OFF in body[-1000:]:
         raise RunMissing(_SOURCE, "its answer broke off: there is no such run")
     try:

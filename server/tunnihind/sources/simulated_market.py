@@ -3,9 +3,9 @@
 All values are pure functions of time and a seed, for any instant from 1970 on. A forecaster can find the following
 relations.
 
-Wind speed is lognormal around a seasonal mean. Wind speed changes within about three days, and is similar within a
-zone. Radiation depends on the sun's height and on clouds. Clouds last about a day. Temperature depends on season, hour
-and weather. Load depends on the Estonian clock, on the weekend and on the cold below 15 degrees.
+Wind speed is lognormal around a seasonal mean. Wind speed changes within about three days. Points of the same zone have
+similar wind speeds. Radiation depends on the sun's height and on clouds. Clouds last about a day. Temperature depends
+on season, hour and weather. Load depends on the Estonian clock, on the weekend and on the cold below 15 degrees.
 
 Residual load is load less wind and solar power, as a share of the mean load. Each zone has its own mix of the Baltic
 and the Finnish residual load. A supply curve turns the mix into a price. The price is multiplied by a level that drifts

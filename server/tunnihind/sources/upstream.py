@@ -1,8 +1,7 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
 All requests to sources go through this module. Errors are shown in logs and on pages. So an error quotes only one line
-of an answer, without the secret. All errors raised here are from `tunnihind.errors`. These errors do not keep the
-answer.
+of an answer, without the secret. All errors raised here are from `tunnihind.errors`. No error keeps the whole answer.
 """
 
 import asyncio
@@ -249,7 +248,7 @@ class Upstream:
         return SourceRefused(self.source, problem, status=status)
 
     def _retry_after(self, header: str | None) -> float | None:
-        """Return the seconds to wait by a Retry-After header, which has seconds or a date (RFC 9110, 10.2.3)."""
+        """Return the seconds to wait by a Retry-After header (RFC 9110, 10.2.3). The header has seconds or a date."""
         if header is None:
             return None
         if header.strip().isdecimal():
