@@ -93,7 +93,7 @@ class Market:
     def vat_by_law(self) -> VatRates:
         """The legal VAT rates. Each rate applies from the midnight at which its first day begins.
 
-        The first rate also covers all time before its first day.
+        The first rate also applies before its first day.
         """
         (_, oldest), *later = self.vat_rates
         midnights = (self.midnight(day) for day, _ in later)
@@ -253,7 +253,7 @@ def publication_time(day: date) -> int:
 
 @lru_cache(maxsize=8192)
 def gate_closure(day: date) -> int:
-    """Return when bidding for a delivery day ends: 12:00 Brussels time on the day before."""
+    """Return the instant at which bidding for a delivery day ends: 12:00 Brussels time on the day before."""
     return int(datetime.combine(day - timedelta(days=1), _GATE_CLOSURE, DELIVERY_TZ).timestamp())
 
 

@@ -21,8 +21,10 @@ COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
 
 
 def install_extra(name: str) -> str:
-    """Return an instruction that installs an extra of this package. The instruction completes the sentence "to install
-    it, …"."""
+    """Return an instruction that installs an extra of this package.
+
+    The instruction completes the sentence "to install it, …".
+    """
     return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 
@@ -140,7 +142,7 @@ class Settings:
 
     @property
     def api_vat_rates(self) -> VatRates:
-        """The VAT rates in the consumer prices of the specified resources.
+        """The VAT rates in the API's consumer prices.
 
         If the operator has set a rate, this rate applies. Otherwise the specification's 22% apply in Estonia. In other
         countries the legal rate of each date applies.

@@ -1,10 +1,10 @@
 """Records which parts of the history are stored, and finds the missing parts.
 
-Prices are filled by calendar years. Covariates are filled by months or by days, depending on their source. The store's
-state has the instant at which each part was last filled.
+Prices are filled one calendar year at a time. Covariates are filled one month or one day at a time, depending on their
+source. The store's state has the instant at which each part was last filled.
 
-A source of weather runs is filled by days. A source of weather runs limits requests, so days are asked for at a fixed
-pace. An unavailable run is asked for three more times, after pauses of one, three and nine days.
+The history of weather runs is filled day by day. A source of weather runs limits requests, so days are asked for at a
+fixed pace. An unavailable run is asked for three more times, after pauses of one, three and nine days.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -63,7 +63,7 @@ def first_part(source: CovariateSource, history_start: date) -> date:
 
 @dataclass(frozen=True, slots=True)
 class DaysFilled:
-    """The progress of a source whose history is filled by days.
+    """The progress of a source whose history is filled day by day.
 
     Of `total` days, `done` are stored and `lacking` are unavailable.
 
@@ -77,13 +77,13 @@ class DaysFilled:
 
 
 def days_progress(state: StateBook) -> dict[str, DaysFilled]:
-    """Return the progress of each source whose history is filled by days. Raises StoreError."""
+    """Return the progress of each source whose history is filled day by day. Raises StoreError."""
     found: dict[str, DaysFilled] | None = state.read(_PROGRESS, dict[str, DaysFilled])
     return found or {}
 
 
 def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
-    """Record and return the progress of a source whose history is filled by days. Raises StoreError."""
+    """Record and return the progress of a source whose history is filled day by day. Raises StoreError."""
     days = filled(state, filled_parts_key(source)).keys()
     done, vain = len(days), len(unavailable_days(state, source.name).keys() - days)
     total = (
@@ -100,7 +100,7 @@ def record_progress(state: StateBook, source: CovariateSource, history_start: da
 
 
 def part_end(source: CovariateSource, part: date) -> date:
-    """Return the last day of a month, or the day itself if the source is filled by days."""
+    """Return the last day of a month, or the day itself if the source is filled day by day."""
     return (part + timedelta(days=31)).replace(day=1) - timedelta(days=1) if source.back_fill.by == "month" else part
 
 
@@ -167,7 +167,7 @@ def _missing_days(state: StateBook, source: CovariateSource, history_start: date
 
 
 def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
-    """Return whether to ask for a day now. `asked` has the last instant and the number of earlier requests."""
+    """Return whether to ask for a day now. `asked` has the instant of the last request and the number of requests."""
     if asked is None:
         return True
     at, times = asked
@@ -185,7 +185,7 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
     """Return the parts in which a year is asked for, newest first. The year ends at `last` at the latest.
 
-    A part is a first and a last day.
+    A part is given by its first and its last day.
     """
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]

@@ -1,8 +1,8 @@
 """Keeps a model's learning in files, so that a new process need not replay the past.
 
-Each file has the learning from one history. The file's name is a digest of this history, the model and the machine. So
-a file can be out of date, but not wrong. If two servers write a file of the same name, the bytes are the same. Any file
-may be deleted at any time.
+Each file has the learning from one history. The file's name is a digest of this history, the model and the machine. A
+file can be out of date, but it can't be wrong. If two servers write a file of the same name, the bytes are the same.
+Any file may be deleted at any time.
 """
 
 import errno
@@ -44,8 +44,8 @@ _OWNER_ONLY: Final = 0o600
 class LearntFiles:
     """A folder of files with a model's learning. A file consists of a digest and numpy arrays.
 
-    A file that can't be read or written is skipped. The content of such a file is learnt again. On a nearly full disk
-    all files are deleted, because the database needs the space.
+    A file that can't be read or written is skipped. The lost content is learnt again. On a nearly full disk all files
+    are deleted, because the database needs the space.
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
@@ -55,7 +55,7 @@ class LearntFiles:
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return the learning kept under a name. Return None if its file is missing or damaged."""
+        """Return the learning kept under a name. Return None if the file is missing or damaged."""
         path = self._path(name)
         try:
             content = path.read_bytes()
@@ -77,7 +77,7 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Keep learning under a name, and delete the longest unused files. If the disk refuses, log a warning."""
+        """Keep learning under a name, and delete the longest unused files. If this fails, log a warning."""
         path = self._path(name)
         unfinished = path.with_suffix(f".{os.getpid()}{_UNFINISHED}")
         try:

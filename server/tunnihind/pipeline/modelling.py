@@ -47,7 +47,7 @@ class Modeller(Protocol):
         """Return the runs of a market made at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Forecast past days for the scores, for about a second. Raises StoreError, WorkerError."""
+        """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError."""
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
         """Return the model's scores over the last 90 days. Raises StoreError, WorkerError."""
@@ -69,7 +69,7 @@ class _StoreForecaster:
         self._history = history
 
     def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
-        """Return the data known at `instant`, from the history for a forecast at `as_of`. Raises StoreError."""
+        """Return the data known at `instant`. The history is read for a forecast at `as_of`. Raises StoreError."""
         return self._history.read_archive(store, self.forecaster, instant if as_of is None else as_of).as_of(instant)
 
 
@@ -141,9 +141,9 @@ def forecast_past_days(
 ) -> PastForecasts:
     """Forecast some past days for the scores at `as_of`: either recent days or older days.
 
-    The oldest days come first. At least one missing day is forecast. No day is begun after `slice_s` seconds. `model`
-    is the identity under which the server stores the forecasts. The identity is not computed here, because after an
-    upgrade this process may run newer code than the server. Raises StoreError.
+    The oldest days are forecast first. At least one missing day is forecast. After `slice_s` seconds, no other day is
+    begun. `model` is the identity under which the server stores the forecasts. The identity is not computed here,
+    because after an upgrade this process may run newer code than the server. Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -237,7 +237,7 @@ class ProcessModeller:
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Forecast past days for the scores, for about a second. Raises StoreError, WorkerError.
+        """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError.
 
         The process of the hourly runs forecasts the recent days, because this process already has the learning. A
         second process forecasts the older days, and then ends. The second process has the lowest priority, because its

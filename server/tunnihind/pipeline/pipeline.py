@@ -247,7 +247,7 @@ class Pipeline:
         """Return the tasks that must not begin now.
 
         A covariate source is asked one question at a time. Only one zone is scored at a time, because a process keeps
-        only one zone's model. A model that was replaced would have to learn again.
+        only one zone's model. A replaced model would have to learn again.
         """
         asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
         is_scoring = any(task.job is Job.SCORES for task in self._running)
@@ -305,7 +305,7 @@ class Pipeline:
                 await asyncio.to_thread(thin, self._store, now)
 
     async def _fetch(self, *windows: tuple[date, date]) -> None:
-        """Fetch the prices of one window after another. A window is a first and a last delivery day."""
+        """Fetch the prices of one window after another. A window is given by its first and its last delivery day."""
         added = Added()
         for first, last in windows:
             self.steps += 1

@@ -77,7 +77,7 @@ class PriceIngest:
 
         Calls `on_change` whenever the store may have changed. Returns the number of prices stored before the round was
         over. Raises StoreError. If no source gave a usable answer, raises the SourceError that asks for the shortest
-        pause. `SourceCaller` keeps each source's own pause.
+        pause. `SourceCaller` keeps the pause of each source.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]

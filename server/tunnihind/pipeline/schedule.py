@@ -223,7 +223,7 @@ def next_day(now: float) -> date:
 
 
 def _pause(task: Task, situation: Situation, now: int) -> int:
-    """Return the pause in seconds after a task's failures. A covariate source's cadence sets its own pauses."""
+    """Return the pause in seconds after a task's failures. The pauses of a covariate source depend on its cadence."""
     failures = situation.of(task).failures
     if task.source not in situation.covariates:
         return pause(failures, situation.market, now)
@@ -293,7 +293,7 @@ def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries,
 
 
 def _scores_wanted_at(situation: Situation, zone: ZoneSituation, _tries: Tries, now: int) -> float:
-    """Return the instant from which on scores are due. Scores stay due until they are recorded."""
+    """Return the instant at which scores become due. Scores stay due until they are recorded."""
     if situation.stored_ts is None:
         return inf
     if zone.scored_ts is None or zone.scored_ts > now:

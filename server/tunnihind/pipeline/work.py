@@ -67,7 +67,7 @@ class _ServerLogHandler(logging.Handler):
 def main() -> None:
     """Do the incoming work until the server ends."""
     server = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # print() must not write among the messages
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # print() must not write between the messages
     _prepare_process(int(sys.argv[1]))
     logging.basicConfig(level=logging.WARNING, handlers=[_ServerLogHandler(server)])
     with suppress(EOFError):
@@ -102,8 +102,8 @@ def _outcome_of(pickled: bytes) -> Outcome:
 def _release_memory() -> None:
     """Free unused memory. With the GNU C library, also return the memory to the system.
 
-    By default this library keeps freed memory that lies between used blocks. During the forecasts of 90 past days, such
-    memory grows to a third of the process's memory.
+    By default this library keeps freed memory that lies between used blocks. During the forecasts of 90 past days, the
+    kept memory grows to a third of the process's memory.
     """
     gc.collect()
     with suppress(OSError, AttributeError):

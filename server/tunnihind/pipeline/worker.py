@@ -172,7 +172,7 @@ class _DiedError(Exception):
 
 
 class _Process:
-    """One running process. A thread waits for its answers, its log records and its end."""
+    """One running process. A thread waits for the process's answers, its log records and its end."""
 
     def __init__(
         self,

@@ -38,7 +38,7 @@ class Pair(NamedTuple):
 class DayPrices:
     """The prices of a day in EUR/MWh, by the start of their period.
 
-    `quarters` has the prices of quarters. `whole_hours` has prices that were given for an hour.
+    `quarters` has the prices of quarters. `whole_hours` has the prices that were given for whole hours.
     """
 
     quarters: dict[int, float] = field(default_factory=dict)
@@ -85,9 +85,9 @@ class DayPrices:
     def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
         """Return the rows (start, step, price) to store so that this day replaces the settled prices.
 
-        If a price differs only by rounding, its settled value stays. If an hour differs from its settled quarters, each
-        quarter gets the hour's price. If an hour was settled before its quarters, the hour gets the mean of the
-        quarters.
+        If a price differs only by rounding, its settled value stays. If an hour's price differs from the mean of its
+        settled quarters, each quarter gets the hour's price. If an hour was settled before its quarters, the hour gets
+        the mean of the quarters.
         """
         rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:
@@ -107,7 +107,7 @@ class DayPrices:
 
 
 def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
-    """Describe the mistake by which prices differ from known prices: a shift in time, or a factor.
+    """Describe the mistake that explains a difference from known prices: a shift in time, or a factor.
 
     Return an empty text if no such mistake explains the difference.
     """

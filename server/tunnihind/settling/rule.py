@@ -4,7 +4,7 @@ A witness is the newest answer of a source for a complete delivery day. Settled 
 operator gave them. Settled prices are unconfirmed if only one source gave them. `docs/data.md` has the rule in plain
 words.
 
-A witness stands from the first to the last time that its source gave these prices.
+A witness stands from the first to the last time at which its source gave the prices.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -103,7 +103,7 @@ class Comparison:
 def rule(
     witnesses: Sequence[Mapping[date, Witness]], settled: Mapping[date, SettledDay], waits_from: date
 ) -> dict[date, Ruling]:
-    """Return the ruling on each delivery day for which there is a witness.
+    """Return the ruling on each delivery day with a witness.
 
     `witnesses` has the witnesses of each source by day. The sources are in the order of trust. The sources are not
     asked again for days before `waits_from`. So on these days the rule does not wait for differing sources to agree.
@@ -150,7 +150,8 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
 
 
 def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
-    """Settle prices on which two sources agree. If a change of agreed prices looks like a mistake, the change waits."""
+    """Settle prices on which two sources agree. If a change of agreed prices looks like a mistake, the change must
+    wait."""
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
     if settled is not None and changes and max(one.witness.since_ts for one in pair) <= settled.imported_ts:
@@ -169,7 +170,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
 
 
 def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Rule on a day without agreed prices, if no two sources agree on the day."""
+    """Return the ruling on a day without agreed prices and without two agreeing sources."""
     if settled is not None:
         for one in claims:
             is_second = one.source not in settled.unconfirmed_from
@@ -210,7 +211,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 def _distrust(one: Claim) -> tuple[bool, bool]:
     """Return a sort key for differing claims, the most trusted claim first.
 
-    A claim that contradicts no agreed day comes first. Among other equals, a claim with quarters comes first.
+    A claim that contradicts no agreed day comes first. Among equal claims, a claim with quarters comes first.
     """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
@@ -224,7 +225,7 @@ def _ruling(
     is_agreed: bool = False,
     withdraws: bool = False,
 ) -> Ruling:
-    """Return a ruling that holds back all claims that differ from the final prices."""
+    """Return a ruling that holds back all claims against the final prices."""
     final = settles or settled
     held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}
     return Ruling(settles.witness if settles else None, is_agreed, withdraws, held)

@@ -76,7 +76,7 @@ class Settling:
 
         If fewer than two of the days are settled, a settled day beside them is added.
 
-        With two settled days, a wrong answer can be told from a correction of one day. Raises StoreError.
+        Two settled days help to distinguish a wrong answer from a correction. Raises StoreError.
         """
         zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()

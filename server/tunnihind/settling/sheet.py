@@ -57,8 +57,8 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
 def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
     """Return the reason to doubt a complete day's prices. Return None if the prices are credible.
 
-    Doubtful prices need a second source. Many zeros, a flat day and a copy of a day in `before` are doubtful. No traded
-    day has ever had such prices.
+    Doubtful prices need a second source. Many zeros, equal prices all day and a copy of a day in `before` are doubtful.
+    No traded day has ever had such prices.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:

@@ -63,10 +63,10 @@ class Cadence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackFill:
-    """The pace of requests for a source's history, by calendar months or by days (UTC).
+    """The pace of requests for a source's history. A request is for a calendar month or a day (UTC).
 
-    A day is first asked for `after_s` seconds after its start. At most `an_hour` days are asked for within an hour, and
-    at most `a_day` days within 24 hours.
+    A day is asked for at the earliest `after_s` seconds after its start. At most `an_hour` days are asked for within an
+    hour, and at most `a_day` days within 24 hours.
     """
 
     by: Literal["month", "day"] = "month"
@@ -95,9 +95,9 @@ class CovariateSource(Protocol):
         """Return whether the source may have a newer forecast at `now` than at the last call of `current`."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of each covariate by name, issued at `now`. Return nothing without news.
+        """Return the newest forecast of each covariate by name, issued at `now`.
 
-        Raises SourceError.
+        Return an empty mapping if no forecast is new. Raises SourceError.
         """
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:

@@ -54,7 +54,7 @@ class ZoneRows(NamedTuple):
 
 
 class _ZonesRows(Struct):
-    """Each zone's undecoded rows. A zone without rows is not in the answer."""
+    """Each zone's undecoded rows. A zone that is not in the answer has no rows."""
 
     ee: Raw = Raw()
     lv: Raw = Raw()
@@ -91,7 +91,7 @@ class EleringPrices:
         """Return a sheet for each zone and delivery day from `first` to `last`. Raises SourceError."""
         sheets = []
         for start, end in spans(first, last, _MAX_DAYS):
-            # The answer includes a period that starts at `end`. So `end` is the last second of the day.
+            # `end` is the last second of the day, because an answer includes the period that starts at `end`.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
             zones = await self._upstream.get(self._url, params, lambda answer: parse_prices(answer.body))
             for zone, rows in zones.items():

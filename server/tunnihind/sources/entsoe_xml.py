@@ -80,7 +80,7 @@ class Acknowledgement:
 
 
 def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
-    """Parse a document. `redact` shortens each text of the document.
+    """Parse a document. `redact` is applied to each text of the document.
 
     Raises BadAnswer if the body is not a market document, or if it declares a document type.
     """
@@ -101,7 +101,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
 
 
 class _BoundedTree(TreeBuilder):
-    """Builds a tree of limited size and depth, without XML attributes. `redact` shortens each text of the tree."""
+    """Builds a tree of limited size and depth, without XML attributes. `redact` is applied to each text of the tree."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()

@@ -122,7 +122,7 @@ class OpenMeteo:
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest available run. Return nothing if this run was returned before.
 
-        The run counts as issued at the time of its answer. If no run of the last day is available, return the values of
+        The run counts as issued when its answer has come. If no run of the last day is available, return the values of
         the forecast API. Raises SourceError.
         """
         try:
@@ -299,7 +299,11 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _limit_s(problem: str, now: float) -> float:
-    """Return the seconds until the limit that a refusal names ends, at the next hour or the next day (UTC)."""
+    """Return the seconds for which the limit in a refusal lasts.
+
+    An hourly limit lasts until the next hour. A daily limit lasts until the next day (UTC). Without a known limit,
+    return 0.
+    """
     said = problem.lower()
     if "daily" in said:
         return DAY_S - now % DAY_S

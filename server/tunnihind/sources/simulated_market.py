@@ -28,7 +28,7 @@ _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S
 _SOLSTICE_S: Final = -10 * DAY_S
 
-# The supply curve gives a price for each residual load, as a share of the mean load.
+# The supply curve maps residual load to a price. Residual load is given as a share of the mean load.
 _RESIDUAL: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
 _EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
 
@@ -87,8 +87,9 @@ class Noise:
 class _Fleet:
     """The load and the power plants of a zone, in MW.
 
-    `heating_mw` is the extra load for each degree of cold. `firm_mw` is constant power without fuel costs. `city` is
-    the weather point of the load and the solar power. `baltic_share` is the weight of the Baltic zones in the price.
+    `heating_mw` is the extra load for each degree of cold. `firm_mw` is constant power without fuel costs. The weather
+    at the place `city` drives the load and the solar power. `baltic_share` is the weight of the Baltic zones in the
+    price.
     """
 
     load_mw: float
@@ -163,7 +164,7 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return the errors that the days of lead add to a forecast, with variance 1 and shape (days, n).
+        """Return the error that each day of lead adds to a forecast, shape (days, n). Each error has variance 1.
 
         A forecast's error is the sum of the errors up to its lead. So a newer forecast has a smaller error.
         """
