@@ -198,7 +198,7 @@ def _recent_prices(store: Store, as_of: int, zone: Zone) -> PriceHistory:
 
 
 def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
-    """Return a zone's prices since `since`, as known at `as_of`."""
+    """Return a zone's prices from `since` on, as known at `as_of`."""
     return store.prices.read_archive(since, zones=(zone,)).as_of(as_of)
 
 

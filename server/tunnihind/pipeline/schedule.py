@@ -2,7 +2,7 @@
 
 During the publication watch, prices are asked for every minute until tomorrow's prices are complete. At other times,
 prices are asked for less often. Each covariate source is asked at its own cadence. A failed task is tried again after a
-growing pause. A recorded instant in the future counts as never, because the clock was set back.
+growing pause. An instant in the future counts as never, because it was recorded before the clock was set back.
 """
 
 from collections.abc import Collection, Mapping

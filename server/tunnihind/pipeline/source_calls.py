@@ -49,7 +49,7 @@ class SourceCaller:
             return
         since, until, error = self._paused[source]
         now = self._now()
-        # A pause that begins in the future is ignored, because the clock was set back.
+        # A pause that begins in the future is ignored, because it was recorded before the clock was set back.
         if since <= now < until:
             raise RateLimited(source, error.problem, status=error.status, retry_after_s=until - now)
 

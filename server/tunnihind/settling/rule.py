@@ -150,8 +150,10 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
 
 
 def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
-    """Settle prices on which two sources agree. If a change of agreed prices looks like a mistake, the change must
-    wait."""
+    """Settle prices on which two sources agree.
+
+    If a change of agreed prices looks like a mistake, the change must wait.
+    """
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
     if settled is not None and changes and max(one.witness.since_ts for one in pair) <= settled.imported_ts:

@@ -5,9 +5,9 @@ offshore wind (B18) and onshore wind (B19).
 
 The platform keeps only the last version of each forecast. In `current`, a forecast counts as issued at the instant of
 the request. In `archived`, a forecast counts as issued at its deadline, because the platform does not give the time of
-publication. Regulation (EU) 543/2013 sets the deadlines. Load is due two hours before gate closure, 10:00 Brussels time
-on the day before (article 6(2)(b)). Wind and solar power are due at 18:00 Brussels time on the day before (article
-14(2)(d)).
+publication. Regulation (EU) 543/2013 sets the deadlines. The deadline for load is two hours before gate closure, 10:00
+Brussels time on the day before (article 6(2)(b)). The deadline for wind and solar power is 18:00 Brussels time on the
+day before (article 14(2)(d)).
 
 A forecast may have been updated after its deadline. So an archived forecast is a little better than the forecast that
 was known at the deadline.
@@ -68,7 +68,7 @@ class EntsoeForecasts:
         return {name: _issue(means, now, day_start(today), day_end(tomorrow)) for name, means in found.items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the last forecasts for each delivery day from `first` to `last`. Raises SourceError."""
+        """Return the last version of each forecast for the delivery days from `first` to `last`. Raises SourceError."""
         issues: dict[str, list[IssuedSeries]] = defaultdict(list)
         for start, end in spans(first, last, _MAX_DAYS):
             for name, means in (await self._hourly(start, end)).items():
