@@ -144,8 +144,8 @@ class Settings:
     def api_vat_rates(self) -> VatRates:
         """The VAT rates in the API's consumer prices.
 
-        If the operator has set a rate, this rate applies. Otherwise the specification's 22% apply in Estonia. In other
-        countries the legal rate of each date applies.
+        If the operator has set a rate, this rate applies. If no rate is set, Estonia has the specification's rate of
+        22%. Other countries have the legal rate of each date.
         """
         if self.vat_rate is not None:
             return ((0, self.vat_rate),)

@@ -209,8 +209,7 @@ def missing_months(state: StateBook, source: CovariateSource, history_start: dat
 def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
     """Delete damaged prices and covariates, so that their years and months are filled again.
 
-    Other damaged rows, such as past runs, can't be fetched again. Such rows stay in the database and are logged. Raises
-    StoreError.
+    Other damaged rows stay in the database and are logged, because no source can give them again. Raises StoreError.
     """
     _forget_damaged(store, YEARS_FILLED, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()

@@ -77,7 +77,10 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Keep learning under a name, and delete the longest unused files. If this fails, log a warning."""
+        """Keep learning under a name, and delete the longest unused files.
+
+        If the file can't be written, log a warning.
+        """
         path = self._path(name)
         unfinished = path.with_suffix(f".{os.getpid()}{_UNFINISHED}")
         try:

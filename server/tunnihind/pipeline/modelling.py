@@ -44,7 +44,7 @@ class Modeller(Protocol):
     """Makes runs and scores from the data known at an instant."""
 
     async def runs(self, market: Market, as_of: int) -> Runs:
-        """Return the runs of a market made at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
+        """Return a market's runs made at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError."""
@@ -139,7 +139,7 @@ _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
 def forecast_past_days(
     store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
 ) -> PastForecasts:
-    """Forecast some past days for the scores at `as_of`: either recent days or older days.
+    """Forecast some past days for the scores at `as_of`. If `recent`, these are recent days, or else older days.
 
     The oldest days are forecast first. At least one missing day is forecast. After `slice_s` seconds, no other day is
     begun. `model` is the identity under which the server stores the forecasts. The identity is not computed here,
@@ -233,13 +233,13 @@ class ProcessModeller:
         self._recent_are_made = set[Zone]()
 
     async def runs(self, market: Market, as_of: int) -> Runs:
-        """Return the runs of a market made at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
+        """Return a market's runs made at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError.
 
-        The process of the hourly runs forecasts the recent days, because this process already has the learning. A
+        The process of the hourly runs forecasts the recent days, because it has already learnt enough for them. A
         second process forecasts the older days, and then ends. The second process has the lowest priority, because its
         learning takes a long time.
         """
@@ -296,7 +296,8 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
 
 
 _DAMAGE: Final = DamageLog()
-"""The damaged rows that this process has logged. It is shared, because every piece of work opens the store again."""
+"""The damaged rows that this process has logged. This record is shared, because every piece of work opens the store
+again."""
 
 
 def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:

@@ -62,7 +62,7 @@ WAIT_FOR_MODEL_S: Final = 1.0
 """Other tasks wait this long for a forecast, or for a part of the scores. Most forecasts are made by then."""
 
 LONGEST_NAP_S: Final = 10.0
-"""The schedule is read again at least this often: the clock may jump, and `import` may bring prices."""
+"""The schedule is read again at least this often, because the clock may jump and `import` may bring prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
 """Other tasks wait this long for a covariate source, because the forecast is better with its answer."""
@@ -305,7 +305,10 @@ class Pipeline:
                 await asyncio.to_thread(thin, self._store, now)
 
     async def _fetch(self, *windows: tuple[date, date]) -> None:
-        """Fetch the prices of one window after another. A window is given by its first and its last delivery day."""
+        """Fetch the prices of all windows, one window at a time.
+
+        A window is given by its first and its last delivery day.
+        """
         added = Added()
         for first, last in windows:
             self.steps += 1

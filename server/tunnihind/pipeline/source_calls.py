@@ -16,7 +16,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class SourceCaller:
-    """Asks sources for the pipeline, and keeps the pauses that they ask for."""
+    """Sends the pipeline's questions to sources, and keeps the pauses that sources ask for."""
 
     def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store

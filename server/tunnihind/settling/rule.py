@@ -4,7 +4,7 @@ A witness is the newest answer of a source for a complete delivery day. Settled 
 operator gave them. Settled prices are unconfirmed if only one source gave them. `docs/data.md` has the rule in plain
 words.
 
-A witness stands from the first to the last time at which its source gave the prices.
+A witness stands as long as its source repeats the same prices.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -211,7 +211,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 
 
 def _distrust(one: Claim) -> tuple[bool, bool]:
-    """Return a sort key for differing claims, the most trusted claim first.
+    """Return a sort key that puts the most trusted claim first.
 
     A claim that contradicts no agreed day comes first. Among equal claims, a claim with quarters comes first.
     """

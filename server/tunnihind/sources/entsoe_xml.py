@@ -24,7 +24,7 @@ SOURCE: Final = "entsoe"
 
 _STEPS_S: Final = {"PT15M": QUARTER_S, "PT30M": 2 * QUARTER_S, "PT60M": HOUR_S, "PT1H": HOUR_S}
 _MAX_POINTS: Final = 40_000
-"""A year of quarters has 35 136."""
+"""A year of quarters has 35 136 points."""
 
 _MAX_ELEMENTS: Final = 250_000
 """90 days of quarters have 26 000 elements for each auction and resolution."""

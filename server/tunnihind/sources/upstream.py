@@ -1,7 +1,8 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
 All requests to sources go through this module. Errors are shown in logs and on pages. So an error quotes only one line
-of an answer, without the secret. All errors raised here are from `tunnihind.errors`. No error keeps the whole answer.
+of an answer, without the secret. All errors raised here are from `tunnihind.errors`. The errors do not keep the whole
+answer in memory.
 """
 
 import asyncio
