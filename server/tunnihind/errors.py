@@ -41,7 +41,7 @@ class StoreError(TunnihindError):
     """The store can't be opened, read or written.
 
     `reason` never contains the database's address, because `/readyz` shows `reason` to everybody. `may_pass` is true if
-    the problem may end without a change of settings. In this case a starting server waits.
+    the problem may end without a change of settings. If `may_pass` is true, a starting server waits.
     """
 
     def __init__(self, text: str, *, reason: str = "the database can't be used", may_pass: bool = False) -> None:

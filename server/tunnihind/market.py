@@ -120,7 +120,7 @@ class Market:
         return self.instant(day - timedelta(days=1), self.publication_watch[1])
 
     def is_publication_watch(self, now: float) -> bool:
-        """Return whether the next day's prices are expected at this time of day."""
+        """Return whether `now` is within the hours of the publication watch."""
         first, last = self.publication_watch
         return first <= self.local(now).time() < last
 
@@ -231,7 +231,7 @@ def day_start(day: date) -> int:
 
 
 def day_end(day: date) -> int:
-    """Return the end of a delivery day. The next delivery day starts at this instant."""
+    """Return the instant at which a delivery day ends and the next delivery day begins."""
     return day_start(day + timedelta(days=1))
 
 

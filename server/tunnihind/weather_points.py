@@ -84,7 +84,7 @@ SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
-    """Return the places of a kind in a zone's region. The weather of these places moves the zone's price most."""
+    """Return the places of a kind in a zone's region. A zone's price depends most on the weather in its region."""
     return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
 
 

@@ -183,7 +183,7 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Return the parts in which a year is asked for, newest first. The year ends at `last` at the latest.
+    """Return the parts in which a year is asked for, newest first. No part reaches beyond `last`.
 
     A part is given by its first and its last day.
     """

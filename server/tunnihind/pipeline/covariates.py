@@ -55,7 +55,7 @@ class CovariateIngest:
         return bool(archived)
 
     def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
-        """If the first run of a day has come, mark the day as filled. The back-fill then skips this day."""
+        """If the first run of a day has come, mark the day as filled. The back-fill skips filled days."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()

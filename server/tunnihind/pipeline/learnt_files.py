@@ -1,6 +1,6 @@
 """Keeps a model's learning in files, so that a new process need not replay the past.
 
-Each file has the learning from one history. The file's name is a digest of this history, the model and the machine. A
+Each file has the learning from one history. The file's name is a digest of the history, the model and the machine. A
 file can be out of date, but it can't be wrong. If two servers write a file of the same name, the bytes are the same.
 Any file may be deleted at any time.
 """

@@ -139,7 +139,7 @@ _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
 def forecast_past_days(
     store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
 ) -> PastForecasts:
-    """Forecast some past days for the scores at `as_of`. If `recent`, these are recent days, or else older days.
+    """Forecast some past days for the scores at `as_of`. With `recent`, forecast recent days, or else older days.
 
     The oldest days are forecast first. At least one missing day is forecast. After `slice_s` seconds, no other day is
     begun. `model` is the identity under which the server stores the forecasts. The identity is not computed here,

@@ -4,7 +4,7 @@
 class Observer:
     """An observer that does nothing. The pipeline calls one of the observer's methods at each event.
 
-    A subclass overrides these methods. An override must not raise an error.
+    A subclass overrides the methods that it needs. An override must not raise an error.
     """
 
     def source_asked(self, source: str, *, answered: bool) -> None:

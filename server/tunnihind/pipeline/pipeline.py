@@ -174,7 +174,7 @@ class Pipeline:
     async def _forget_other_sources(self) -> None:
         """Once after each start, delete the stored state of sources that are no longer in the settings."""
         if not self._has_forgotten_others:
-            # If the store can't be written, the next task reports this error. The deletion is tried again before the
+            # If the store can't be written, the next task reports the error. The deletion is tried again before the
             # next task.
             with suppress(StoreError):
                 names = {*self._price_names, *self._covariate_sources}
@@ -378,7 +378,7 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record the request for a day. If enough days have come for another forecast, record this too."""
+        """Record the request for a day. If enough days have come for another forecast, also record the time."""
         state = self._store.state
         if there:
             record_filled(state, filled_parts_key(source), str(day), now)

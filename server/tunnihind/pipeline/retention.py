@@ -5,9 +5,9 @@ All recent runs are kept. For an older day, the last run before gate closure and
 The issues of a covariate are kept by the rule for runs. The last issue before gate closure is kept because a forecast
 of the next day could have used it. The last issue before the model's issue time is kept too. So the model trains on
 weather that is as fresh as in a live forecast. Each day's 00 UTC run of the weather is always kept. For the weather,
-this rule keeps the runs of 00 and 12 UTC. Rows of a source's archive that these rules would delete are not stored.
-Otherwise the back-fill would restore rows that thinning has deleted. The scores of runs are kept for ever. The scores
-of a year take .3 MB.
+the rules keep the runs of 00 and 12 UTC. Archived rows that the rules would delete are not stored. Otherwise the
+back-fill would restore rows that thinning has deleted. The scores of runs are kept for ever. The scores of a year take
+.3 MB.
 
 A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of runs takes
 9 MB (3 for hours, 6 for quarters). A year of weather takes 11 MB (42 series). A year of ENTSO-E's forecasts takes 5 MB

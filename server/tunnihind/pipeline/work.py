@@ -102,8 +102,8 @@ def _outcome_of(pickled: bytes) -> Outcome:
 def _release_memory() -> None:
     """Free unused memory. With the GNU C library, also return the memory to the system.
 
-    By default this library keeps freed memory that lies between used blocks. During the forecasts of 90 past days, the
-    kept memory grows to a third of the process's memory.
+    By default the GNU C library keeps freed memory that lies between used blocks. During the forecasts of 90 past days,
+    the kept memory grows to a third of the process's memory.
     """
     gc.collect()
     with suppress(OSError, AttributeError):

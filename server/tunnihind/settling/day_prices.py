@@ -109,7 +109,7 @@ class DayPrices:
 def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
     """Describe the mistake that explains a difference from known prices: a shift in time, or a factor.
 
-    Return an empty text if no such mistake explains the difference.
+    Return an empty text if no mistake explains the difference.
     """
     pairs = prices.paired_with(known)
     differing = [pair for pair in pairs if pair.differs]

@@ -106,7 +106,7 @@ def rule(
     """Return the ruling on each delivery day with a witness.
 
     `witnesses` has the witnesses of each source by day. The sources are in the order of trust. The sources are not
-    asked again for days before `waits_from`. So on these days the rule does not wait for differing sources to agree.
+    asked again for days before `waits_from`. So for old days the rule does not wait until differing sources agree.
     """
     claims: dict[date, list[Claim]] = {}
     for days in witnesses:
@@ -157,7 +157,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
     if settled is not None and changes and max(one.witness.since_ts for one in pair) <= settled.imported_ts:
-        # The operator gave different prices after the sources gave these prices. The operator's prices stay.
+        # The operator's prices are newer than the sources' prices, so the operator's prices stay.
         return _ruling(claims, settled, None)
     if settled is not None and changes and settled.is_agreed:
         looks = best.doubt.detail if best.doubt else mistake_in_words(best.prices, settled.prices)

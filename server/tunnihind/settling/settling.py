@@ -139,8 +139,8 @@ class Settling:
     ) -> Outcome:
         """Store settled prices.
 
-        If the unconfirmed prices of all days were wrong, their sources can't be trusted. Then withdraw all prices that
-        these sources gave since the first wrong day was settled.
+        If the unconfirmed prices of all days were wrong, their sources can't be trusted. The prices of untrusted
+        sources are withdrawn, back to the settling of the first wrong day.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):

@@ -120,7 +120,7 @@ class OpenMeteo:
         return self._given_run is None or self._given_run != newest_known_run(now)
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest available run. Return nothing if this run was returned before.
+        """Return the newest available run. Return nothing if the run was returned before.
 
         The run counts as issued when its answer has come. If no run of the last day is available, return the values of
         the forecast API. Raises SourceError.
