@@ -204,8 +204,8 @@ def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and last delivery day to ask for.
 
     During the publication watch, the window is yesterday to tomorrow if only tomorrow's prices are missing. The settled
-    prices of yesterday and today show whether an answer is wrong. At other times the window begins two days ago. If an
-    earlier day is missing, the window begins with that day. No window begins more than `CATCH_UP_DAYS` days ago.
+    prices of yesterday and today show whether an answer is wrong. In all other cases the window begins two days ago. If
+    an earlier day is missing, the window begins with that day. No window begins more than `CATCH_UP_DAYS` days ago.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:
