@@ -1,4 +1,4 @@
-"""Clocks that are passed in, so that tests and rehearsals can set the time."""
+"""The clocks of the server. A clock is passed in, so that tests and rehearsals can set the time."""
 
 import asyncio
 import time
@@ -9,26 +9,26 @@ class Clock(Protocol):
     """Returns the time and waits."""
 
     def now(self) -> float:
-        """Return unix seconds UTC."""
+        """Return the time in unix seconds UTC."""
 
     async def sleep(self, seconds: float) -> None:
-        """Return after the given time, or at once if it is negative."""
+        """Wait for the given seconds. If the number is negative, return at once."""
 
 
 class SystemClock:
     """The machine's clock."""
 
     def now(self) -> float:
-        """Return unix seconds UTC."""
+        """Return the time in unix seconds UTC."""
         return time.time()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait on the event loop, because its own clock never jumps."""
+        """Wait by the event loop's clock, because that clock never jumps."""
         await asyncio.sleep(max(seconds, 0.0))
 
 
 class RehearsalClock(SystemClock):
-    """A clock for `serve --as-of`. It shows `instant` when it is made, and runs on from there."""
+    """A clock for `serve --as-of`. The clock starts at `instant`."""
 
     def __init__(self, instant: float) -> None:
         self._instant = instant

@@ -1,26 +1,4 @@
-"""The errors of the server. Texts from other programs are shortened to one line, without the operator's secret.
-
-TunnihindError
-├── SettingsError          a setting is missing or out of its range
-├── ParameterError         a request has a malformed, unknown or missing parameter
-├── NotServed              a request names a month or a year that isn't served
-├── NoPriceAhead           no current or future price is known
-├── NothingToForecast      no price is known, or the newest is too old for a forecast
-├── StoreError             the store can't be opened, read or written
-│   ├── SchemaError        the store was written by a newer version
-│   ├── StoreLost          its file has been deleted or replaced since it was opened
-│   ├── StoreDamaged       a part of it can't be read any more, for instance after a disk fault
-│   └── LeaseLost          another server has taken over the pipeline, so this one's writes are not kept
-├── WorkerError            the process that makes forecasts can't be started, or dies at its work
-├── ImportFileError        a file given to `import` has an invalid line
-└── SourceError            an upstream source gave no usable answer
-    ├── SourceUnreachable  no answer, or none in time
-    ├── SourceRefused      the source answered with an error status
-    │   ├── TokenRefused   the source refuses the operator's token
-    │   └── RateLimited    the source asked for a pause
-    ├── RunMissing         the source does not have this run of its weather model
-    └── BadAnswer          the answer breaks the source's format
-"""
+"""The errors of the server. Texts from other programs are shortened to one line, without the operator's secret."""
 
 import re
 from collections.abc import Callable
@@ -28,12 +6,12 @@ from http import HTTPStatus
 from typing import Final, Literal, Self
 
 type SourceFault = Literal["unreachable", "token", "refused", "busy", "error", "answer"]
-"""The source can't be reached, refuses the token, refuses the server, limits requests, reports an error, or its answer
-is invalid."""
+"""The kinds of failures: the source can't be reached, refuses the token, refuses the server, limits requests, reports
+an error, or gives an invalid answer."""
 
 
 class TunnihindError(Exception):
-    """Base of every error that the server raises on purpose. Its text is meant for users."""
+    """Base of every error that the server raises on purpose. The text of the error is meant for users."""
 
 
 class SettingsError(TunnihindError):
@@ -41,11 +19,14 @@ class SettingsError(TunnihindError):
 
 
 class ParameterError(TunnihindError):
-    """A request's parameter is missing, unknown, repeated or malformed. The text names it and says what to give."""
+    """A request's parameter is missing, unknown, repeated or malformed.
+
+    The text names the parameter and its valid values.
+    """
 
 
 class NotServed(TunnihindError):
-    """A request names a month or a year that isn't served. The text names the parameter and says what to give."""
+    """A request names a month or a year that isn't served. The text names the parameter and its valid values."""
 
 
 class NoPriceAhead(TunnihindError):
@@ -53,14 +34,14 @@ class NoPriceAhead(TunnihindError):
 
 
 class NothingToForecast(TunnihindError):
-    """No price is known, or the newest one is too old for a forecast. The text says which."""
+    """No price is known, or the newest price is too old for a forecast. The text gives the reason."""
 
 
 class StoreError(TunnihindError):
     """The store can't be opened, read or written.
 
-    `reason` says why without the database's address, because `/readyz` shows it to everybody. `may_pass` is true if the
-    trouble may end without a change of settings, so a starting server waits for that.
+    `reason` never contains the database's address, because `/readyz` shows `reason` to everybody. `may_pass` is true if
+    the problem may end without a change of settings. If `may_pass` is true, a starting server waits.
     """
 
     def __init__(self, text: str, *, reason: str = "the database can't be used", may_pass: bool = False) -> None:
@@ -70,18 +51,18 @@ class StoreError(TunnihindError):
 
 
 class SchemaError(StoreError):
-    """The store is from a newer version of Tunnihind, or from an older one that can't be upgraded, or it is empty.
+    """The store is empty, newer than this version of Tunnihind, or too old for an upgrade.
 
-    An empty store may be temporary, because a server may be about to make the tables.
+    The store may be empty for a short time only, because a server may be about to make the tables.
     """
 
 
 class StoreLost(StoreError):
-    """The store's file has been deleted or replaced since it was opened. This has already been logged."""
+    """The file of the open store has been deleted or replaced. The loss has already been logged."""
 
 
 class StoreDamaged(StoreError):
-    """A part of the store can't be read any more. `reason` says what the operator can do."""
+    """A part of the store can't be read any more. `reason` has advice for the operator."""
 
 
 class LeaseLost(StoreError):
@@ -104,10 +85,11 @@ class ImportFileError(TunnihindError):
 
 
 class SourceError(TunnihindError):
-    """An upstream source gave no usable answer. The text has its message on one line of at most 300 characters.
+    """An upstream source gave no usable answer.
 
-    `fault` is the kind of failure, and `status` is the HTTP status if there is one. These two are public. The text is
-    not public, because it may name machines of the operator's network.
+    `problem` is one line of at most 300 characters. `fault` is the kind of failure. `status` is the HTTP status, if
+    there is one. Everybody may see `fault` and `status`. The text is not public, because the text may name machines of
+    the operator's network.
     """
 
     fault: SourceFault = "answer"
@@ -119,9 +101,9 @@ class SourceError(TunnihindError):
         super().__init__(f"{source}: {self.problem}")
 
     def redacted(self, redact: Callable[[str], str]) -> Self:
-        """Return this error without its traceback and causes. `redact` changes its text.
+        """Change this error's text with `redact`, and return the error without its traceback and causes.
 
-        Traceback and causes would keep the whole answer in memory.
+        The traceback and the causes would keep the whole answer in memory.
         """
         self.problem = redact(self.problem)
         self.args = (f"{self.source}: {self.problem}",)
@@ -130,7 +112,7 @@ class SourceError(TunnihindError):
 
 
 class SourceUnreachable(SourceError):
-    """The source did not answer, or did not answer in time."""
+    """The source did not answer in time."""
 
     fault = "unreachable"
 
@@ -169,7 +151,7 @@ class RateLimited(SourceRefused):
 
 
 class RunMissing(SourceError):
-    """The source does not have a run of its weather model, or does not have it yet."""
+    """The source does not have the requested run of its weather model."""
 
 
 class BadAnswer(SourceError):
@@ -180,14 +162,14 @@ LONGEST: Final = 300
 """A foreign text is cut to this many characters."""
 
 _LOOKED_AT: Final = 65_536
-"""Only this many characters of a foreign text are read. After secrets are hidden, more than `LONGEST` of them
-remain."""
+"""Only this many characters of a foreign text are read. More than `LONGEST` characters remain after secrets are hidden.
+"""
 
-# These are white space, control characters, invisible characters, and characters that change the writing direction.
+# This pattern excludes white space, control characters, invisible characters and marks of the writing direction.
 _PRINTED: Final = re.compile(
     "[^\\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]+"
 )
-# The parameter's name shows where the secret is, even if the other side has cut it short.
+# The parameter's name shows where the secret is, even if the source has cut the secret short.
 _PARAMETER: Final = re.compile(r"(securityToken(?:=|%(?:25)*3d))[\w.~-]+", re.IGNORECASE)
 _HIDDEN: Final = "***"
 
@@ -195,15 +177,15 @@ _HIDDEN: Final = "***"
 def one_line(text: str, secret: str = "") -> str:
     """Return the beginning of a text on one line, without control characters and without the secret.
 
-    The secret is found as plain text, percent-encoded, in XML character references, in JSON escapes, or with white
-    space inside.
+    The secret may be written in percent-encoding, in XML character references, in JSON escapes, or with white space
+    inside.
     """
     line = without(secret, _beginning(text))
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
 def without(secret: str, text: str) -> str:
-    """Return the whole text without the secret, in whatever way the secret is written."""
+    """Return the whole text with the secret hidden in all its forms."""
     if not secret:
         return text
     hidden = re.sub(_pattern_of(secret), _HIDDEN, text, flags=re.IGNORECASE)
@@ -222,7 +204,7 @@ def _beginning(text: str) -> str:
 
 
 def _pattern_of(secret: str) -> str:
-    """Return a pattern for all the ways in which a secret may be written."""
+    """Return a pattern for all forms of a secret."""
     return r"\s?".join(_character(character) for character in secret.strip())
 
 

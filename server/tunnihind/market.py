@@ -1,7 +1,7 @@
-"""Facts of the day-ahead market: the differences between zones (`MARKETS`), and the facts common to all zones.
+"""Facts of the day-ahead market. The facts of single zones are in `MARKETS`.
 
 All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time (23, 24 or 25
-hours). Its first hour begins at 01:00 on the clocks of all four zones.
+hours). A delivery day begins at 01:00 on the clocks of all four zones.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ STEPS: Final = (HOUR_S, QUARTER_S)
 
 
 class SeriesKey(NamedTuple):
-    """Names a series: the zone, and the length of its periods in seconds."""
+    """Names a series by its zone and its step in seconds."""
 
     zone: Zone
     step_s: int
@@ -50,59 +50,57 @@ HARMONISED_LIMITS: Final = Limits(floor=-500.0, cap=4000.0)
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """A bidding zone and its particulars.
-
-    - `code`: its name in the API, which is also its country's ISO 3166 code; `adjective`: its name in English
-      sentences.
-    - `neighbours`: the coupled zones whose prices are kept. The first zone has the most similar prices. The price
-      difference to the last zone shows how scarce cable capacity to it is.
-    - `clock`: its civil time.
-    - `publication_watch`: the two clock times between which the next day's prices normally appear. Prices that come
-      later are late.
-    - `latitude` and `longitude`: its middle, degrees north and east.
-    - `vat_rates`: the legal rates as fractions, each with its first day, oldest first.
-    - `limits`: the price limits of the coupling, unless an operator sets others.
-    """
+    """The facts of one price zone."""
 
     zone: Zone
     code: ZoneCode
+    """The zone's name in the API, which is also the ISO 3166 code of its country."""
     adjective: str
+    """The word for the zone in English sentences, such as `Estonian`."""
     neighbours: tuple[Zone, ...]
+    """The coupled zones whose prices are kept. The first zone has the most similar prices. The price difference to the
+    last zone shows how scarce cable capacity to that zone is."""
     clock: ZoneInfo
+    """The zone's civil time."""
     latitude: float
+    """The middle of the zone, degrees north."""
     longitude: float
+    """The middle of the zone, degrees east."""
     vat_rates: tuple[tuple[date, float], ...]
+    """The legal VAT rates as fractions, each with its first day, oldest first."""
     publication_watch: tuple[time, time] = (time(13, 45), time(15, 30))
+    """The two clock times between which the next day's prices normally appear. Prices that come later are late."""
     currency: Literal["EUR"] = "EUR"
     limits: Limits = HARMONISED_LIMITS
+    """The price limits of the market coupling, or the operator's own limits."""
 
     @property
     def country(self) -> str:
-        """The country whose public holidays count, by ISO 3166. Each zone is one country."""
+        """The ISO 3166 code of the zone's country."""
         return self.code
 
     @property
     def neighbour_countries(self) -> tuple[str, ...]:
-        """The neighbours' countries, whose public holidays count too."""
+        """The ISO 3166 codes of the neighbours' countries."""
         return tuple(zone.upper() for zone in self.neighbours)
 
     @property
     def zones(self) -> tuple[Zone, ...]:
-        """All zones whose prices are kept, its own first."""
+        """All zones whose prices are kept, this market's own zone first."""
         return (self.zone, *self.neighbours)
 
     @property
     def vat_by_law(self) -> VatRates:
-        """The legal VAT rates. Each applies from the midnight at which its first day begins.
+        """The legal VAT rates. Each rate applies from the midnight at which its first day begins.
 
-        The first rate also covers all time before its first day.
+        The first rate also applies before its first day.
         """
         (_, oldest), *later = self.vat_rates
         midnights = (self.midnight(day) for day, _ in later)
         return ((0, oldest), *zip(midnights, (rate for _, rate in later), strict=True))
 
     def within(self, limits: Limits) -> Market:
-        """Return this market with other price limits, as an operator may set them."""
+        """Return this market with other price limits."""
         return replace(self, limits=limits)
 
     def local(self, ts: float) -> datetime:
@@ -114,22 +112,22 @@ class Market:
         return int(datetime.combine(day, at, self.clock).timestamp())
 
     def midnight(self, day: date) -> int:
-        """Return the instant at which a calendar day begins on its clock."""
+        """Return the instant at which a calendar day begins on the market's clock."""
         return self.instant(day, time())
 
     def late_from(self, day: date) -> int:
-        """Return the instant from which a delivery day's prices are late if they are missing."""
+        """Return the instant from which missing prices of a delivery day are late."""
         return self.instant(day - timedelta(days=1), self.publication_watch[1])
 
     def is_publication_watch(self, now: float) -> bool:
-        """Return whether the next day's prices are expected at this time of day."""
+        """Return whether `now` is within the hours of the publication watch."""
         first, last = self.publication_watch
         return first <= self.local(now).time() < last
 
     def expected_through(self, now: float) -> date:
         """Return the delivery day up to which prices should be settled by now."""
         local, today = self.local(now), delivery_day(now)
-        # In the first hour after local midnight the current delivery day may still be yesterday. The prices of the next
+        # In the first hour after local midnight, the current delivery day is still yesterday. The prices of the next
         # delivery day are already published.
         is_out = local.time() >= self.publication_watch[0] or local.date() > today
         return today + timedelta(days=1) if is_out else today
@@ -207,7 +205,7 @@ _PUBLICATION_TIME: Final = time(12, 55)
 
 
 def iso_utc(ts: int) -> str:
-    """Write an instant as ISO 8601 UTC, `2025-12-15T10:00:00Z`."""
+    """Write an instant in ISO 8601 and UTC, such as `2025-12-15T10:00:00Z`."""
     return datetime.fromtimestamp(ts, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -222,7 +220,7 @@ def utc_midnight(day: date) -> int:
 
 
 def delivery_day(ts: float) -> date:
-    """Return the delivery day that the instant belongs to."""
+    """Return the delivery day of an instant."""
     return datetime.fromtimestamp(ts, DELIVERY_TZ).date()
 
 
@@ -233,7 +231,7 @@ def day_start(day: date) -> int:
 
 
 def day_end(day: date) -> int:
-    """Return the end of a delivery day, which is the start of the next."""
+    """Return the instant at which a delivery day ends and the next delivery day begins."""
     return day_start(day + timedelta(days=1))
 
 
@@ -255,14 +253,14 @@ def publication_time(day: date) -> int:
 
 @lru_cache(maxsize=8192)
 def gate_closure(day: date) -> int:
-    """Return when bidding for a delivery day ends: 12:00 Brussels time on the day before."""
+    """Return the instant at which bidding for a delivery day ends: 12:00 Brussels time on the day before."""
     return int(datetime.combine(day - timedelta(days=1), _GATE_CLOSURE, DELIVERY_TZ).timestamp())
 
 
 def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:
-    """Return the mean of each hour with all four quarters, in full precision (EUR/MWh).
+    """Return the mean price of each hour with four known quarters, in full precision (EUR/MWh).
 
-    An hour with a missing quarter has no price, because a mean of fewer would look settled and be wrong.
+    An hour with a missing quarter has no price, because the mean of the other quarters would be wrong.
     """
     hours: dict[int, float] = {}
     for hour in sorted({floor_hour(ts) for ts in quarters}):
@@ -273,12 +271,12 @@ def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:
 
 
 def market_price(eur_mwh: float) -> float:
-    """Round to the 2 decimals of served market-unit prices, EUR/MWh. Never returns -0.0."""
+    """Round a price in EUR/MWh to the 2 decimals that the API serves. Never returns -0.0."""
     return round(eur_mwh, 2) + 0.0
 
 
 def consumer_price(eur_mwh: float, vat_rate: float) -> float:
-    """Convert a served market-unit price to EUR/kWh with VAT, 4 decimals. Never returns -0.0."""
+    """Convert a market price to a consumer price in EUR/kWh with VAT, 4 decimals. Never returns -0.0."""
     return round(eur_mwh / 1000 * (1 + vat_rate), 4) + 0.0
 
 
@@ -288,9 +286,11 @@ def vat_rate_at(rates: VatRates, ts: int) -> float:
 
 
 def free_until(newest_settled: int | None, now: int) -> int:
-    """Return the last instant of the public window: the newest settled hour + 48 h, at most 72 h from now.
+    """Return the last instant of the public window.
 
-    Without settled prices, the current hour counts as the newest.
+    The window ends 48 hours after the newest settled hour, but at most 72 hours from now.
+
+    Without settled prices, the current hour counts as the newest settled hour.
     """
     newest = floor_hour(now) if newest_settled is None else newest_settled
     return min(newest + _PAST_SETTLED_S, now + PUBLIC_WINDOW_S)

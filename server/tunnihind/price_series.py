@@ -15,10 +15,10 @@ from tunnihind.market import HOUR_S, SeriesKey, Zone, delivery_day
 class PriceSeries(Mapping[int, float]):
     """Consecutive prices of one zone, EUR/MWh without VAT.
 
-    `eur_mwh` has shape (periods,) and is NaN where a price is unknown. Each period lasts `step_s` seconds (900 or
-    3600); the first begins at `start_ts`, a multiple of the step in unix seconds UTC.
+    `eur_mwh` has shape (periods,). An unknown price is NaN. Each period lasts `step_s` seconds (900 or 3600). The first
+    period begins at `start_ts`, a multiple of the step in unix seconds UTC.
 
-    It is also a mapping from the start of each period to its known price, in order of time.
+    The series is also a mapping from starts of periods to known prices, in order of time.
     """
 
     zone: Zone
@@ -28,7 +28,10 @@ class PriceSeries(Mapping[int, float]):
 
     @classmethod
     def of(cls, zone: Zone, step_s: int, prices: Mapping[int, float]) -> Self:
-        """Build a series from prices by the start of their period. Raises ValueError for a start off the step."""
+        """Build a series from prices by the start of their period.
+
+        Raises ValueError if a start is not a multiple of the step.
+        """
         if off := [ts for ts in prices if ts % step_s]:
             raise ValueError(f"{off[0]} is not the start of a period of {step_s} s")
         start = min(prices, default=0)
@@ -44,7 +47,7 @@ class PriceSeries(Mapping[int, float]):
 
     @property
     def end_ts(self) -> int:
-        """The end of the last period, known or not."""
+        """The end of the last period, even if its price is unknown."""
         return self.start_ts + self.eur_mwh.size * self.step_s
 
     @property
@@ -66,11 +69,11 @@ class PriceSeries(Mapping[int, float]):
 
     @property
     def is_whole(self) -> bool:
-        """Whether every price is known."""
+        """True if every price is known."""
         return not np.isnan(self.eur_mwh).any()
 
     def __getitem__(self, ts: int) -> float:
-        """Return the price of the period that begins at `ts`. Raises KeyError if it is not known."""
+        """Return the price of the period that begins at `ts`. Raises KeyError if the price is unknown."""
         row, rest = divmod(ts - self.start_ts, self.step_s)
         if rest or not 0 <= row < self.eur_mwh.size or np.isnan(self.eur_mwh[row]):
             raise KeyError(ts)
@@ -84,7 +87,7 @@ class PriceSeries(Mapping[int, float]):
         return int(np.count_nonzero(~np.isnan(self.eur_mwh)))
 
     def at(self, instants: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the prices of the periods that begin at `instants`, NaN where unknown or outside the series."""
+        """Return the prices of the periods that begin at `instants`. An unknown price is NaN."""
         rows, rest = np.divmod(instants - self.start_ts, self.step_s)
         inside = (rest == 0) & (rows >= 0) & (rows < self.eur_mwh.size)
         prices = np.full(instants.shape, np.nan)
@@ -92,7 +95,7 @@ class PriceSeries(Mapping[int, float]):
         return prices
 
     def between(self, start_ts: int, end_ts: int) -> Self:
-        """Return the periods of [start_ts, end_ts). Prices outside the series are NaN.
+        """Return the part of the series in [start_ts, end_ts). Prices outside the series are NaN.
 
         Both ends must be multiples of the step.
         """
@@ -105,9 +108,9 @@ class PriceSeries(Mapping[int, float]):
         return type(self)(self.zone, self.step_s, start_ts, window)
 
     def hourly(self) -> PriceSeries:
-        """Return the mean of each hour whose periods are all known, in full precision.
+        """Return the mean of each hour with known quarters, in full precision.
 
-        An hour with a missing quarter has no price, because a mean of fewer would look settled and be wrong.
+        An hour with a missing quarter has no price, because the mean of the other quarters would be wrong.
         """
         per_hour = HOUR_S // self.step_s
         if per_hour == 1:

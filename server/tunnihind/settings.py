@@ -1,4 +1,4 @@
-"""The operator's settings. The command line's options and the environment set them (see `cli.options`)."""
+"""The operator's settings, from command-line options and environment variables (see `cli.options`)."""
 
 import os
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,10 @@ COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
 
 
 def install_extra(name: str) -> str:
-    """Return how to install an extra of this package, as the end of a sentence that begins "to install it, "."""
+    """Return an instruction that installs an extra of this package.
+
+    The instruction completes the sentence "to install it, …".
+    """
     return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 
@@ -40,10 +43,10 @@ def default_database_url() -> str:
 class Settings:
     """Every setting with its default. URLs have no slash at their end.
 
-    The first of the `zones` is served at the root. Each further zone is served under its name, its `base_path`.
+    The first of the `zones` is served at the root. Each further zone is served under a `base_path` with its name.
     """
 
-    # The address may hold a password, and the token is a secret. Neither gets into a traceback or a log.
+    # With `repr=False`, tracebacks and logs show neither the token nor a password in the database's address.
     database_url: str = field(default="", repr=False)
     zones: tuple[Zone, ...] = ("ee",)
     base_path: str = ""
@@ -72,8 +75,8 @@ class Settings:
     history_start: int = 2021
 
     def __post_init__(self) -> None:
-        """Refuse values that can't work. The error names the setting and the fix."""
-        # The comparisons are written so that they also refuse NaN, which `float` reads from an option.
+        """Raise SettingsError for an impossible value. The text names the setting and a valid value."""
+        # Every comparison with NaN is false, so NaN is refused too.
         if self.vat_rate is not None and not 0 <= self.vat_rate < 1:
             raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22%")
         if not self.price_floor < self.price_cap:
@@ -104,16 +107,16 @@ class Settings:
         return tuple(MARKETS[zone].within(self.limits) for zone in self.zones)
 
     def path_of(self, zone: Zone) -> str:
-        """Return the path of a zone. It is empty for the first zone. A further zone has a path such as `/lv`."""
+        """Return the path of a zone. The path of the first zone is empty. A further zone has a path such as `/lv`."""
         return "" if zone == self.zones[0] else f"/{zone}"
 
     def at(self, zone: Zone) -> Self:
-        """Return the settings of a server of this zone alone, with the zone's address on this server."""
+        """Return the settings for serving this zone alone, under the zone's path."""
         return replace(self, zones=(zone,), base_path=self.path_of(zone))
 
     @property
     def store_url(self) -> str:
-        """The address of the database to use. By default it is the user's own database."""
+        """The address of the database to use, by default the user's own database."""
         return self.database_url or default_database_url()
 
     @property
@@ -123,15 +126,15 @@ class Settings:
 
     @property
     def is_private(self) -> bool:
-        """Whether only its own network can reach the server's address for clients."""
+        """True if the address for clients can be reached only from the local network."""
         return _is_local_host(urlsplit(self.base_url).hostname or "")
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The VAT rate that the operator chose. None means that the legal rate of each date applies.
+        """The operator's own VAT rate. None means that the legal rate of each date applies.
 
-        In Estonia the specification's rate does not count as a choice. In no zone does the newest legal rate count as a
-        choice: an operator who set it follows the law, which had other rates in the past.
+        In Estonia the specification's rate does not count as the operator's own rate. The newest legal rate does not
+        count either, because an operator who sets that rate follows the law. In the past the law had other rates.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE
@@ -139,10 +142,10 @@ class Settings:
 
     @property
     def api_vat_rates(self) -> VatRates:
-        """The VAT in the consumer prices of the specified resources.
+        """The VAT rates in the API's consumer prices.
 
-        It is the operator's rate, if set. Otherwise it is 22% in Estonia, by specification, and elsewhere the legal
-        rate of each date.
+        If the operator has set a rate, this rate applies. If no rate is set, Estonia has the specification's rate of
+        22%. Other countries have the legal rate of each date.
         """
         if self.vat_rate is not None:
             return ((0, self.vat_rate),)
@@ -150,7 +153,7 @@ class Settings:
 
     @property
     def attribution_text(self) -> str:
-        """The credit that everybody who republishes the data must give."""
+        """The credit to give when the data are republished."""
         return self.attribution or f"Tunnihind ({urlsplit(self.base_url).hostname})"
 
 
@@ -159,7 +162,7 @@ _HOUSE_NAMES: Final = ("local", "localhost", "lan", "home", "home.arpa", "intern
 
 
 def _is_local_host(host: str) -> bool:
-    """Return whether a host is on a local network, by its unrouted address or by its name."""
+    """Return whether a host is on a local network, judged by its address or its name."""
     try:
         return not ip_address(host).is_global
     except ValueError:

@@ -1,4 +1,4 @@
-"""The weather that moves prices: the places, the reason for each place, and the variables."""
+"""The places and the variables of the weather that moves prices."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -20,9 +20,10 @@ type Drives = Literal["wind", "load"]
 
 @dataclass(frozen=True, slots=True)
 class WeatherPoint:
-    """A place whose weather is requested, in degrees north and east (WGS 84).
+    """A place whose weather is requested. The coordinates are degrees north and east (WGS 84).
 
-    A place of `wind` has wind farms nearby. A place of `load` has consumers, and solar panels on their roofs.
+    If `drives` is `wind`, the place has wind farms nearby. If `drives` is `load`, the place has consumers, and solar
+    panels on their roofs.
     """
 
     zone: str
@@ -34,15 +35,15 @@ class WeatherPoint:
 
     @property
     def name(self) -> str:
-        """The suffix of its series' names, such as `ee_west`."""
+        """The place's part in the names of series, such as `ee_west`."""
         return f"{self.zone}_{self.place}"
 
 
 @dataclass(frozen=True, slots=True)
 class WeatherVariable:
-    """A variable under Open-Meteo's name, with the requested unit and the lowest and highest possible values.
+    """A weather variable with its name at Open-Meteo, its unit, and its lowest and highest possible values.
 
-    A `past_hour_mean` is the mean of an hour, and Open-Meteo gives it at the END of that hour.
+    If the variable is a `past_hour_mean`, each value is the mean of the hour before its instant.
     """
 
     name: str
@@ -83,7 +84,7 @@ SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
-    """Return the places in a zone's region, because their weather moves its price most."""
+    """Return the places of a kind in a zone's region. A zone's price depends most on the weather in its region."""
     return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
 
 

@@ -1,7 +1,9 @@
-"""Takes data from the sources into the store, and makes forecasts from the store.
+"""Fetches data from the sources, and makes forecasts from the stored data.
 
-`schedule` decides when to do which task, from the state that `situation` reads from the store. `pipeline` does the
-tasks. `prices` and `covariates` ask the sources through `source_calls`, and the package `settling` decides which prices
-count. `back_fill` knows which history is stored. `modelling` makes forecasts and scores in a separate process, with
-`worker` and `history`.
+`situation` reads the state of the store. `schedule` decides from the store's state which tasks are due. `pipeline` does
+the tasks.
+
+`prices` and `covariates` ask the sources through `source_calls`. The package `settling` decides which prices are
+settled. `back_fill` records which parts of the history are stored. `modelling` makes forecasts and scores in a separate
+process. `worker` starts and ends the process.
 """

@@ -1,8 +1,10 @@
-"""Back-fill. It knows which years of prices, and which months or days of covariates, are stored or still wanted.
+"""Records which parts of the history are stored, and finds the missing parts.
 
-The store's state records when each calendar year, month or day was last filled. Days belong to sources that give one
-run of a weather model for each day. Such a source limits its requests, so days are asked for at a fixed pace. An
-unavailable run is asked for again after one, three and nine days, and then no more.
+Prices are filled one calendar year at a time. Covariates are filled one month or one day at a time, depending on their
+source. The store's state has the instant at which each part was last filled.
+
+The history of weather runs is filled day by day. A source of weather runs limits requests, so days are asked for at a
+fixed pace. An unavailable run is asked for three more times, after pauses of one, three and nine days.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,18 +22,19 @@ from tunnihind.store.store import Store
 YEARS_FILLED: Final = "years of prices filled"
 
 FILLED_UP: Final = "covariates filled up"
-"""The instant at which a source's new days sufficed to make another forecast worthwhile."""
+"""The state's key of the instant at which enough new days had come for another forecast."""
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this time. The ordinary fetches reach no further back
-than this, so a longer stop of the server leaves a gap."""
+"""A year that was filled before its end is filled again after this many seconds. The ordinary requests reach no further
+back. A longer stop of the server leaves a gap."""
 
 MONTH_LASTS_S: Final = DAY_S
-"""A month of covariates is filled again after this time. It is a short time because a missed hourly forecast is
-lost."""
+"""A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
+because no other request fetches a forecast that was missed."""
 
 _PART_DAYS: Final = 31
-"""A part has the 12,000 quarters of four zones. It briefly takes 25 MB, where a whole year would take 200 MB."""
+"""A year is asked for in parts of this many days. A part has 12,000 quarters in four zones, and briefly takes 25 MB of
+memory. A whole year would take 200 MB."""
 
 _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 
@@ -43,26 +46,28 @@ _ASKED_AGAIN_S: Final = DAY_S
 
 
 def filled_parts_key(source: CovariateSource) -> str:
-    """Return the state's key for the filled months or days of a covariate source."""
+    """Return the key of a covariate source's filled months or days in the store's state."""
     return f"{source.back_fill.by}s of {source.name} filled"
 
 
 def unavailable_days_key(source: str) -> str:
-    """Return the state's key of a source's unavailable days. Its value says when and how often each was asked for."""
+    """Return the key of a source's unavailable days in the store's state."""
     return f"days of {source} that are not there"
 
 
 def first_part(source: CovariateSource, history_start: date) -> date:
-    """Return the first day of the first wanted month or day (UTC) that the source has."""
+    """Return the oldest part of a source's history to fill: the first day of a month, or a day (UTC)."""
     first = max(source.history_since, history_start)
     return first.replace(day=1) if source.back_fill.by == "month" else first
 
 
 @dataclass(frozen=True, slots=True)
 class DaysFilled:
-    """How far the days of a source are filled. Of `total` days, `done` are stored and `lacking` are unavailable.
+    """The progress of a source whose history is filled day by day.
 
-    The back-fill continues at `goes_on_at`. This is 0 if nothing is left.
+    Of `total` days, `done` are stored and `lacking` are unavailable.
+
+    The back-fill continues at the instant `goes_on_at`. The instant is 0 if no day is left.
     """
 
     done: int
@@ -72,13 +77,13 @@ class DaysFilled:
 
 
 def days_progress(state: StateBook) -> dict[str, DaysFilled]:
-    """Return the progress of each source that is filled day by day. Raises StoreError."""
+    """Return the progress of each source whose history is filled day by day. Raises StoreError."""
     found: dict[str, DaysFilled] | None = state.read(_PROGRESS, dict[str, DaysFilled])
     return found or {}
 
 
 def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
-    """Record how far the days of a source are filled, and return this progress. Raises StoreError."""
+    """Record and return the progress of a source whose history is filled day by day. Raises StoreError."""
     days = filled(state, filled_parts_key(source)).keys()
     done, vain = len(days), len(unavailable_days(state, source.name).keys() - days)
     total = (
@@ -95,17 +100,17 @@ def record_progress(state: StateBook, source: CovariateSource, history_start: da
 
 
 def part_end(source: CovariateSource, part: date) -> date:
-    """Return the last day of a source's month or day."""
+    """Return the last day of a month, or the day itself if the source is filled day by day."""
     return (part + timedelta(days=31)).replace(day=1) - timedelta(days=1) if source.back_fill.by == "month" else part
 
 
 def record_filled(state: StateBook, key: str, part: str, at: int) -> None:
-    """Record that a year, month or day was filled at an instant. Raises StoreError."""
+    """Record the instant at which a year, month or day was filled. Raises StoreError."""
     state.write(key, {**filled(state, key), part: at})
 
 
 def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
-    """Forget all years, months or days that were filled since an instant. So they are filled again.
+    """Forget the years, months or days that were filled since an instant, so that they are filled again.
 
     Raises StoreError.
     """
@@ -113,13 +118,13 @@ def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
 
 
 def filled(state: StateBook, key: str) -> dict[str, int]:
-    """Return when each year, month or day was last filled."""
+    """Return the instant at which each year, month or day was last filled."""
     found: dict[str, int] | None = state.read(key, dict[str, Instant])
     return found or {}
 
 
 def unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]]:
-    """Return the unavailable days of a source. For each, return when it was last asked for, and how often."""
+    """Return a source's unavailable days, each with the instant of the last request and the number of requests."""
     found: dict[str, tuple[int, int]] | None = state.read(unavailable_days_key(source), dict[str, tuple[Instant, int]])
     return found or {}
 
@@ -132,21 +137,21 @@ def record_unavailable(state: StateBook, source: str, day: date, at: int) -> Non
 
 
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the days, or the first days of months, that must be asked for now or later, newest first."""
+    """Return the missing days of a source, or the first days of its missing months, newest first."""
     if source.back_fill.by == "month":
         return missing_months(state, source, history_start, now)
     return _missing_days(state, source, history_start, now)
 
 
 def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
-    """Return when the source's pace allows to ask for the next part of its history."""
+    """Return the earliest instant at which the next part of a source's history may be asked for."""
     if source.back_fill.by == "month":
         return 0
     asked = [
         *filled(state, filled_parts_key(source)).values(),
         *(at for at, _ in unavailable_days(state, source.name).values()),
     ]
-    # An instant in the future was recorded before the clock was set back.
+    # Instants in the future do not count, because they were recorded before the clock was set back.
     newest_first = sorted((at for at in asked if at <= now), reverse=True)
     limits = (source.back_fill.an_hour, HOUR_S), (source.back_fill.a_day, DAY_S)
     return max(newest_first[most - 1] + span_s if len(newest_first) >= most else 0 for most, span_s in limits)
@@ -162,7 +167,7 @@ def _missing_days(state: StateBook, source: CovariateSource, history_start: date
 
 
 def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
-    """Return whether to ask now for a day, given when and how often it was asked for before."""
+    """Return whether to ask for a day now. `asked` has the instant of the last request and the number of requests."""
     if asked is None:
         return True
     at, times = asked
@@ -178,16 +183,16 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Return the parts in which a year is asked for up to `last`, newest first.
+    """Return the parts in which a year is asked for, newest first. No part reaches beyond `last`.
 
-    Each part is its first and its last day.
+    A part is given by its first and its last day.
     """
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
 
 
 def missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the first days of the calendar months (UTC) to fill, newest first."""
+    """Return the calendar months (UTC) to fill, newest first. A month is given by its first day."""
     filled_at = filled(state, filled_parts_key(source))
     first = first_part(source, history_start)
     missing = []
@@ -204,8 +209,7 @@ def missing_months(state: StateBook, source: CovariateSource, history_start: dat
 def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
     """Delete damaged prices and covariates, so that their years and months are filled again.
 
-    Damaged rows that no source can give again, such as past runs, stay in the database. These rows are logged and
-    skipped. Raises StoreError.
+    Other damaged rows stay in the database and are logged, because no source can give them again. Raises StoreError.
     """
     _forget_damaged(store, YEARS_FILLED, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()
@@ -220,9 +224,9 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
 def _forget_damaged(
     store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
 ) -> None:
-    """Forget that the years or months of removed rows were filled.
+    """Mark the years, months or days of removed rows as not filled.
 
-    If the instant of any row is damaged, forget all years or months.
+    If the instant of any removed row is unreadable, mark all parts as not filled.
     """
     instants = [cells[column] for cells in removed]
     if not instants:
@@ -235,9 +239,9 @@ def _forget_damaged(
 
 
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return a source's removed rows that still have a readable weather run.
+    """Return a source's removed rows whose weather run is readable.
 
-    Rows with an unreadable run don't justify asking for all runs again.
+    Rows with an unreadable run are left out, because the back-fill would ask for all runs again.
     """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 
@@ -255,5 +259,5 @@ def _month(ts: int) -> str:
 
 
 def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
-    """Return whether a year or month needs no filling. It was filled after its end, or less than `lasts_s` ago."""
+    """Return whether a part was filled after its end, or less than `lasts_s` seconds ago."""
     return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + lasts_s)

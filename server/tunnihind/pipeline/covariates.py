@@ -1,4 +1,4 @@
-"""Stores covariates from their sources, as they were issued."""
+"""Fetches covariates from their sources, and stores them."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class CovariateIngest:
-    """Stores the covariates of one source at a time. Logs once each name that the forecast does not use."""
+    """Fetches and stores covariates. A name that the forecast does not use is logged once."""
 
     def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
@@ -31,7 +31,7 @@ class CovariateIngest:
         self._warned_of: set[str] = set()
 
     async def ingest(self, source: CovariateSource) -> None:
-        """Store the source's newest forecast, if a new forecast may be available. Raises SourceError, StoreError."""
+        """Store the source's newest forecast. If the source has no news, do nothing. Raises SourceError, StoreError."""
         now = int(self._clock.now())
         if not source.has_news(now):
             return
@@ -42,9 +42,10 @@ class CovariateIngest:
             await asyncio.to_thread(self._record_runs, source, newest.values(), now)
 
     async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
-        """Store the source's archived forecasts for one day, or for the days of a month up to `today`.
+        """Store a source's archived forecasts of a day, or of a month up to `today`.
 
-        Return whether there were any forecasts. Raises SourceError, StoreError.
+        `part` is the day, or the first day of the month. Return whether the archive had any forecasts. Raises
+        SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))
@@ -54,7 +55,7 @@ class CovariateIngest:
         return bool(archived)
 
     def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
-        """Record that a day's first run has come live. So the back-fill need not ask for that run."""
+        """If the first run of a day has come, mark the day as filled. The back-fill skips filled days."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()
@@ -65,7 +66,7 @@ class CovariateIngest:
         self._warned_of.update(unknown)
         if unknown:
             _LOG.warning(
-                "%s gives covariates that the forecast does not use: %s; it uses %s",
+                "%s gives covariates that the forecast does not use: %s; the forecast uses %s",
                 source.name,
                 ", ".join(unknown),
                 KNOWN_NAMES,

@@ -1,4 +1,4 @@
-"""The history that a process forecasts from. It is read from the store again only when the store has changed."""
+"""The history that forecasts are made from, kept in memory until the store changes."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -11,19 +11,19 @@ from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
 
 _SPARE_S: Final = 14 * DAY_S
-"""A forecast gets this many seconds of history more than its forecaster uses."""
+"""The history begins this many seconds earlier than the forecaster needs."""
 _SURPLUS_S: Final = 120 * DAY_S
-"""A kept archive may reach this much further back than asked, because it serves all past days of the scores."""
+"""A kept archive may begin this many seconds earlier than needed. So one archive serves all past days of the scores."""
 
 
 def needed_since(forecaster: Forecaster, as_of: int) -> int:
-    """Return the start of the stored history that a forecast at an instant needs."""
+    """Return the start of the history that a forecast made at `as_of` needs."""
     return as_of - forecaster.history_days * DAY_S - _SPARE_S
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The state of a store. It changes whenever prices are added or withdrawn, or covariates are merged."""
+    """The state of a store's data. Every change of prices or covariates changes this state."""
 
     instance: str
     address: str
@@ -38,19 +38,22 @@ class _State:
 
 
 class KeptArchive:
-    """Reads archives from a store. It keeps the last archive, because reading years takes longer than a forecast."""
+    """Reads archives from a store, and keeps the last archive.
+
+    Reading years of history takes longer than a forecast.
+    """
 
     def __init__(self) -> None:
         self._kept: tuple[_State, int, Archive] | None = None
 
     def read_archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
-        """Return the history that a forecaster may use at an instant, or more. Raises StoreError."""
+        """Return at least the history that a forecaster uses at `as_of`. Raises StoreError."""
         since_ts, state = needed_since(forecaster, as_of), _State.of(store)
         if self._kept is not None:
             kept_state, kept_since_ts, archive = self._kept
             if kept_state == state and kept_since_ts <= since_ts <= kept_since_ts + _SURPLUS_S:
                 return archive
-        # The old archive is dropped first, because two archives take too much memory.
+        # The old archive is dropped first, because two archives would take too much memory.
         self._kept = None
         archive = store.read_archive(since_ts, passing=partial(passing_runs, as_of=as_of))
         self._kept = state, since_ts, archive

@@ -1,8 +1,8 @@
 """Keeps a model's learning in files, so that a new process need not replay the past.
 
-Each file holds the learning from one past. The file's name is a digest of that past, the model and the machine. So a
-file may be useless but never wrong, and two servers that write the same file write the same bytes. Any file may be
-deleted at any time.
+Each file has the learning from one history. The file's name is a digest of the history, the model and the machine. A
+file can be out of date, but it can't be wrong. If two servers write a file of the same name, the bytes are the same.
+Any file may be deleted at any time.
 """
 
 import errno
@@ -28,11 +28,11 @@ _LOG: Final = logging.getLogger(__name__)
 FORMAT: Final = 1
 """Increases with every change of the files' format or content."""
 MOST_FILES: Final = 12
-"""Files beyond this number are deleted, the longest unused first. The files in use are learners at two refits, the
-forecasts issued up to yesterday and up to today, and the season of all days. Each exists twice: for the time before the
-auction and after it. The remaining files are room for a second server."""
+"""Files beyond this number are deleted, the longest unused first. One server uses the learners of two refits, the
+forecasts issued up to yesterday, the forecasts issued up to today, and the seasons of all days. Each of these files
+exists twice, for the time before the auction and for the time after it. The rest is room for a second server."""
 LEFT_FREE: Final = 64 * 1024 * 1024
-"""This many free bytes of the disk are left to the database, because its data can't be made again."""
+"""This many bytes of the disk are left free for the database, because its data can't be made again."""
 
 _ENDING: Final = ".learnt"
 _UNFINISHED: Final = ".part"
@@ -42,20 +42,20 @@ _OWNER_ONLY: Final = 0o600
 
 
 class LearntFiles:
-    """A folder with a file for each piece of learning. A file has a digest, then a JSON array, then numpy arrays.
+    """A folder of files with a model's learning. A file consists of a digest and numpy arrays.
 
-    Files that can't be read or written are skipped. That costs only time. On a nearly full disk all files are deleted,
-    because the database needs the room.
+    A file that can't be read or written is skipped. The lost content is learnt again. On a nearly full disk all files
+    are deleted, because the database needs the space.
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
-        """Keep the learning of `model` in a folder. The folder is made when needed. The files have the given `mode`."""
+        """Keep the learning of `model` in files of the given `mode`. The folder is made when it is needed."""
         self._folder = folder
         self._of = f"{FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return the value kept under a name. Return None if there is none, or if it is incomplete."""
+        """Return the learning kept under a name. Return None if the file is missing or damaged."""
         path = self._path(name)
         try:
             content = path.read_bytes()
@@ -77,7 +77,10 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Keep a value under a name, and delete the longest unused files. Do nothing if the disk refuses."""
+        """Keep learning under a name, and delete the longest unused files.
+
+        If the file can't be written, log a warning.
+        """
         path = self._path(name)
         unfinished = path.with_suffix(f".{os.getpid()}{_UNFINISHED}")
         try:
@@ -85,12 +88,12 @@ class LearntFiles:
             self._require_room()
             with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, self._mode), "wb") as file:
                 _write(file, _bytes(self._label(name)), _bytes(learnt.document), *learnt.arrays)
-            # The file need not be forced onto the disk, because the digest reveals a file damaged by a power cut.
+            # The write is not forced onto the disk. After a power cut, the digest shows whether the file is damaged.
             unfinished.replace(path)
             self._delete_unused()
         except OSError as error:
             _LOG.warning(
-                "can't keep the forecast's learning in %s: %s; it is learnt again whenever it is needed",
+                "can't keep the forecast's learning in %s: %s; the learning is repeated whenever it is needed",
                 self._folder,
                 error.strerror,
             )
@@ -118,7 +121,7 @@ class LearntFiles:
             raise OSError(errno.ENOSPC, f"less than {LEFT_FREE // 1024**2} MB are free")
 
     def _delete_unused(self) -> None:
-        """Delete all but the last used files, and unfinished files of a killed process."""
+        """Delete the longest unused files, and unfinished files of killed processes."""
         used = sorted(_times(self._folder, _ENDING), reverse=True)
         left = sorted(_times(self._folder, _UNFINISHED), reverse=True)
         self._delete(path for _, path in [*used[MOST_FILES:], *left[1:]])
@@ -137,7 +140,7 @@ def _times(folder: Path, ending: str) -> Iterator[tuple[int, Path]]:
 
 
 def _write(file: BinaryIO, *arrays: NDArray[Any]) -> None:
-    """Write arrays after a digest of all their bytes."""
+    """Write a digest of the arrays' bytes, and then the arrays."""
     digest = blake2b(digest_size=_DIGEST_BYTES)
     file.write(bytes(_DIGEST_BYTES))
     for array in arrays:

@@ -1,4 +1,4 @@
-"""Makes forecast runs and scores from the store, in a separate process so that requests do not wait."""
+"""Makes runs and scores in a separate process, so that requests do not wait."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -30,45 +30,46 @@ from tunnihind.store.store import Store
 SLICE_S: Final = 1.0
 """Forecasts of past days are made for this many seconds, and then stored."""
 _RECENT_S: Final = 2 * DAY_S
-"""The forecaster of the hourly runs also makes the scores' forecasts of this most recent time."""
+"""A past day is recent if it is at most this many seconds old. The forecaster of the hourly runs forecasts recent days.
+"""
 _LOWEST_PRIORITY: Final = 19
 """The niceness of the process that forecasts older days."""
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
-"""The scores by step, in seconds; None without enough scored hours."""
+"""The score of each step (seconds). It is None if too few hours were scored."""
 
 
 class Modeller(Protocol):
     """Makes runs and scores from the data known at an instant."""
 
     async def runs(self, market: Market, as_of: int) -> Runs:
-        """Return the forecasts made at an instant. Raises NothingToForecast, StoreError, WorkerError."""
+        """Return a market's runs made at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError."""
+        """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError."""
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
-        """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
+        """Return the model's scores over the last 90 days. Raises StoreError, WorkerError."""
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
         """Return the scores of the runs as issued. Raises StoreError, WorkerError."""
 
 
 def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:
-    """Return the served model of a market. The keeper stores what the model learns."""
+    """Return the served model of a market. The `keeper` stores the model's learning."""
     return TieredForecaster(market, keeper=keeper)
 
 
 class _StoreForecaster:
-    """A forecaster and the history it reads. It reuses its learning. This does not change its forecasts."""
+    """A forecaster and the history that it reads."""
 
     def __init__(self, market: Market, history: KeptArchive, keeper: LearntKeeper | None = None) -> None:
         self.forecaster = forecaster(market, keeper)
         self._history = history
 
     def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
-        """Return the data known at an instant, from a history that reaches to `as_of`. Raises StoreError."""
+        """Return the data known at `instant`. The history is read for a forecast at `as_of`. Raises StoreError."""
         return self._history.read_archive(store, self.forecaster, instant if as_of is None else as_of).as_of(instant)
 
 
@@ -82,7 +83,7 @@ _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {
 def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
     folder = learnt_folder(store, market.zone)
     if (market, folder) not in _KEPT_FORECASTERS:
-        # Only one forecaster is kept, because each takes as much memory as the history.
+        # Only one forecaster is kept, because each forecaster takes as much memory as the history.
         _KEPT_FORECASTERS.clear()
         keeper = None if folder is None else LearntFiles(folder, model_identity(market), mode=store.database.file_mode)
         _KEPT_FORECASTERS[market, folder] = _StoreForecaster(market, _HISTORY, keeper)
@@ -90,9 +91,11 @@ def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
 
 
 def learnt_folder(store: Store, zone: Zone) -> Path | None:
-    """Return the folder of a zone's learning. It is beside an SQLite file, or else in the user's data folder.
+    """Return the folder of a zone's learning.
 
-    Return None for a database in memory, because no other process sees it.
+    The folder is beside an SQLite file, or else in the user's data folder.
+
+    Return None for a database in memory, because no other process can use it.
     """
     if store.database.system.path is not None:
         return Path(f"{store.database.system.path}-learnt") / zone
@@ -100,7 +103,7 @@ def learnt_folder(store: Store, zone: Zone) -> Path | None:
 
 
 def make_runs(store: Store, as_of: int, market: Market) -> Runs:
-    """Forecast a market's prices from the data in `store` known at an instant.
+    """Forecast a market's prices from the stored data that were known at `as_of`.
 
     Raises NothingToForecast, StoreError.
     """
@@ -119,7 +122,7 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
 
 @dataclass(frozen=True, slots=True)
 class PastForecasts:
-    """Some of the forecasts of past days that the scores need. The forecasts of `lacking` days are still missing.
+    """Some of the forecasts of past days for the scores. The forecasts of `lacking` days are still missing.
 
     `past` is the value of `BacktestBook.state_of_past` before the forecasts were made.
     """
@@ -136,11 +139,11 @@ _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
 def forecast_past_days(
     store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
 ) -> PastForecasts:
-    """Make some of the forecasts that the scores of an instant need, either recent or older ones.
+    """Forecast some past days for the scores at `as_of`. With `recent`, forecast recent days, or else older days.
 
-    The oldest days come first. At least one missing day is forecast. No day is begun after `slice_s` seconds. `model`
-    is the name under which the server stores the forecasts. It is passed in because after an upgrade in place, a new
-    process may have newer code than the running server. Raises StoreError.
+    The oldest days are forecast first. At least one missing day is forecast. After `slice_s` seconds, no other day is
+    begun. `model` is the identity under which the server stores the forecasts. The identity is not computed here,
+    because after an upgrade this process may run newer code than the server. Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -161,12 +164,12 @@ def forecast_past_days(
 
 
 def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[NextDay, ...]:
-    """Forecast the day after an instant, for each step.
+    """Forecast the delivery day after an instant, once for each step.
 
-    If `run_at` is given, the forecaster of that hourly run makes the forecast.
+    If `run_at` is given, the forecaster of the hourly run at that instant is used.
     """
     if run_at is not None:
-        # The forecaster of the hourly runs has already learnt nearly all that is needed here.
+        # The forecaster of the hourly runs has already learnt nearly everything that this forecast needs.
         kept = _kept_forecaster(store, market)
         known = kept.known(store, instant, as_of=run_at)
     else:
@@ -179,7 +182,7 @@ def _next_day(store: Store, instant: int, run_at: int | None, market: Market) ->
 
 
 def scores(store: Store, as_of: int, market: Market, model: str) -> ScoreByStep:
-    """Score a model's stored forecasts of past days by the prices known at an instant. Raises StoreError."""
+    """Score a model's stored forecasts of past days with the prices known at `as_of`. Raises StoreError."""
     prices = _recent_prices(store, as_of, market.zone)
     instants = score_instants(prices.of(market.zone), as_of)
     by_step: dict[int, BacktestScore | None] = {}
@@ -195,12 +198,12 @@ def _recent_prices(store: Store, as_of: int, zone: Zone) -> PriceHistory:
 
 
 def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
-    """Return the prices for scoring, as known at an instant."""
+    """Return a zone's prices from `since` on, as known at `as_of`."""
     return store.prices.read_archive(since, zones=(zone,)).as_of(as_of)
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score runs exactly as issued: the runs of the last weeks, or all runs the first time. Raises StoreError."""
+    """Score the runs of the last weeks as issued. The first time, score all runs. Raises StoreError."""
     newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
@@ -217,9 +220,9 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
 
 
 class ProcessModeller:
-    """Makes runs and scores in separate processes, one at a time. They end when they have no work.
+    """Makes runs and scores in separate processes. Only one process runs at a time.
 
-    So between two hourly runs, only the server itself takes memory.
+    A process without work ends. So between two hourly runs, only the server takes memory.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -230,15 +233,15 @@ class ProcessModeller:
         self._recent_are_made = set[Zone]()
 
     async def runs(self, market: Market, as_of: int) -> Runs:
-        """Return the forecasts made at an instant. Raises NothingToForecast, StoreError, WorkerError."""
+        """Return a market's runs made at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Make some of the forecasts that the scores need, for about a second. Raises StoreError, WorkerError.
+        """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError.
 
-        The process of the hourly runs makes the recent forecasts, because it has learnt enough for them. A second
-        process makes the older forecasts, and ends with the last of them. It must learn for a long time, so it has the
-        lowest priority.
+        The process of the hourly runs forecasts the recent days, because it has already learnt enough for them. A
+        second process forecasts the older days, and then ends. The second process has the lowest priority, because its
+        learning takes a long time.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -256,7 +259,7 @@ class ProcessModeller:
         return older
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
-        """Return the model's accuracy over the last 90 days. Raises StoreError, WorkerError."""
+        """Return the model's scores over the last 90 days. Raises StoreError, WorkerError."""
         return await self._work(partial(scores, market=market, model=model_identity(market)), as_of)
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
@@ -266,9 +269,9 @@ class ProcessModeller:
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """Do work in a process. By default it is the process of the hourly runs.
+        """Do work in a process, by default in the process of the hourly runs.
 
-        The other process ends first and frees its memory.
+        The other process is ended first, to free its memory.
         """
         chosen = self._worker if worker is None else worker
         async with self._turn:
@@ -277,14 +280,14 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """Stop the processes at once. They only read, so the server's end need not wait for a backtest."""
+        """Stop the processes at once, even during a backtest. The processes write nothing to the store."""
         self._worker.close()
         self._past_worker.close()
 
 
 @asynccontextmanager
 async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
-    """Provide a modeller with its processes, and stop them at the end."""
+    """Provide a modeller, and stop its processes at the end."""
     modeller = ProcessModeller(database_url)
     try:
         yield modeller
@@ -293,7 +296,8 @@ async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
 
 
 _DAMAGE: Final = DamageLog()
-"""The damaged rows that this process has logged. It is shared, because every piece of work opens the store again."""
+"""The damaged rows that this process has logged. This record is shared, because every piece of work opens the store
+again."""
 
 
 def _with_store[Result](database_url: str, work: Callable[[Store, int], Result], as_of: int) -> Result:

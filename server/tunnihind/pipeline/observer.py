@@ -2,13 +2,16 @@
 
 
 class Observer:
-    """Gets a call for each event of the pipeline, and ignores it. Subclasses use these calls. They must not raise."""
+    """An observer that does nothing. The pipeline calls one of the observer's methods at each event.
+
+    A subclass overrides the methods that it needs. An override must not raise an error.
+    """
 
     def source_asked(self, source: str, *, answered: bool) -> None:
         """Note whether a source gave a usable answer."""
 
     def day_held(self, source: str, reason: str) -> None:
-        """Note that a source's prices of a delivery day are newly held back."""
+        """Note that a source's prices of a delivery day have just been held back."""
 
     def history_filled(self, what: str, done: int, total: int) -> None:
-        """Note how many parts of a history are filled."""
+        """Note that `done` of the `total` parts of a history are filled."""

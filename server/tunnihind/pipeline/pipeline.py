@@ -62,7 +62,7 @@ WAIT_FOR_MODEL_S: Final = 1.0
 """Other tasks wait this long for a forecast, or for a part of the scores. Most forecasts are made by then."""
 
 LONGEST_NAP_S: Final = 10.0
-"""The schedule is read again at least this often: the clock may jump, and `import` may bring prices."""
+"""The schedule is read again at least this often, because the clock may jump and `import` may bring prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
 """Other tasks wait this long for a covariate source, because the forecast is better with its answer."""
@@ -70,11 +70,12 @@ WAIT_FOR_COVARIATES_S: Final = 30.0
 
 _MOST_BAD_ANSWERS: Final = 3
 _FIRST_PUT_OFF_S: Final = 15 * 60
-"""The first pause after a day of a history failed. Each further failure makes it four times as long, up to a day."""
+"""The pause after the first failure for a day of a history. Each further failure makes the pause four times as long, up
+to a day."""
 
 
 class Pipeline:
-    """Keeps the store's prices, covariates and forecasts fresh."""
+    """Keeps the store's prices, covariates and forecasts up to date."""
 
     def __init__(
         self,
@@ -128,7 +129,10 @@ class Pipeline:
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
-        """Do all due tasks once, except jobs in `without`. Return whether all succeeded and made a forecast."""
+        """Do all due tasks once, except tasks of the jobs in `without`.
+
+        Return whether every task succeeded and every forecast was made.
+        """
         self._on_change = on_change
         try:
             while await self._advance(without):
@@ -140,7 +144,7 @@ class Pipeline:
         return not has_failed and not self._no_forecast
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
-        """Do the first due task that is of no job in `without`. Return whether there was a due task."""
+        """Do the first due task, except tasks of the jobs in `without`. Return whether a task was due."""
         self.steps += 1
         now = self._now()
         try:
@@ -161,16 +165,17 @@ class Pipeline:
         return bool(due)
 
     def _forget_tries(self) -> None:
-        """Forget all tries when a copy replaces the database, because the copy may be older than the answers."""
+        """Forget all tries, because a copy has replaced the database. The copy may lack recent answers."""
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()
         _LOG.info("asking the sources again for data that the copy of the database may lack")
 
     async def _forget_other_sources(self) -> None:
-        """Forget the state of sources that have been removed from the settings. This is done once after each start."""
+        """Once after each start, delete the stored state of sources that are no longer in the settings."""
         if not self._has_forgotten_others:
-            # If nothing can be written, the due tasks report it. The deletion is tried again before the next task.
+            # If the store can't be written, the next task reports the error. The deletion is tried again before the
+            # next task.
             with suppress(StoreError):
                 names = {*self._price_names, *self._covariate_sources}
                 await asyncio.to_thread(self._store.health.keep_only, names)
@@ -179,7 +184,7 @@ class Pipeline:
                 self._has_forgotten_others = True
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
-        """Do a task. If it waits for a slow covariate source or for the model, it continues beside the next tasks."""
+        """Do a task. A task that waits long for a covariate source or for the model continues beside the next tasks."""
         if not task.source and task.job not in OF_ZONE:
             await self._try(task, situation, now)
             return
@@ -207,8 +212,9 @@ class Pipeline:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _nap(self) -> None:
-        """Sleep until a task is due or a running task has ended, but never for long."""
-        # This comes before the situation is read. So a task that ends during the reading ends the sleep.
+        """Sleep until a task is due or a running task has ended, but at most `LONGEST_NAP_S`."""
+        # The running tasks are listed before the situation is read. So a task that ends during the reading ends the
+        # sleep.
         running = tuple(self._running.values())
         now = self._now()
         try:
@@ -240,8 +246,8 @@ class Pipeline:
     def _under_way(self) -> set[Task]:
         """Return the tasks that must not begin now.
 
-        A covariate source is asked one question at a time. One zone is scored at a time, because each zone needs its
-        own model. A model that another zone's model has replaced must learn again.
+        A covariate source is asked one question at a time. Only one zone is scored at a time, because a process keeps
+        only one zone's model. A replaced model would have to learn again.
         """
         asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
         is_scoring = any(task.job is Job.SCORES for task in self._running)
@@ -254,7 +260,7 @@ class Pipeline:
             await self._do(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
-                # The model's process has found damage. Maybe a copy was just replacing the file.
+                # The model's process has found damage. The cause may be a copy that was just replacing the file.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
@@ -269,7 +275,7 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # Failures of a source or of the database are already in the log. The runner itself notices a lost lease.
+        # Failures of a source or of the database are already in the log. A lost lease is noticed at its next renewal.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s: %s; it will be tried again", task, error)
@@ -286,8 +292,7 @@ class Pipeline:
             case Job.FORECAST:
                 await self._forecast(self._of(task), now)
             case Job.HELD_DAYS:
-                # One question covers all days of a window, at most a month. Many questions to a slow source would delay
-                # urgent tasks.
+                # One question covers all held-back days. Many questions to a slow source would delay urgent tasks.
                 await self._fetch((situation.held_days[0], situation.held_days[-1]))
             case Job.PRICE_HISTORY:
                 await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
@@ -300,7 +305,10 @@ class Pipeline:
                 await asyncio.to_thread(thin, self._store, now)
 
     async def _fetch(self, *windows: tuple[date, date]) -> None:
-        """Ask for the delivery days of each window, from its first day to its last, one window after another."""
+        """Fetch the prices of all windows, one window at a time.
+
+        A window is given by its first and its last delivery day.
+        """
         added = Added()
         for first, last in windows:
             self.steps += 1
@@ -317,7 +325,7 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # The work counts as done. It is tried again when the next prices come.
+            # The task counts as done. The task is due again at the next hour or with new prices.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)
@@ -327,9 +335,10 @@ class Pipeline:
         _LOG.info("made a forecast of %d hours of %s from tier %s", runs.hours.p50.size, market.code, runs.hours.tier)
 
     async def _score_part(self, market: Market, now: int) -> None:
-        """Make and store some of the forecasts that the scores need. Once all are stored, make the scores.
+        """Make and store some of the forecasts for the scores. If all forecasts are stored, make the scores.
 
-        The next part continues from the stored forecasts, also after a restart. The last part records that all is done.
+        Each call continues from the stored forecasts, also after a restart. The last call records that the scores are
+        done.
         """
         zone, model = market.zone, self._models[market.zone]
         part = await self._modeller.forecast_past_days(market, now)
@@ -369,7 +378,7 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record that a day was asked for, and whether enough days have come for another forecast."""
+        """Record the request for a day. If enough days have come for another forecast, also record the time."""
         state = self._store.state
         if there:
             record_filled(state, filled_parts_key(source), str(day), now)
@@ -379,16 +388,17 @@ class Pipeline:
         pauses = progress.goes_on_at > now
         if pauses:
             _LOG.info(
-                "%s: %d of %d days of weather are here, back to %s; to keep its limits, the rest continues at %s",
+                "%s: %d of %d days of weather are here, back to %s; the rest follows at %s, to keep the limits",
                 *(source.name, progress.done, progress.total, day, iso_utc(progress.goes_on_at)),
             )
         if pauses or not progress.goes_on_at or progress.done == MIN_ISSUE_DAYS:
             state.write(FILLED_UP, now)
 
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
-        """Put off a day that could not be fetched. The pause grows each time, so that the other days have their turn.
+        """Put off a day that could not be fetched, so that other days are fetched first.
 
-        A day whose answer is invalid again and again is recorded as unavailable.
+        The pause grows with each failure. After several failures, a day with an invalid answer is recorded as
+        unavailable.
         """
         failures = self._put_off.get((source, day), Tries()).failures + 1
         wait_s = min(_FIRST_PUT_OFF_S * 4 ** (failures - 1), DAY_S)
@@ -403,6 +413,6 @@ class Pipeline:
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
     """Return the part of the history to fill next.
 
-    It is the first part. After failures it is a later part, so that one part does not block the rest.
+    After each failure, a later part is returned, so that one part does not block the other parts.
     """
     return missing[tries.failures % len(missing)]

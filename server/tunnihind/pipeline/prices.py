@@ -23,7 +23,7 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 SECOND_SOURCE_S: Final = 30.0
-"""After the first answer, the other sources have this long to answer."""
+"""After the first usable answer, the other sources have this many seconds to answer."""
 
 _NOTHING_YET: Final = (
     f". Until then there are no prices to serve; `{COMMAND} serve --demo` serves a simulated market without a network"
@@ -34,7 +34,7 @@ type _Question = asyncio.Task[SourceError | None]
 
 @dataclass(slots=True)
 class _Round:
-    """One question to all sources, and the answers so far. It `is_over` when the caller waits no longer."""
+    """One question to all sources, and the answers so far. A round `is_over` when its caller has stopped waiting."""
 
     first: date
     last: date
@@ -48,8 +48,8 @@ class _Round:
 class PriceIngest:
     """Fetches and settles prices. `sources` are in the order of trust.
 
-    The answers of a round are judged together. A slow source may still be answering when the next round begins. This
-    answer is judged when it comes. The source is not asked again before that.
+    The answers of a round are judged together. An answer that comes after the end of its round is judged at once. A
+    source is not asked again before it has answered.
     """
 
     def __init__(
@@ -75,9 +75,9 @@ class PriceIngest:
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
         """Ask all sources for the delivery days from `first` to `last`, and settle their answers.
 
-        Calls `on_change` after something was stored. Returns how many prices came in before the round was over. Raises
-        StoreError. If no source gave a usable answer, raises the SourceError that asks for the shortest pause. Each
-        source's own pause is observed in any case.
+        Calls `on_change` whenever the store may have changed. Returns the number of prices stored before the round was
+        over. Raises StoreError. If no source gave a usable answer, raises the SourceError that asks for the shortest
+        pause. `SourceCaller` keeps the pause of each source.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
@@ -118,7 +118,10 @@ class PriceIngest:
         return question
 
     async def _wait(self, questions: Collection[_Question], round_: _Round) -> list[SourceError]:
-        """Wait for the answers, but not for long after the first answer. Return the failures in the order of trust."""
+        """Wait for the answers of a round, and return the failures in the order of trust.
+
+        After the first usable answer, wait only `patience_s` seconds for the other answers.
+        """
         pending = set(questions)
         deadline: float | None = None
         while pending:
@@ -129,7 +132,7 @@ class PriceIngest:
             for question in done:
                 question.result()
             if deadline is None and round_.has_usable:
-                # This is real time, not our clock's time, because it waits for the network.
+                # The wait for the network is measured in real time, not with `self._clock`.
                 deadline = asyncio.get_running_loop().time() + self._patience_s
         async with self._one_at_a_time:
             round_.is_over = True
@@ -146,7 +149,7 @@ class PriceIngest:
         return None
 
     async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
-        """Get an answer. It is judged at the end of the round. If the round is over, it is judged now.
+        """Get a source's answer. If the round is already over, settle the answer at once.
 
         Raises SourceError, StoreError.
         """

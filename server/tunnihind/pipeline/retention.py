@@ -1,16 +1,19 @@
-"""How long each kind of row is kept.
+"""Deletes stored rows that are no longer needed.
 
-Recent runs and covariate issues are all kept. Each older day keeps two of each kind: the last one before gate closure,
-because a forecast of the next day could have used it, and the last one of the day. Covariates also keep the last issue
-before the model's issue time. So the model trains on weather that is as fresh as in a live forecast. For the weather,
-the kept issues are the runs of 00 and 12 UTC. Each day's 00 UTC run is always kept. The same rule filters a source's
-archive before it is stored. Otherwise thinning would delete rows, and back-fill would add them again each day. The
-scores of runs are kept for ever. They take .3 MB a year.
+All recent runs are kept. For an older day, the last run before gate closure and the last run of the day are kept.
 
-In SQLite a year takes 32 MB: 7 for prices (140,000 quarters of four zones), 9 for runs (3 for hours, 6 for quarters),
-11 for weather (42 series) and 5 for ENTSO-E's forecasts (21 series). All recent rows are kept and take some 5 MB more.
-Each back-filled year takes 6 MB once: 5 for weather and 1 for ENTSO-E's archive. The sources' answers for the last days
-take .5 MB. In PostgreSQL each row and its entry in the index take more: a year of prices takes 23 MB.
+The issues of a covariate are kept by the rule for runs. The last issue before gate closure is kept because a forecast
+of the next day could have used it. The last issue before the model's issue time is kept too. So the model trains on
+weather that is as fresh as in a live forecast. Each day's 00 UTC run of the weather is always kept. For the weather,
+the rules keep the runs of 00 and 12 UTC. Archived rows that the rules would delete are not stored. Otherwise the
+back-fill would restore rows that thinning has deleted. The scores of runs are kept for ever. The scores of a year take
+.3 MB.
+
+A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of runs takes
+9 MB (3 for hours, 6 for quarters). A year of weather takes 11 MB (42 series). A year of ENTSO-E's forecasts takes 5 MB
+(21 series). All recent rows together take some 5 MB. A back-filled year takes 5 MB for weather and 1 MB for ENTSO-E's
+archive. The sources' answers for the last days take .5 MB. PostgreSQL needs more space for each row and its index
+entry. A year of prices takes 23 MB in PostgreSQL.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -25,16 +28,17 @@ from tunnihind.store.store import Store
 RUN_DAYS: Final = 60
 """Every run of the last 60 days is kept."""
 COVARIATE_DAYS: Final = 14
-"""A covariate's issues of the last 14 days are all kept. Issues are large, and the model reads all of them."""
+"""All covariate issues of the last 14 days are kept. Issues are large and the model reads all of them, so the time is
+short."""
 WITNESS_DAYS: Final = 60
-"""A source's answer for a delivery day is kept for 60 days after that day, and after it was last heard."""
+"""A witness is kept until 60 days have passed since its delivery day, and since it was last heard."""
 
 type ReadTimes = Callable[[date], tuple[int, ...]]
 """Returns the instants of a delivery day, in order, at which a forecast may need the newest issue."""
 
 
 def thin(store: Store, now: int) -> int:
-    """Delete rows that are no longer needed, and return how many. Raises StoreError."""
+    """Delete rows that are no longer needed, and return their number. Raises StoreError."""
     removed = store.runs.thin(partial(superfluous_runs, now))
     removed += store.covariates.thin(partial(superfluous_issues, now))
     oldest = delivery_day(now) - timedelta(days=WITNESS_DAYS)
@@ -42,12 +46,14 @@ def thin(store: Store, now: int) -> int:
 
 
 def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
-    """Return the runs that need not be kept, by the instants at which they were made."""
+    """Return the instants of the runs that may be deleted."""
     return superfluous((made for made in made_at if made < now - RUN_DAYS * DAY_S), run_read_times)
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
-    """Return the issues of a covariate that need not be kept. `issues` maps each instant to the start of its run.
+    """Return the instants of a covariate's superfluous issues.
+
+    `issues` maps the instant of each issue to the start of its weather run, or to None.
 
     The first run of each day is always kept, because the model is trained on the first runs.
     """
@@ -61,7 +67,7 @@ def run_read_times(day: date) -> tuple[int, ...]:
 
 
 def covariate_read_times(day: date) -> tuple[int, ...]:
-    """Return the model's issue time for past days, and the gate closure of the next day's auction."""
+    """Return the model's issue time on a day, and the gate closure of the next day's auction."""
     return (issue_instant(day), *run_read_times(day))
 
 
@@ -71,7 +77,10 @@ def is_first_of_day(run_ts: int | None) -> bool:
 
 
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
-    """Return the instants that were not the newest at any read time of their day, and not at the day's end."""
+    """Return the superfluous instants.
+
+    An instant is needed if it was the newest at a read time or at the end of its day.
+    """
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):

@@ -1,8 +1,8 @@
-"""Decides when to do which task, as a pure function of the situation and the clock.
+"""Decides which tasks are due, from the situation and the time. All functions are pure.
 
-Prices are asked for every minute during the publication watch until tomorrow is complete, and less often at other
-times. Each covariate source is asked at its own cadence. A failed task is tried again after a growing pause. If an
-instant lies in the future, the clock was set back, and the instant counts as never.
+During the publication watch, prices are asked for every minute until tomorrow's prices are complete. At other times,
+prices are asked for less often. Each covariate source is asked at its own cadence. A failed task is tried again after a
+growing pause. An instant in the future counts as never, because it was recorded before the clock was set back.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,7 +18,8 @@ from tunnihind.sources.base import Cadence
 WATCH_INTERVAL_S: Final = 60
 MISSING_INTERVAL_S: Final = 15 * 60
 COMPLETE_INTERVAL_S: Final = HOUR_S
-"""Prices are asked for this often: during the watch, outside it if a day is missing, and if all days are settled."""
+"""The seconds between requests for prices: during the publication watch, at other times if a day is missing, and if no
+day is missing."""
 
 HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
@@ -41,7 +42,7 @@ CATCH_UP_DAYS: Final = 14
 
 
 class Job(StrEnum):
-    """A kind of task. Due tasks are done in this order."""
+    """The kinds of tasks, in the order in which due tasks are done."""
 
     PRICES = "prices"
     COVARIATES = "covariates"
@@ -58,7 +59,7 @@ OF_ZONE: Final = frozenset({Job.FORECAST, Job.SCORES})
 
 
 class Task(NamedTuple):
-    """A job to do. It may belong to a covariate source or to a zone."""
+    """A job for a covariate source, for a zone, or for neither."""
 
     job: Job
     source: str = ""
@@ -72,75 +73,75 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """A task's last try, its last success, its failures in a row, and the end of a pause asked for by the source."""
+    """The tries of a task so far."""
 
     tried_ts: int | None = None
+    """The instant of the last try."""
     ok_ts: int | None = None
+    """The instant of the last success."""
     failures: int = 0
+    """The number of failures since the last success."""
     not_before_ts: int = 0
+    """The end of a pause that the source asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class CovariateNeeds:
-    """A covariate source's cadence, the months or days to back-fill, and when the next part may begin.
-
-    A month is given by its first day (UTC). The first part in the list is filled next.
-    """
+    """The cadence of a covariate source, and the missing parts of its history."""
 
     cadence: Cadence
     missing_parts: tuple[date, ...] = ()
+    """The days, or the first days of months (UTC), in the order in which to fill them."""
     next_part_at: int = 0
+    """The earliest instant at which the next part may be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneSituation:
-    """How far a served zone has come.
-
-    - `settled_through`: the delivery day up to which the last weeks of its prices have no gap;
-    - `run_made_at`: the instant of the newest forecast;
-    - `scored_ts`: when the present model was last scored;
-    - `is_in_doubt`: whether a day that is not over is held back, or waits for a second source.
-    """
+    """The state of a served zone's prices, forecasts and scores."""
 
     settled_through: date | None = None
+    """The delivery day up to which the prices of the last weeks have no gap."""
     run_made_at: int | None = None
+    """The instant of the newest forecast."""
     scored_ts: int | None = None
+    """The instant at which the present model was last scored."""
     is_in_doubt: bool = False
+    """True if a day that is not over is held back, or waits for a second source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The state that decides which tasks are due.
-
-    - `market`: the first served market (all markets have the same clock and publication watch);
-    - `zones`: the served zones, in their order;
-    - `stored_ts`: when prices were last stored;
-    - `filled_up_ts`: when the back-fill last brought enough covariates for a new forecast;
-    - `held_days`: delivery days that are held back and asked for again;
-    - `missing_years`: years of prices to back-fill, the next one first;
-    - `covariates`: the needs of each covariate source, by name;
-    - `under_way`: tasks that are already running.
-    """
+    """The state that decides which tasks are due."""
 
     market: Market
+    """The first served market. All markets have the same clock and publication watch."""
     zones: Mapping[Zone, ZoneSituation]
+    """The state of each served zone, in the order of the zones."""
     stored_ts: int | None = None
+    """The instant at which prices were last stored."""
     filled_up_ts: int | None = None
+    """The instant at which the back-fill last brought enough covariates for a new forecast."""
     held_days: tuple[date, ...] = ()
+    """The held-back delivery days to ask for separately."""
     missing_years: tuple[int, ...] = ()
+    """The years of prices to back-fill, in the order in which to fill them."""
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
+    """The needs of each covariate source, by name."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
+    """The tries of each task so far."""
     under_way: Collection[Task] = ()
+    """The tasks that must not begin now."""
 
     @property
     def settled_through(self) -> date | None:
-        """The delivery day up to which no zone's prices have a gap."""
+        """The delivery day up to which the prices of all zones have no gap."""
         days = [zone.settled_through for zone in self.zones.values()]
         return min((day for day in days if day is not None), default=None) if None not in days else None
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether any zone's prices are in doubt."""
+        """True if any zone's prices are in doubt."""
         return any(zone.is_in_doubt for zone in self.zones.values())
 
     def of(self, task: Task) -> Tries:
@@ -148,7 +149,7 @@ class Situation:
         return self.tries.get(task, Tries())
 
     def tasks(self) -> list[Task]:
-        """Return all tasks that are not under way, in the order in which due tasks are done."""
+        """Return all tasks that are not under way, in the order of their jobs."""
         tasks: list[Task] = []
         for job in Job:
             if job in OF_ZONE:
@@ -170,7 +171,7 @@ def next_due(situation: Situation, now: int) -> float:
 
 
 def due_at(task: Task, situation: Situation, now: int) -> float:
-    """Return when a task is due. It is in the past if the task is due now, and infinite if the task has no work."""
+    """Return the instant at which a task becomes due. The instant is infinite if the task has no work."""
     tries = situation.of(task)
     wanted = _wanted_at(task, situation, now)
     if tries.tried_ts is None or tries.tried_ts > now:
@@ -181,16 +182,16 @@ def due_at(task: Task, situation: Situation, now: int) -> float:
 
 
 def pause(failures: int, market: Market, now: int) -> int:
-    """Return the pause in seconds after this many failures in a row."""
+    """Return the pause in seconds after a number of failures in a row."""
     longest = LONGEST_PAUSE_IN_WATCH_S if market.is_publication_watch(now) else LONGEST_PAUSE_S
     return _doubled(FIRST_PAUSE_S, failures, longest)
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
-    """Return when to ask a source again if it asked at `now` for a pause of `asked_s` seconds.
+    """Return the end of a source's pause. The source asked at `now` for a pause of `asked_s` seconds.
 
-    The pause lasts two hours at most. It ends when the publication watch starts, but may always last a quarter of an
-    hour.
+    The pause lasts two hours at most. The pause also ends when the publication watch begins, because prices are urgent
+    then. But a pause of up to a quarter of an hour is never shortened.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -202,8 +203,9 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and last delivery day to ask for.
 
-    During the watch, the days are yesterday, today and tomorrow. The first two show whether the answer is wrong. At
-    other times the window also has the last two days, and the days missed while the server was stopped.
+    During the publication watch, the window is yesterday to tomorrow if only tomorrow's prices are missing. The settled
+    prices of yesterday and today show whether an answer is wrong. In all other cases the window begins two days ago. If
+    an earlier day is missing, the window begins with that day. No window begins more than `CATCH_UP_DAYS` days ago.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:
@@ -221,7 +223,7 @@ def next_day(now: float) -> date:
 
 
 def _pause(task: Task, situation: Situation, now: int) -> int:
-    """Return the pause in seconds after a task's failures. A covariate source has its own cadence."""
+    """Return the pause in seconds after a task's failures. The pauses of a covariate source depend on its cadence."""
     failures = situation.of(task).failures
     if task.source not in situation.covariates:
         return pause(failures, situation.market, now)
@@ -230,7 +232,7 @@ def _pause(task: Task, situation: Situation, now: int) -> int:
 
 
 def _doubled(first_s: int, failures: int, longest_s: int) -> int:
-    """Return a pause that doubles with every failure after the first."""
+    """Return a pause that doubles with every failure after the first, up to `longest_s`."""
     return int(min(first_s * 2.0 ** min(failures - 1, 20), longest_s))
 
 
@@ -261,7 +263,7 @@ def _has_work(task: Task, situation: Situation) -> bool:
 
 
 def _interval(task: Task, situation: Situation, now: int) -> float:
-    """Return the seconds from a task's success until it is due again."""
+    """Return the seconds from a task's success until the task is due again."""
     match task.job:
         case Job.PRICES:
             return _price_interval(situation, now)
@@ -282,7 +284,7 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # If the forecaster knew too little, it made no run. It is tried again at the same time as after a run.
+    # A try without enough data counts here like a run.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:
@@ -291,7 +293,7 @@ def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries,
 
 
 def _scores_wanted_at(situation: Situation, zone: ZoneSituation, _tries: Tries, now: int) -> float:
-    """Return when scores are due. They stay due until the last slice records that they are done."""
+    """Return the instant at which scores become due. Scores stay due until they are recorded."""
     if situation.stored_ts is None:
         return inf
     if zone.scored_ts is None or zone.scored_ts > now:

@@ -1,4 +1,4 @@
-"""Reads from the store the state that decides which tasks are due."""
+"""Reads the `Situation` from the store."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
@@ -33,10 +33,10 @@ def read_situation(
     put_off: Collection[tuple[str, date]] = (),
     under_way: Collection[Task] = (),
 ) -> Situation:
-    """Return the situation at `now`. The history begins at `history_start`, and `models` has each zone's model.
+    """Return the situation at `now`. Raises StoreError.
 
-    Parts of a source's history that are `put_off` are not filled now. Tasks that are `under_way` are not due. Raises
-    StoreError.
+    The wanted history begins at `history_start`. `models` has the identity of each zone's model. The parts of history
+    in `put_off` are not filled now. The tasks in `under_way` are not due.
     """
     today = delivery_day(now)
     held = store.witnesses.held()
@@ -81,7 +81,7 @@ def read_situation(
 
 
 def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
-    """Return the last day of the first stretch of complete days. `excused` days count as complete."""
+    """Return the last day of the first unbroken series of complete days. `excused` days count as complete."""
     through: date | None = None
     for offset in range((last - first).days + 1):
         day = first + timedelta(days=offset)
@@ -93,6 +93,9 @@ def settled_through(settled: PriceSeries, first: date, last: date, excused: Iter
 
 
 def _days_to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
-    """Return the held-back days that are not too old, and that ordinary questions don't cover."""
+    """Return the held-back days to ask for separately.
+
+    Ordinary requests cover the last `CORRECTION_DAYS` days. Days older than `HELD_DAYS` days are not asked for again.
+    """
     oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

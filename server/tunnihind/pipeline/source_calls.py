@@ -1,4 +1,4 @@
-"""Asks a source, stores its health, and logs the first failure in a row."""
+"""Asks sources, and logs their failures."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class SourceCaller:
-    """Asks sources for the pipeline. If a source asks for a pause, it is not asked until the pause is over."""
+    """Sends the pipeline's questions to sources, and keeps the pauses that sources ask for."""
 
     def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
@@ -29,8 +29,8 @@ class SourceCaller:
     async def call[Answer](self, source: str, question: Callable[[], Awaitable[Answer]], *, advice: str = "") -> Answer:
         """Return the source's answer. Raises SourceError, StoreError.
 
-        The first failure in a row is logged, followed by `advice`. A source that asked for a pause is not asked before
-        the pause is over. The schedule limits the pause. Until then the call fails with the same error.
+        The first of several failures in a row is logged, with `advice` at the end of the message. During a pause that
+        the source asked for, the call raises RateLimited without asking. The schedule limits the length of the pause.
         """
         self._raise_if_paused(source)
         try:
@@ -49,7 +49,7 @@ class SourceCaller:
             return
         since, until, error = self._paused[source]
         now = self._now()
-        # If a pause began in the future, the clock was set back after it was recorded. It counts as over.
+        # A pause that begins in the future is ignored, because it was recorded before the clock was set back.
         if since <= now < until:
             raise RateLimited(source, error.problem, status=error.status, retry_after_s=until - now)
 
@@ -59,7 +59,7 @@ class SourceCaller:
             now = self._now()
             self._paused[source] = now, asked_pause_end(self._market, now, error.retry_after_s), error
         await asyncio.to_thread(self._store.health.record_failure, source, self._now(), error)
-        # A failure is logged at least once after each start of the server. So the newest log has the cause.
+        # The first failure after each start of the server is logged, so the newest log always has the cause.
         level = logging.DEBUG if source in self._failing else logging.WARNING
         self._failing.add(source)
         _LOG.log(level, "%s; it will be asked again%s", error, advice)

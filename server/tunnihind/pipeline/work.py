@@ -1,9 +1,9 @@
 """The process that does a `Worker`'s work: `python -m tunnihind.pipeline.work <niceness>`.
 
-Through stdin come the server's environment and then work. The result of each piece and the log records go to stdout.
-Each message is a pickle that follows its length.
+The first message on stdin has the server's environment variables. Each later message is a piece of work. Results and
+log records are written to stdout. A message consists of a length and a pickle of that length.
 
-Only the server is at the other end, because it starts this process. Once the server is gone, this process ends too.
+The pickles can be trusted, because only the server can write to stdin. If the server ends, this process ends too.
 """
 
 import ctypes
@@ -25,18 +25,18 @@ from tunnihind.errors import TunnihindError
 _LENGTH_BYTES: Final = 8
 
 type Outcome = tuple[Any, Exception | None]
-"""The result of a piece of work, or the error that it raised."""
+"""The result of a piece of work, or its error."""
 
 
 def send(stream: BinaryIO, message: object) -> None:
-    """Write a message. Raises OSError if nobody is at the other end."""
+    """Write a message. Raises OSError if the other process has ended."""
     content = pickle.dumps(message)
     stream.write(len(content).to_bytes(_LENGTH_BYTES) + content)
     stream.flush()
 
 
 def receive(stream: BinaryIO) -> bytes:
-    """Return the next message as a pickle. Raises EOFError if no more messages will come."""
+    """Return the next message as a pickle. Raises EOFError at the end of the stream."""
     length = int.from_bytes(_exactly(stream, _LENGTH_BYTES))
     return _exactly(stream, length)
 
@@ -49,7 +49,7 @@ def _exactly(stream: BinaryIO, size: int) -> bytes:
 
 
 class _ServerLogHandler(logging.Handler):
-    """Sends the process's log records to the server, because the server knows how to write them."""
+    """Sends log records to the server, because only the server has the operator's log settings."""
 
     def __init__(self, server: BinaryIO) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class _ServerLogHandler(logging.Handler):
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
-        # Records go as text, because arguments and tracebacks may not be picklable.
+        # The record is sent as text, because its arguments or its traceback may not be picklable.
         record.msg, record.args, record.exc_info, record.exc_text = self.format(record), None, None, None
         with suppress(OSError):
             send(self._server, record)
@@ -67,7 +67,7 @@ class _ServerLogHandler(logging.Handler):
 def main() -> None:
     """Do the incoming work until the server ends."""
     server = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text goes to the log instead of among the messages
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # print() must not write between the messages
     _prepare_process(int(sys.argv[1]))
     logging.basicConfig(level=logging.WARNING, handlers=[_ServerLogHandler(server)])
     with suppress(EOFError):
@@ -100,10 +100,10 @@ def _outcome_of(pickled: bytes) -> Outcome:
 
 
 def _release_memory() -> None:
-    """Free the memory that the work has left, and return it to the system if the C library can do so (glibc).
+    """Free unused memory. With the GNU C library, also return the memory to the system.
 
-    The library keeps freed memory that lies between pieces in use. During the forecasts of 90 past days, this grows to
-    a third of all memory.
+    By default the GNU C library keeps freed memory that lies between used blocks. During the forecasts of 90 past days,
+    the kept memory grows to a third of the process's memory.
     """
     gc.collect()
     with suppress(OSError, AttributeError):
@@ -111,10 +111,10 @@ def _release_memory() -> None:
 
 
 def _prepare_process(niceness: int) -> None:
-    """Lower the priority, leave Ctrl-C to the server, and switch the garbage collector off.
+    """Lower this process's priority, ignore Ctrl-C, and switch the garbage collector off.
 
-    A forecast makes no reference cycles. While many thousands of rows are read, the collector would take a quarter of
-    the time.
+    A forecast makes no reference cycles, so the collector would free nothing. While rows are read, the collector would
+    take a quarter of the time.
     """
     gc.disable()
     if hasattr(os, "nice"):

@@ -1,8 +1,8 @@
-"""A process that does one piece of work after another, and runs only while there is work.
+"""A separate process that runs only while there is work.
 
-The process is started as a separate program (see `work`), not by `multiprocessing` or an executor. These two would
-import the server's main module into it. They would also start a permanent process, Python's resource tracker. An
-executor would also notice a death only at the next piece of work.
+The process runs the program `work`. `multiprocessing` and executors are not used, because they would import the
+server's main module into the process. Executors and `multiprocessing` would also start Python's resource tracker, a
+process that never ends. An executor would notice the death of its process only at the next piece of work.
 """
 
 import asyncio
@@ -28,26 +28,27 @@ _PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
 """Forecasts have a lower priority than serving."""
 _IDLE_S: Final = 5.0
-"""The pipeline's next work comes within this many seconds, or only in an hour."""
+"""The process ends after this many seconds without work. By then, the next work is usually an hour away."""
 _LIMIT_S: Final = 15 * 60.0
-"""A piece of work takes seconds. At the first start on a small or busy computer it may take minutes."""
+"""The time limit of a piece of work. Most pieces take seconds. On a small or busy computer, the first piece may take
+minutes."""
 _PART_OF_LIMIT_S: Final = 10.0
-"""The limit is counted in such parts. A container that was frozen for a long time then loses only one part."""
+"""The time limit is counted in parts of this length. The time during which a container was frozen counts as one part at
+most."""
 _MOST_LOGGED: Final = 1000
 _KILL_S: Final = 5.0
-"""A killed process is gone within milliseconds, unless a disk does not answer it."""
+"""The longest wait for the end of a killed process. It ends within milliseconds, unless it waits for a disk."""
 _NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
 _RETURNS_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
-"""The GNU C library takes pieces of this size or more from the system one by one, and returns them once they are freed.
-By default the library learns to keep such pieces. That is faster but leaves gaps. After many forecasts, gaps take a
-third of all memory.
-"""
+"""The GNU C library returns freed blocks of at least this size to the system. By default the library raises this size
+over time. Larger sizes are faster, but leave gaps between used blocks. After many forecasts, the gaps take a third of
+the process's memory."""
 
 
 class Worker:
-    """Does work in a separate process. It starts with a piece of work and ends after some idle time.
+    """Does work in a separate process. The process starts when work comes, and ends after some idle time.
 
-    If the process dies during work, or takes too long, the work is begun again in another process.
+    If the process dies during work or takes too long, the work begins again in a new process.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Worker:
         *,
         is_thrifty: bool = False,
     ) -> None:
-        """Do nothing yet. A process that `is_thrifty` takes less memory but more time."""
+        """Start no process yet. With `is_thrifty`, the process takes less memory but more time."""
         self._niceness = niceness
         self._is_thrifty = is_thrifty
         self._idle_s = idle_s
@@ -70,22 +71,22 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process. None if no process is running."""
+        """The id of the running process, or None."""
         return None if self._process is None else self._process.pid
 
     async def do[Result](self, work: Callable[[], Result]) -> Result:
-        """Return the result of `work` in the process. `work` must be picklable.
+        """Do `work` in the process, and return its result. `work` must be picklable.
 
-        Raises the TunnihindError that the work raises. Any other error becomes a RuntimeError, with the traceback in
-        its notes. Raises WorkerError if the process can't be started, or dies or hangs twice during the work.
-        Cancelling ends the process.
+        A TunnihindError of the work is raised unchanged. Any other error becomes a RuntimeError, with the traceback in
+        its notes. Raises WorkerError if the process can't be started or fails twice during the work. A process fails if
+        it dies or takes too long. Cancelling this call ends the process.
         """
         async with self._turn:
             self._cancel_idle_end()
             try:
                 return await self._do(work)
             except _DiedError as error:
-                _LOG.warning("%s; its work is begun again in another one", error)
+                _LOG.warning("%s; its work begins again in a new process", error)
             try:
                 return await self._do(work)
             except _DiedError as error:
@@ -116,7 +117,7 @@ class Worker:
             self._process = None
             raise
         except asyncio.CancelledError:
-            # The answer of this process would be mistaken for the answer to the next piece of work.
+            # Otherwise the process's late answer would be taken for the answer to the next piece of work.
             self.close()
             raise
         finally:
@@ -128,7 +129,7 @@ class Worker:
         return done
 
     async def _end_after_limit(self, process: _Process) -> None:
-        """End a process that exceeds the time limit. It then counts as dead, so its work is begun again."""
+        """End a process that exceeds the time limit. The work then begins again in a new process."""
         for _ in range(round(_LIMIT_S / _PART_OF_LIMIT_S)):
             await self._clock.sleep(_PART_OF_LIMIT_S)
         _LOG.warning("the process that makes forecasts has taken longer than %g minutes: it is ended", _LIMIT_S / 60)
@@ -144,14 +145,14 @@ class Worker:
         if process is not self._process:
             return
         self._process = None
-        # If the process got SIGTERM, the server most likely got it too.
+        # SIGTERM is not worth a warning, because the server most likely got a SIGTERM too.
         level = logging.INFO if error.was_asked_to_end else logging.WARNING
-        _LOG.log(level, "%s; another one is started when there is work", error)
+        _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log a process's record in the server, in its format and at its level.
+        """Log a process's record with the server's log format and level.
 
-        A message that an earlier process has logged is dropped, because each new process repeats it.
+        The same message is logged only once, because otherwise each new process would repeat it.
         """
         key = f"{record.name} {record.levelno} {record.msg}"
         logger = logging.getLogger(record.name)
@@ -162,7 +163,7 @@ class Worker:
 
 
 class _DiedError(Exception):
-    """The process has ended by itself."""
+    """The process has ended unexpectedly."""
 
     def __init__(self, exit_code: int) -> None:
         how = f"signal {-exit_code}" if exit_code < 0 else f"exit status {exit_code}"
@@ -171,7 +172,7 @@ class _DiedError(Exception):
 
 
 class _Process:
-    """One running process. A thread waits for its answers, its log records and its end."""
+    """One running process. A thread waits for the process's answers, its log records and its end."""
 
     def __init__(
         self,
@@ -185,7 +186,7 @@ class _Process:
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._outcome: asyncio.Future[Outcome] | None = None
-        # With -P, the program finds its modules where the server does, not in the folder where the server was started.
+        # With -P, Python imports no modules from the current folder.
         command = [sys.executable, "-P", "-m", _PROGRAM, str(niceness)]
         self._process = subprocess.Popen(  # noqa: S603  our own program
             command,
@@ -204,9 +205,9 @@ class _Process:
         return self._process.pid
 
     async def do(self, work: Callable[[], object]) -> Outcome:
-        """Return the outcome of a piece of work.
+        """Do a piece of work, and return its outcome.
 
-        Raises _DiedError if the process dies during it, or was already dead.
+        Raises _DiedError if the process dies or is already dead.
         """
         self._outcome = self._loop.create_future()
         try:
@@ -230,13 +231,13 @@ class _Process:
     def _send(self, message: object) -> None:
         """Write a message.
 
-        If the process is dead, the write fails silently, because the listener is about to report the death.
+        Ignore a dead process, because `_listen` reports the death.
         """
         with suppress(OSError, ValueError):
             send(self._stdin, message)
 
     def _listen(self) -> None:
-        """Pass on the process's answers until it ends."""
+        """Pass on the process's messages until the process ends."""
         with suppress(EOFError, OSError):
             while True:
                 match pickle.loads(receive(self._stdout)):  # noqa: S301  from the process that the server has started
@@ -251,7 +252,7 @@ class _Process:
         self._post(self._ended, _DiedError(exit_code))
 
     def _post[Message](self, take: Callable[[Message], None], message: Message) -> None:
-        """Give the event loop a message, unless the loop is closed and nobody waits for a message."""
+        """Call `take` with a message in the event loop. Do nothing if the loop is closed."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, message)
 
@@ -267,9 +268,10 @@ class _Process:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment that the program needs to start. The rest may hold secrets, so it comes in a message.
+    """Return the environment variables that the program needs to start.
 
-    Other users of the machine may see a process's first environment (`/proc/PID/environ`).
+    The other variables may hold secrets, so they are sent in a message. Other users of the machine may be able to read
+    the variables with which a process was started (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -1,4 +1,4 @@
-"""The prices of a delivery day, by quarters or by hours, and their differences. All functions are pure."""
+"""The prices of a delivery day, and their differences. All functions are pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,8 @@ from typing import Final, NamedTuple, Self
 from tunnihind.market import HOUR_S, QUARTER_S, day_end, day_start, floor_hour, hourly_prices
 
 TOLERANCE_EUR_MWH: Final = 0.01 + 1e-9
-"""Prices with a smaller difference are equal. It allows for a cent of rounding and for the error of floating point."""
+"""Prices with a smaller difference are equal. This tolerance covers a cent of rounding and the errors of floating
+point."""
 
 _LONGEST_SHIFT: Final = 3 * HOUR_S // QUARTER_S
 _FEW: Final = 4
@@ -29,31 +30,37 @@ class Pair(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether the two prices differ by more than rounding."""
+        """True if the two prices differ by more than rounding."""
         return abs(self.ours - self.theirs) > TOLERANCE_EUR_MWH
 
 
 @dataclass(frozen=True)
 class DayPrices:
-    """Prices in EUR/MWh by the start of their period. They are quarters, and those hours whose quarters are unknown."""
+    """The prices of a day in EUR/MWh, by the start of their period.
+
+    `quarters` has the prices of quarters. `whole_hours` has the prices that were given for whole hours.
+    """
 
     quarters: dict[int, float] = field(default_factory=dict)
     whole_hours: dict[int, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, day: date, prices: Sequence[float]) -> Self:
-        """Return the prices of a complete day. They are given in order of time."""
+        """Return the prices of a complete day. `prices` are in order of time."""
         step_s = (day_end(day) - day_start(day)) // len(prices)
         by_ts = dict(zip(range(day_start(day), day_end(day), step_s), prices, strict=True))
         return cls(quarters=by_ts) if step_s == QUARTER_S else cls(whole_hours=by_ts)
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """Every hour that has a price. If an hour has quarters, its price is the mean of its quarters."""
+        """The price of every known hour. If the hour's quarters are known, the price is their mean."""
         return self.whole_hours | hourly_prices(self.quarters)
 
     def paired_with(self, other: DayPrices) -> list[Pair]:
-        """Return the prices that both days have, in order of time. Where one day has only hours, hours are paired."""
+        """Return pairs of prices of the same period, in order of time.
+
+        Hours are paired only if their quarters can't be paired.
+        """
         pairs = [Pair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters]
         by_quarter = {floor_hour(pair.ts) for pair in pairs}
         pairs += [
@@ -64,22 +71,23 @@ class DayPrices:
         return sorted(pairs)
 
     def first_difference(self, other: DayPrices) -> Pair | None:
-        """Return the first prices that differ. Return None if all common prices are equal."""
+        """Return the first pair of prices that differ. Return None if all pairs are equal."""
         return next((pair for pair in self.paired_with(other) if pair.differs), None)
 
     def agrees_with(self, other: DayPrices) -> bool:
-        """Return whether the two days have common prices, and all of them are equal."""
+        """Return whether the two days share an hour and have equal prices in all shared periods."""
         return bool(self.hours.keys() & other.hours.keys()) and self.first_difference(other) is None
 
     def adds_to(self, other: DayPrices) -> bool:
-        """Return whether this day has hours, or quarters of hours, that the other lacks."""
+        """Return whether this day has an hour or a quarter that the other day lacks."""
         return bool(self.hours.keys() - other.hours.keys() or self.quarters.keys() - other.quarters.keys())
 
     def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
-        """Return the rows (start, step, price) that must be stored so that this day replaces the settled prices.
+        """Return the rows (start, step, price) to store so that this day replaces the settled prices.
 
-        An equal price keeps its settled value. Hours add nothing to settled quarters, but if they differ, the quarters
-        get the hour's price. Hours that were settled before their quarters get the mean of the quarters.
+        If a price differs only by rounding, its settled value stays. If an hour's price differs from the mean of its
+        settled quarters, each quarter gets the hour's price. If an hour was settled before its quarters, the hour gets
+        the mean of the quarters.
         """
         rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:
@@ -99,9 +107,9 @@ class DayPrices:
 
 
 def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
-    """Say by which mistake a day seems to have come from a known day: a move in time, or a factor.
+    """Describe the mistake that explains a difference from known prices: a shift in time, or a factor.
 
-    Return an empty text if neither explains the day.
+    Return an empty text if no mistake explains the difference.
     """
     pairs = prices.paired_with(known)
     differing = [pair for pair in pairs if pair.differs]
@@ -129,7 +137,7 @@ def _factor(differing: Iterable[Pair]) -> float | None:
 
 
 def _shift_in_words(shift_s: int) -> str:
-    """Say how far prices are shifted, such as `an hour too late` or `15 minutes too early`."""
+    """Describe a shift of prices, such as `an hour too late` or `15 minutes too early`."""
     hours, rest_s = divmod(abs(shift_s), HOUR_S)
     whole = "an hour" if hours == 1 else f"{hours} hours"
     length = f"{abs(shift_s) // 60} minutes" if rest_s else whole

@@ -1,9 +1,10 @@
-"""The rule by which the prices of one zone are settled. All functions are pure.
+"""The rule that decides which prices of a zone are settled. All functions are pure.
 
-A witness is the newest answer of a source for a complete delivery day. Settled prices are either agreed, if two sources
-or the operator gave them, or unconfirmed, if one source gave them. `docs/data.md` has the rule in plain words.
+A witness is the newest answer of a source for a complete delivery day. Settled prices are agreed if two sources or the
+operator gave them. Settled prices are unconfirmed if only one source gave them. `docs/data.md` has the rule in plain
+words.
 
-A witness stands from the first to the last time that its source gave these prices.
+A witness stands as long as its source repeats the same prices.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,21 +20,23 @@ from tunnihind.settling.sheet import Held, Reason, doubt
 from tunnihind.store.witnesses import Witness
 
 _ASKED_EARLY_S: Final = 60
-"""Two hourly questions may be closer together than an hour, by up to this many seconds."""
+"""An hourly question may be asked this many seconds early."""
 CORRECTED_AFTER_S: Final = HOUR_S - _ASKED_EARLY_S
 """A source's correction of its own unconfirmed prices must stand for this long."""
 DISPUTED_S: Final = 2 * HOUR_S - _ASKED_EARLY_S
-"""When two sources differ, one must repeat its prices for this long. A source not heard for this long is silent."""
+"""If two sources differ, one of them must repeat its prices for this long. A source that was not heard for this long is
+silent."""
 SUSPECT_S: Final = 6 * HOUR_S - _ASKED_EARLY_S
-"""A source that contradicts all settled days waits this long. Two sources whose change looks like a mistake wait
-too."""
+"""If a source contradicts all settled days, its prices wait this long. A change by two sources waits too if the change
+looks like a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettledDay:
-    """The settled prices of a delivery day, the time of settling, and the sources of unconfirmed prices.
+    """The settled prices of a delivery day.
 
-    `imported_ts` is when the operator last gave a price of the day. It is 0 if the operator never did.
+    `since_ts` is the instant of settling. `unconfirmed_from` has the sources of unconfirmed prices. `imported_ts` is
+    the instant at which the operator last gave a price of the day, or 0.
     """
 
     prices: DayPrices
@@ -43,7 +46,7 @@ class SettledDay:
 
     @property
     def is_agreed(self) -> bool:
-        """Whether two sources, or the operator, confirmed the prices."""
+        """True if two sources or the operator confirmed the prices."""
         return not self.unconfirmed_from
 
 
@@ -51,9 +54,8 @@ class SettledDay:
 class Ruling:
     """The decision on a delivery day.
 
-    `settles` has the prices to settle. With None, the day stays as it is. `is_agreed` is true if two sources gave the
-    prices. If `withdraws` is true, unconfirmed prices are removed. `held` has the reason for each source whose prices
-    are held back.
+    `settles` has the prices to settle, if any. `is_agreed` is true if two sources gave the prices. If `withdraws` is
+    true, unconfirmed prices are removed. `held` maps each source to the reason for which its prices are held back.
     """
 
     settles: Witness | None = None
@@ -64,7 +66,7 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Claim:
-    """A witness, with the comparison of its source's newest answer with all settled prices."""
+    """A witness, and the comparison of the source's newest answer with all settled prices."""
 
     witness: Witness
     answer: Comparison
@@ -81,7 +83,7 @@ class Claim:
         return self.witness.source
 
     def agrees_with(self, other: SettledDay | Claim) -> bool:
-        """Return whether the prices are the same."""
+        """Return whether the other claim or settled day has the same prices."""
         return self.prices.agrees_with(other.prices)
 
 
@@ -89,8 +91,8 @@ class Claim:
 class Comparison:
     """The comparison of a source's newest answer with the settled prices.
 
-    The answer `is_off` if it contradicts every settled day that it covers and has not stood for six hours.
-    `contradicts` is true if one of those days is agreed. `detail` describes the first difference.
+    The answer `is_off` if it contradicts every settled day that it covers. After six hours the answer is not off any
+    more. `contradicts` is true if the answer contradicts an agreed day. `detail` describes the first difference.
     """
 
     is_off: bool = False
@@ -101,10 +103,10 @@ class Comparison:
 def rule(
     witnesses: Sequence[Mapping[date, Witness]], settled: Mapping[date, SettledDay], waits_from: date
 ) -> dict[date, Ruling]:
-    """Return the ruling on each day that a source has answered for.
+    """Return the ruling on each delivery day with a witness.
 
-    `witnesses` are by source, in the order of trust, and by day. Days before `waits_from` won't be asked for again
-    soon. So the rule does not wait until differing sources agree on them.
+    `witnesses` has the witnesses of each source by day. The sources are in the order of trust. The sources are not
+    asked again for days before `waits_from`. So for old days the rule does not wait until differing sources agree.
     """
     claims: dict[date, list[Claim]] = {}
     for days in witnesses:
@@ -116,7 +118,7 @@ def rule(
 
 
 def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) -> Comparison:
-    """Compare a source's newest answer to all settled prices."""
+    """Compare a source's newest answer with all settled prices."""
     heard_ts = max((witness.heard_ts for witness in days.values()), default=0)
     wrong, right, detail = [], 0, ""
     for day in sorted(settled.keys() & days.keys()):
@@ -134,25 +136,28 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) ->
 
 
 def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day. The claims come in the order of trust."""
+    """Return the ruling on a day. The claims are in the order of trust."""
     for pair in combinations(claims, 2):
         if pair[0].agrees_with(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
             return _agreed(pair, claims, settled)
     if settled is None or not settled.is_agreed:
         return _unconfirmed(claims, settled, may_wait=may_wait)
     same = next((one for one in claims if one.agrees_with(settled) and one.prices.adds_to(settled.prices)), None)
-    # The quarters of agreed hours are agreed. Hours that no source gave before are not agreed.
+    # New quarters of agreed hours are agreed too. New hours are not agreed.
     return _ruling(
         claims, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
     )
 
 
 def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
-    """Settle the prices of two agreeing sources. They wait if they change agreed prices in a way that looks wrong."""
+    """Settle prices on which two sources agree.
+
+    If a change of agreed prices looks like a mistake, the change must wait.
+    """
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
     if settled is not None and changes and max(one.witness.since_ts for one in pair) <= settled.imported_ts:
-        # The operator knew these prices and gave different prices, so only new prices count.
+        # The operator's prices are newer than the sources' prices, so the operator's prices stay.
         return _ruling(claims, settled, None)
     if settled is not None and changes and settled.is_agreed:
         looks = best.doubt.detail if best.doubt else mistake_in_words(best.prices, settled.prices)
@@ -167,7 +172,7 @@ def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: Settled
 
 
 def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Rule on a day that is not agreed, and on which no two sources agree."""
+    """Return the ruling on a day without agreed prices and without two agreeing sources."""
     if settled is not None:
         for one in claims:
             is_second = one.source not in settled.unconfirmed_from
@@ -187,9 +192,10 @@ def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wai
 
 
 def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
-    """Yield the claims that may count alone.
+    """Yield the claims that may settle a day alone.
 
-    They are neither off nor doubtful, and their source was not silent while another source was heard.
+    A credible claim is neither off nor doubtful. The source of a credible claim was not silent while another source was
+    heard.
     """
     able = [one for one in claims if not one.answer.is_off and one.doubt is None]
     heard_ts = max((one.witness.heard_ts for one in able), default=0)
@@ -197,7 +203,7 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 
 
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
-    """Return the only claim that counts, if it may settle the day or change its unconfirmed prices."""
+    """Return the only credible claim. Return None if the claim would change settled prices too early."""
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
     is_own = credible[0].source in settled.unconfirmed_from
@@ -205,7 +211,10 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 
 
 def _distrust(one: Claim) -> tuple[bool, bool]:
-    """Rank differing claims: first by whether they contradict an agreed day, then by whether they lack quarters."""
+    """Return a sort key that puts the most trusted claim first.
+
+    A claim that contradicts no agreed day comes first. Among equal claims, a claim with quarters comes first.
+    """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
 
@@ -218,14 +227,14 @@ def _ruling(
     is_agreed: bool = False,
     withdraws: bool = False,
 ) -> Ruling:
-    """Return a ruling that holds back all claims that differ from the final prices."""
+    """Return a ruling that holds back all claims against the final prices."""
     final = settles or settled
     held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}
     return Ruling(settles.witness if settles else None, is_agreed, withdraws, held)
 
 
 def _held(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None) -> Held:
-    """Return why a source's prices are held back."""
+    """Return the reason for which a source's prices are held back."""
     if one.answer.is_off:
         return Held(Reason.OFF, f"its whole answer contradicts the settled prices, first {one.answer.detail}")
     if one.doubt is not None:
@@ -241,7 +250,7 @@ def _held(one: Claim, claims: Sequence[Claim], final: Claim | SettledDay | None)
 
 
 def _difference(ours: DayPrices, theirs: DayPrices, whose: str) -> str:
-    """Describe the first prices that differ. If a mistake seems to be behind the difference, describe it too."""
+    """Describe the first two prices that differ. If a mistake explains the difference, describe the mistake too."""
     pair = ours.first_difference(theirs)
     if pair is None:
         return "no price that differs"
@@ -251,5 +260,5 @@ def _difference(ours: DayPrices, theirs: DayPrices, whose: str) -> str:
 
 
 def _rows(prices: DayPrices) -> Iterator[tuple[float, ...]]:
-    """Yield a day's known prices by the quarter and by the hour."""
+    """Yield the prices of a day's quarters, and then the prices of its hours."""
     return (tuple(rows.values()) for rows in (prices.quarters, prices.hours) if rows)

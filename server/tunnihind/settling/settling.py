@@ -1,4 +1,4 @@
-"""Settles prices: applies the rule to the sources' answers, stores settled prices, and logs held-back days."""
+"""Applies the rule to the sources' answers, and stores the settled prices."""
 
 import logging
 from collections import defaultdict
@@ -36,14 +36,17 @@ class PriceAnswer:
     sheets: Sequence[DaySheet]
 
     def fault_of(self, zone: Zone) -> str:
-        """Return why no day of a zone can be read. Return an empty text if a day can be read or there are no days."""
+        """Return the fault of a zone if none of its days can be read. Otherwise return an empty text."""
         faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
         return faults[0] if faults and all(faults) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of answers. If all settled prices were wrong, `wrong_since` is when the first of them was settled."""
+    """The result of settling.
+
+    If all settled prices were wrong, `wrong_since` is the instant at which the first of these prices was settled.
+    """
 
     added: Added = field(default_factory=Added)
     wrong_since: int | None = None
@@ -54,9 +57,10 @@ class Outcome:
 
 
 class Settling:
-    """Settles prices. `sources` are names in the order of trust; `on_held` is called with a source and a reason.
+    """Settles prices in the store. The methods block, so they must be called in a thread.
 
-    It works on the store and asks no source. Call it in a thread.
+    `sources` are names in the order of trust. When a day is newly held back, `on_held` is called with the source and
+    the reason.
     """
 
     def __init__(
@@ -68,9 +72,11 @@ class Settling:
         self._on_held = on_held
 
     def window(self, first: date, last: date) -> tuple[date, date]:
-        """Return the days to ask for. If fewer than two of them are settled, add a settled day beside them.
+        """Return the first and the last day to ask for.
 
-        Several settled days show whether the whole answer is wrong or only one day was corrected. Raises StoreError.
+        If fewer than two of the days are settled, a settled day beside them is added.
+
+        Two settled days help to distinguish a wrong answer from a correction. Raises StoreError.
         """
         zones = [set(days) for days in self._settled(first - _DAY, last + _DAY).values() if days]
         known = set.intersection(*zones) if zones else set()
@@ -111,7 +117,7 @@ class Settling:
         return outcome
 
     def _settled(self, first: date, last: date) -> _Settled:
-        """Return the settled prices of some delivery days."""
+        """Return the settled prices of each zone for the delivery days from `first` to `last`."""
         found: _Settled = {zone: {} for zone in self._market.zones}
         rows = defaultdict(list)
         for (zone, ts, step_s), version in sorted(
@@ -133,7 +139,8 @@ class Settling:
     ) -> Outcome:
         """Store settled prices.
 
-        If unconfirmed prices were wrong on all days, withdraw all prices of their sources since the first of them.
+        If the unconfirmed prices of all days were wrong, their sources can't be trusted. The prices of untrusted
+        sources are withdrawn, back to the settling of the first wrong day.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
@@ -152,7 +159,7 @@ class Settling:
                 if not there.is_agreed and not given.agrees_with(there.prices):
                     wrong.append(there)
         wrong_since = None
-        # A change of a single day is a correction. It says nothing about other days.
+        # A change of a single day is a correction. Other days need not be wrong.
         if len(wrong) > 1 and len(wrong) == len(settled):
             wrong_since = min(there.since_ts for there in wrong)
             book.withdraw(zone, frozenset().union(*(there.unconfirmed_from for there in wrong)), wrong_since, None, now)
@@ -160,7 +167,7 @@ class Settling:
         return Outcome(sum(added, Added()), wrong_since)
 
     def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield the faults that matter. If the whole day is settled, an incomplete answer does not matter."""
+        """Yield the faults that matter. An incomplete answer does not matter if the whole day is settled."""
         settled = self._settled(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}
@@ -168,12 +175,12 @@ class Settling:
                 yield (source, zone, day), fault
 
     def _keep_witnesses(self, known: Mapping[_Key, Witness], heard: Mapping[_Key, Witness], waits_from: date) -> None:
-        """Store the witnesses, and log newly held-back days and days that are no longer held back."""
+        """Store the witnesses. Log the days that are newly held back, and the days that are now accepted."""
         news = [
             one for key, one in heard.items() if one.reason and (key not in known or known[key].reason != one.reason)
         ]
         passed = [key for key, one in heard.items() if not one.reason and key in known and known[key].reason]
-        # For old days, only witnesses that are or were held back are kept.
+        # A new witness of an old day is kept only if it is held back.
         kept = [one for key, one in heard.items() if one.day >= waits_from or one.reason or key in known]
         self._store.witnesses.put(*(one for one in kept if known.get(_key(one)) != one), is_news=bool(news or passed))
         for one in news:
@@ -190,12 +197,12 @@ def _key(one: Witness) -> _Key:
 
 
 def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    """Return a source's witnesses for a zone's complete days."""
+    """Return a source's witnesses in a zone, by day. Incomplete days are left out."""
     return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
 
 
 def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
-    """Return a source's witness after its newest sheet. If the sheet has no complete day, the older witness stays."""
+    """Return a source's witness after a new sheet. If the sheet is not a complete day, the older witness stays."""
     if known is not None and not prices:
         return known if known.prices else replace(known, heard_ts=now)
     is_same = known is not None and known.prices == prices

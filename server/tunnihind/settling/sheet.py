@@ -1,4 +1,4 @@
-"""Checks one sheet by itself. Only a complete and possible delivery day makes its source a witness.
+"""Checks a single sheet. Only a sheet with a complete and possible day becomes a witness.
 
 In the past, sources have sent half a day, two prices for a quarter, or zeros, all with status 200. All functions are
 pure.
@@ -18,7 +18,7 @@ _MOST_HOURS: Final = 25
 
 
 class Reason(StrEnum):
-    """Why a source's prices of a delivery day are held back."""
+    """The reasons for which a source's prices of a delivery day are held back."""
 
     UNREADABLE = "unreadable"
     NOT_FINITE = "not-finite"
@@ -37,14 +37,14 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Why a day's prices are held back. `reason` is for programs, and `detail` is for people."""
+    """The reason for which a day's prices are held back. `reason` is for programs, and `detail` is for people."""
 
     reason: Reason
     detail: str
 
 
 def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
-    """Return a day's prices in order of time, or the reason why they are not a complete and possible day.
+    """Return a day's prices in order of time. If the prices are incomplete or impossible, return the reason.
 
     A complete day of hours is accepted for all dates, even after the start of trade in quarters.
     """
@@ -55,10 +55,10 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
 
 
 def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
-    """Return why a complete day's prices need a second source. Return None if they are believable.
+    """Return the reason to doubt a complete day's prices. Return None if the prices are credible.
 
-    Rows of zeros, a flat day, and a copy of one of the days `before` are doubtful. No traded day has ever looked like
-    that.
+    Doubtful prices need a second source. Many zeros, equal prices all day and a copy of a day in `before` are doubtful.
+    No traded day has ever had such prices.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:

@@ -1,13 +1,12 @@
-"""Upstream sources of prices and covariates. Each implements one small Protocol.
+"""The upstream sources of prices and covariates.
 
-`base` has the interface of a source. `configured` returns the sources that an operator's settings name:
+`base` defines the interfaces of sources. `configured` returns the sources that an operator's settings name.
 
-- `elering`: prices of all four zones, without a key; the most trusted source;
-- `entsoe` and `entsoe_forecasts` (their documents: `entsoe_xml`): a second source of prices, and day-ahead forecasts of
-  load, wind and solar power, with a token;
-- `open_meteo`: weather forecasts at the places of `tunnihind.weather_points`, live and archived;
-- `simulated`: a simulated market (`simulated_market`), for the demo and for tests.
+`elering` has the prices of all four zones, and needs no key. Elering is the most trusted source. `entsoe` is a second
+source of prices, and needs a token. `entsoe_forecasts` has day-ahead forecasts of load, wind and solar power.
+`entsoe_xml` parses ENTSO-E's documents. `open_meteo` has live and archived weather forecasts at the places of
+`tunnihind.weather_points`. `simulated` is a source for the demo and for tests, with the data of `simulated_market`.
 
-All network traffic goes through `upstream`. A source does not touch the store and does not judge prices. The pipeline
-decides when to ask, and `tunnihind.settling` decides which prices count as settled.
+All network traffic goes through `upstream`. A source neither touches the store nor judges prices. The pipeline decides
+when to ask a source. `tunnihind.settling` decides which prices are settled.
 """

@@ -1,4 +1,4 @@
-"""The interface between sources and the pipeline. Also sorts quotes into sheets by delivery day."""
+"""The interfaces of sources, and functions that sort quotes into sheets."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,11 +10,12 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, market_time_unit
 
 _MOST_QUOTES: Final = 500
-"""The longest day has 100 quarters. A day with more quotes is refused anyway, so no more than this are kept."""
+"""The most quotes of a day that are kept. The longest day has 100 quarters, and a day with more quotes is refused
+anyway."""
 
 
 class Quote(NamedTuple):
-    """A price as the source gave it: the start of its period (unix seconds), and EUR/MWh without VAT."""
+    """A price as the source gave it, without VAT. The period of the price starts at `ts` (unix seconds)."""
 
     ts: int
     eur_mwh: float
@@ -22,9 +23,10 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DaySheet:
-    """All quotes of one zone and delivery day as one source gave them, in order of time and not yet checked.
+    """One source's unchecked quotes of a zone and delivery day, in order of time.
 
-    Their periods last `step_s` seconds each. `fault` describes the unreadable part; it is empty if all was readable.
+    The period of each quote lasts `step_s` seconds. `fault` describes the unreadable part of the answer. If everything
+    was readable, `fault` is empty.
     """
 
     source: str
@@ -41,16 +43,15 @@ class PriceSource(Protocol):
     name: str
 
     async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
-        """Return a sheet for each zone and delivery day from `first` to `last` that has a quote.
+        """Return a sheet for each zone and delivery day from `first` to `last`.
 
-        An unpublished day has no sheet. If a zone or day is unreadable, its own sheets have the `fault`. Raises
-        SourceError.
+        An unpublished day has no sheet. If a zone or day is unreadable, its sheets have a `fault`. Raises SourceError.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cadence:
-    """How often a source is asked: `every_s` seconds after an answer, and `retry_s` after a failure.
+    """The time until the next request: `every_s` seconds after an answer, and `retry_s` seconds after a failure.
 
     Each further failure doubles the pause, up to `longest_retry_s`.
     """
@@ -62,10 +63,10 @@ class Cadence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackFill:
-    """How to ask for a source's history: by calendar months or by days (UTC), the newest first.
+    """The pace of requests for a source's history. A request is for a calendar month or a day (UTC).
 
-    A day is asked for once it began `after_s` seconds ago. At most `an_hour` days are asked for within an hour, and at
-    most `a_day` within 24 hours.
+    A day is asked for at the earliest `after_s` seconds after its start. At most `an_hour` days are asked for within an
+    hour, and at most `a_day` days within 24 hours.
     """
 
     by: Literal["month", "day"] = "month"
@@ -77,8 +78,8 @@ class BackFill:
 class CovariateSource(Protocol):
     """A source of forecasts that help the price forecast: weather, load, wind and solar power.
 
-    `cadence` says how often to ask the source. `history_since` is the UTC day on which its archive begins. `back_fill`
-    says how to ask for the archive.
+    `cadence` says how often to ask the source. `history_since` is the UTC day on which the source's archive begins.
+    `back_fill` says how to ask for the archive.
     """
 
     name: str
@@ -88,15 +89,15 @@ class CovariateSource(Protocol):
 
     @property
     def names(self) -> Collection[str]:
-        """The names of its covariates."""
+        """The names of the source's covariates."""
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether there may be a newer forecast at `now` than `current` last returned."""
+        """Return whether the source may have a newer forecast at `now` than at the last call of `current`."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of each covariate by name, as issued `now`. It is empty without a newer forecast.
+        """Return the newest forecast of each covariate by name, issued at `now`.
 
-        Raises SourceError.
+        Return an empty mapping if no forecast is new. Raises SourceError.
         """
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
@@ -104,7 +105,7 @@ class CovariateSource(Protocol):
 
 
 class Fault(NamedTuple):
-    """A problem in a zone's answer, with the start of the period if it is readable."""
+    """A problem in a zone's answer. `ts` is the start of the period, or None if the start is unreadable."""
 
     ts: int | None
     problem: str
@@ -117,7 +118,7 @@ def days(first: date, last: date) -> Iterator[date]:
 
 
 def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]:
-    """Cut a range of days into consecutive ranges of at most `max_days`."""
+    """Cut a range of days into consecutive ranges of at most `max_days` days."""
     start = first
     while start <= last:
         end = min(last, start + timedelta(days=max_days - 1))
@@ -130,9 +131,9 @@ def day_sheets(
 ) -> list[DaySheet]:
     """Sort quotes into sheets of the delivery days from `first` to `last`, and drop quotes of other days.
 
-    The quotes may be in any order. A repeated quote is kept once. Two prices for one period are both kept, so that the
-    day is refused. A day with far too many quotes keeps only the first quotes. If the answers don't give their
-    `step_s`, a day has hours if all its prices start on the hour.
+    The quotes may be in any order. A repeated quote is kept once. If a period has two prices, both are kept, so that
+    the day is refused. If a day has far too many quotes, only the first quotes are kept. If `step_s` is None,
+    `unsaid_step` finds the step of each day.
     """
     ordered = sorted(set(quotes))
     sheets = []
@@ -146,9 +147,9 @@ def day_sheets(
 
 
 def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
-    """Return the step of a day's prices if the answer does not give it.
+    """Return the step of a day's prices, worked out from the starts of their periods.
 
-    With fewer than two quotes, it is the market time unit.
+    With fewer than two quotes, the step is the market time unit.
     """
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)
@@ -160,7 +161,7 @@ def with_faults(
 ) -> list[DaySheet]:
     """Return a zone's sheets of the days from `first` to `last`, with the faults added.
 
-    A fault with a known period belongs to its delivery day. Any other fault belongs to all days.
+    A fault with a known period belongs to the delivery day of the period. Any other fault belongs to all days.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

@@ -18,7 +18,7 @@ from tunnihind.sources.simulated import Simulated
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources of prices, in the order of trust, and of covariates."""
+    """The price sources in the order of trust, and the covariate sources."""
 
     prices: tuple[PriceSource, ...]
     covariates: tuple[CovariateSource, ...]
@@ -32,9 +32,10 @@ def configured(
     *,
     forecast_zones: Sequence[str] = tuple(AREAS),
 ) -> Sources:
-    """Return the sources from `settings`: Elering always, ENTSO-E with a token, Open-Meteo unless switched off.
+    """Return the sources that the settings name.
 
-    `session` comes from `upstream.open_session`. `forecast_zones` are the zones of ENTSO-E's forecasts.
+    Elering is always used. ENTSO-E is used if a token is set. Open-Meteo is used unless it is switched off. `session`
+    comes from `upstream.open_session`. `forecast_zones` are the zones of ENTSO-E's forecasts.
     """
     prices: list[PriceSource] = [EleringPrices(session, settings.elering_url, clock=clock)]
     covariates: list[CovariateSource] = []
@@ -49,6 +50,6 @@ def configured(
 
 
 def demo(clock: Clock) -> Sources:
-    """Return the simulated market, which needs no network."""
+    """Return the simulated market as the only source. The simulated market needs no network."""
     simulated = Simulated(clock=clock)
     return Sources((simulated,), (simulated,))

@@ -1,10 +1,10 @@
 """Day-ahead prices from the dashboard of Elering, the Estonian transmission system operator.
 
-It needs no key, and one answer has all four zones.
+Requests need no key. One answer has the prices of all four zones.
 
-`GET /nps/price?start=&end=`: instants in ISO 8601 with a zone, `end` included, at most a year. Rows carry unix seconds.
-The rows are quarters since delivery day 2025-10-01, and hours before that day. An answer does not give its step, so
-`day_sheets` works the step out.
+The request is `GET /nps/price?start=&end=`. `start` and `end` are in ISO 8601 with a time zone. `end` is included. The
+range may be a year at most. Each row has the start of its period in unix seconds. Since delivery day 2025-10-01 the
+periods are quarters. Earlier periods are hours. An answer does not give its step, so `day_sheets` works the step out.
 """
 
 from datetime import date
@@ -21,13 +21,14 @@ from tunnihind.sources.base import DaySheet, Fault, Quote, day_sheets, spans, wi
 from tunnihind.sources.upstream import RequestPolicy, Upstream
 
 _MAX_DAYS: Final = 92
-"""Elering allows a year, which would take four times the memory."""
+"""The most days of one request. Elering allows a year, but a year would take four times the memory."""
 
-# 92 days of all zones' quarters take 1.5 MB.
+# An answer with all zones' quarters of 92 days has 1.5 MB.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MOST_BYTES: Final = 800_000
-"""Reading row by row takes a multiple of a zone's bytes in memory, so larger zones are refused. 92 days have 0.4 MB."""
+"""The most bytes of a zone that are read row by row, because such reading takes a multiple of these bytes in memory. 92
+days of a zone have 0.4 MB."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
@@ -53,7 +54,7 @@ class ZoneRows(NamedTuple):
 
 
 class _ZonesRows(Struct):
-    """Each zone's rows, not yet decoded. A zone that is not in the answer has none."""
+    """Each zone's undecoded rows. A zone that is not in the answer has no rows."""
 
     ee: Raw = Raw()
     lv: Raw = Raw()
@@ -87,10 +88,10 @@ class EleringPrices:
         self._url = f"{base_url.rstrip('/')}/nps/price"
 
     async def prices(self, first: date, last: date) -> list[DaySheet]:
-        """Return a sheet for each zone and delivery day from `first` to `last` that has a quote. Raises SourceError."""
+        """Return a sheet for each zone and delivery day from `first` to `last`. Raises SourceError."""
         sheets = []
         for start, end in spans(first, last, _MAX_DAYS):
-            # The answer includes `end`, so `end` is the day's last second, at which no period starts.
+            # `end` is the last second of the day, because an answer includes the period that starts at `end`.
             params = {"start": iso_utc(day_start(start)), "end": iso_utc(day_end(end) - 1)}
             zones = await self._upstream.get(self._url, params, lambda answer: parse_prices(answer.body))
             for zone, rows in zones.items():
@@ -102,7 +103,7 @@ class EleringPrices:
 def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
     """Read an answer's rows by zone. An unreadable zone does not affect the other zones.
 
-    Raises BadAnswer if the answer as a whole can't be read.
+    Raises BadAnswer if the whole answer is unreadable.
     """
     try:
         answer = _ANSWER.decode(body)

@@ -1,9 +1,9 @@
 """Day-ahead prices of the ENTSO-E Transparency Platform (document A44), for operators with a security token.
 
-The platform answers with whole delivery days, sometimes with more than one auction or resolution for a day. Only the
-first auction of the classification sequence is the coupled day-ahead market (SDAC); no other counts. A day's
-resolutions are never mixed. The resolution that covers more of the day is used. If both cover the same, the finer one
-is used.
+The platform answers with whole delivery days. A day may have several auctions and several resolutions. Only the auction
+with classification sequence 1 is used, because it is the coupled day-ahead market (SDAC). The resolutions of a day are
+never mixed. The resolution that covers most of the day is used. If two resolutions cover the same share, the finer
+resolution is used.
 """
 
 from collections import defaultdict
@@ -41,7 +41,7 @@ _SEQUENCE: Final = "classificationSequence_AttributeInstanceComponent.position"
 
 
 class EntsoePlatform:
-    """Asks the platform's single address with a security token."""
+    """Sends requests to the platform with a security token."""
 
     def __init__(self, session: ClientSession, base_url: str, token: str, *, clock: Clock | None = None) -> None:
         self._upstream = Upstream(session, SOURCE, policy=_POLICY, secret=token, clock=clock)
@@ -49,9 +49,9 @@ class EntsoePlatform:
         self._token = token
 
     async def series(self, query: Mapping[str, str], first: date, last: date) -> list[TimeSeries]:
-        """Return the time series of the delivery days from `first` to `last`. Without data the list is empty.
+        """Return the time series of the delivery days from `first` to `last`. If there are no data, the list is empty.
 
-        If the platform says that the range is too long, it is asked for in halves. Raises SourceError.
+        If the range is too long for the platform, each half is asked for separately. Raises SourceError.
         """
         params = {
             **query,
@@ -75,7 +75,7 @@ class EntsoePlatform:
 
 
 class EntsoePrices:
-    """ENTSO-E as a source of some zones' prices. Its answers are useless without the first zone's prices."""
+    """ENTSO-E as a source of the prices of some zones."""
 
     name = SOURCE
 
@@ -84,10 +84,10 @@ class EntsoePrices:
         self._zones = zones
 
     async def prices(self, first: date, last: date) -> list[DaySheet]:
-        """Return a sheet for each zone and delivery day from `first` to `last` that has a quote. Raises SourceError.
+        """Return a sheet for each zone and delivery day from `first` to `last`. Raises SourceError.
 
-        Each zone needs a separate request. The source fails if the first zone's request fails, or if no zone can be
-        read. Any other problem of a zone becomes the fault of its own sheets.
+        Each zone needs a separate request. The call fails if the first zone's request fails, or if no zone can be read.
+        Any other problem of a zone becomes the fault of the zone's sheets.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
 
@@ -119,7 +119,7 @@ class EntsoePrices:
 
 
 def price_sheets(zone: Zone, series: Iterable[TimeSeries], first: date, last: date) -> list[DaySheet]:
-    """Sort a zone's day-ahead prices into sheets by delivery day. Raises BadAnswer if the prices aren't EUR/MWh."""
+    """Sort a zone's day-ahead prices into sheets by delivery day. Raises BadAnswer if the prices aren't in EUR/MWh."""
     quotes: dict[int, list[Quote]] = defaultdict(list)
     for one in series:
         if _is_day_ahead(one):

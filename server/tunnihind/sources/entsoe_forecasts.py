@@ -1,16 +1,16 @@
-"""Day-ahead forecasts of load (document A65) and of wind and solar power (A69) that ENTSO-E publishes.
+"""ENTSO-E's day-ahead forecasts of load (document A65), and of wind and solar power (A69).
 
-Names are `<zone>_<load|wind|solar>_da_mw`. Values are hourly means in MW. Wind is the sum of offshore (B18) and onshore
-(B19).
+The name of a series is `<zone>_<load|wind|solar>_da_mw`. The values are hourly means in MW. Wind power is the sum of
+offshore wind (B18) and onshore wind (B19).
 
-The platform keeps only the last version of each forecast. For `current`, a forecast counts as issued at the instant of
-the request. `archived` can't know when a version was published. So a version counts as issued at its deadline in
-Regulation (EU) 543/2013:
+The platform keeps only the last version of each forecast. In `current`, a forecast counts as issued at the instant of
+the request. In `archived`, a forecast counts as issued at its deadline, because the platform does not give the time of
+publication. Regulation (EU) 543/2013 sets the deadlines. The deadline for load is two hours before gate closure, 10:00
+Brussels time on the day before (article 6(2)(b)). The deadline for wind and solar power is 18:00 Brussels time on the
+day before (article 14(2)(d)).
 
-- load: two hours before gate closure, 10:00 Brussels time on the day before (article 6(2)(b));
-- wind and solar power: 18:00 Brussels time on the day before (article 14(2)(d)).
-
-A forecast may have been updated after its deadline. So archived values are a little better than the values known then.
+A forecast may have been updated after its deadline. So an archived forecast is a little better than the forecast that
+was known at the deadline.
 """
 
 import math
@@ -54,11 +54,11 @@ class EntsoeForecasts:
         self.names = frozenset(_name(zone, kind) for zone in zones for kind in ("load", "wind", "solar"))
 
     def has_news(self, _now: int, /) -> bool:
-        """Return True, because its forecasts are updated without notice."""
+        """Return True, because the platform updates its forecasts without notice."""
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the published forecasts for the delivery days today and tomorrow, as issued `now`.
+        """Return the forecasts for the delivery days today and tomorrow, issued at `now`.
 
         Raises SourceError.
         """
@@ -68,7 +68,7 @@ class EntsoeForecasts:
         return {name: _issue(means, now, day_start(today), day_end(tomorrow)) for name, means in found.items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the last version for each delivery day from `first` to `last`. Raises SourceError."""
+        """Return the last version of each forecast for the delivery days from `first` to `last`. Raises SourceError."""
         issues: dict[str, list[IssuedSeries]] = defaultdict(list)
         for start, end in spans(first, last, _MAX_DAYS):
             for name, means in (await self._hourly(start, end)).items():
@@ -79,7 +79,7 @@ class EntsoeForecasts:
         return dict(issues)
 
     async def _hourly(self, first: date, last: date) -> dict[str, HourlyMeans]:
-        """Return hourly means by name. A refused or unreadable zone does not affect the other zones."""
+        """Return the hourly means of each series. A refused or unreadable zone does not affect the other zones."""
         found: dict[str, HourlyMeans] = {}
         errors: list[SourceError] = []
         for zone in self._zones:
@@ -120,7 +120,7 @@ def deadline(name: str, day: date) -> int:
 
 
 def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
-    """Return the mean of each completely known hour, MW. A finer resolution replaces a coarser one.
+    """Return the mean in MW of each completely known hour. A finer resolution replaces a coarser resolution.
 
     Raises BadAnswer if the values aren't megawatts.
     """
@@ -142,7 +142,7 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
 
 
 def _sum_of_parts(parts: Sequence[HourlyMeans]) -> HourlyMeans:
-    """Add up the parts in the hours that all of them have. With a part missing, the sum would be too low."""
+    """Add up the parts in the hours that all parts have. If a part were missing, the sum would be too low."""
     if not parts:
         return {}
     hours = set(parts[0]).intersection(*parts[1:])

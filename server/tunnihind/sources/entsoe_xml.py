@@ -1,12 +1,10 @@
-"""The market documents of the ENTSO-E Transparency Platform (IEC 62325-351), parsed into time series.
+"""Parses market documents of the ENTSO-E Transparency Platform (IEC 62325-351) into time series.
 
-Elements are matched by local name, because the namespace contains a version that changes. Rules of the format:
+Elements are found by their local name, because the namespace contains a version that changes. A Period is as long as
+its timeInterval. The day of a clock change has 23 or 25 hours. With curve type A03 a repeated value is left out, up to
+the end of the Period. Points may come in any order. A value before the first point is unknown.
 
-- a Period is as long as its timeInterval; the day of a clock change has 23 or 25 hours;
-- with curve type A03 a repeated value is left out, up to the END of the Period;
-- points come in any order; a value before the first point is unknown.
-
-A document that takes much more memory than a real one is refused while it is being read.
+Parsing stops as soon as a document is much larger than a real document.
 """
 
 import math
@@ -26,7 +24,7 @@ SOURCE: Final = "entsoe"
 
 _STEPS_S: Final = {"PT15M": QUARTER_S, "PT30M": 2 * QUARTER_S, "PT60M": HOUR_S, "PT1H": HOUR_S}
 _MAX_POINTS: Final = 40_000
-"""A year of quarters has 35 136."""
+"""A year of quarters has 35 136 points."""
 
 _MAX_ELEMENTS: Final = 250_000
 """90 days of quarters have 26 000 elements for each auction and resolution."""
@@ -39,14 +37,14 @@ _VALUES: Final = ("price.amount", "quantity")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Consecutive values of one step. Unknown values are NaN."""
+    """Consecutive values at one step. An unknown value is NaN."""
 
     start_ts: int
     step_s: int
     values: tuple[float, ...]
 
     def known(self) -> Iterator[tuple[int, float]]:
-        """Yield the known values with the start of each."""
+        """Yield the start of each period with a known value, and the value."""
         for position, value in enumerate(self.values):
             if not math.isnan(value):
                 yield self.start_ts + position * self.step_s, value
@@ -60,31 +58,31 @@ class TimeSeries:
     periods: tuple[Period, ...]
 
     def get(self, name: str) -> str | None:
-        """Return an attribute, None if the document does not have it."""
+        """Return the value of an attribute, or None."""
         return self.attributes.get(name)
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """The platform's answer without data, with its reason."""
+    """An answer of the platform with a reason instead of data."""
 
     reason: str
 
     @property
     def no_data(self) -> bool:
-        """Whether the platform has no data for the requested range."""
+        """True if the platform has no data for the requested range."""
         return "no matching data found" in self.reason.lower()
 
     @property
     def too_much(self) -> bool:
-        """Whether the requested range is too long."""
+        """True if the requested range is too long."""
         return "exceeds" in self.reason.lower() and "allowed" in self.reason.lower()
 
 
 def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
-    """Parse a document. Its texts are kept as `redact` returns them.
+    """Parse a document. `redact` is applied to each text of the document.
 
-    Raises BadAnswer on anything else, also on a document type declaration.
+    Raises BadAnswer if the body is not a market document, or if it declares a document type.
     """
     parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTree(redact), forbid_dtd=True)
     try:
@@ -103,7 +101,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
 
 
 class _BoundedTree(TreeBuilder):
-    """Builds a tree of limited size and depth. It has no XML attributes, and its texts are as `redact` returns them."""
+    """Builds a tree of limited size and depth, without XML attributes. `redact` is applied to each text of the tree."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()
@@ -191,7 +189,7 @@ def _points(element: Element, count: int) -> dict[int, float]:
 
 
 def _position(text: str) -> int:
-    # int() raises a different error for a very long text.
+    # The length is checked first, because int() raises a different error for a very long text.
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_POINTS))):
         raise BadAnswer(SOURCE, f"a Point's position {text[:20]!r} is not a number in range")
     return int(text)

@@ -1,10 +1,10 @@
-"""Whole runs of one weather model, requested by name: the newest run, and runs of past days.
+"""Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
-The model is ECMWF's IFS at 9 km, from Open-Meteo's Single Runs API. Past days and live forecasts use the same model,
-because the price forecast must learn from the same data that it gets. A run is named by its initialisation: 00, 06, 12
-or 18 UTC. The runs of 06 and 18 UTC end after 144 hours. A run counts as known 6 hours after its initialisation, or
-from the time it was fetched if that is later. If the newest runs are not available by name, the forecast API has the
-same model's newest values. Their run is unknown.
+The model is ECMWF's IFS at 9 km, from Open-Meteo's Single Runs API. Past and live forecasts come from the same model.
+So the price forecast learns from the same kind of data that it uses later. A run is named by its initialisation at 00,
+06, 12 or 18 UTC. The runs of 06 and 18 UTC end after 144 hours. A past run counts as known 6 hours after its
+initialisation. A live run counts as known from the time at which it was fetched. If no recent run is available by name,
+the forecast API is asked. The forecast API has the same model's newest values, but does not name their run.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -36,7 +36,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 MODEL: Final = "ecmwf_ifs"
 RUNS_SINCE: Final = date(2024, 3, 14)
-"""The first day whose runs the service keeps, by its documentation."""
+"""The first day whose runs the service keeps, according to its documentation."""
 
 RUN_EVERY_S: Final = 6 * HOUR_S
 KNOWN_AFTER_S: Final = 6 * HOUR_S
@@ -50,14 +50,16 @@ FORECAST_DAYS: Final = 10
 
 _SOURCE: Final = "open-meteo"
 _LONG_RUN_S: Final = 240 * HOUR_S
+"""The reach of the runs of 00 and 12 UTC."""
 _SHORT_RUN_S: Final = 144 * HOUR_S
-"""The reach of the runs of 00 and 12 UTC, and of those of 06 and 18 UTC."""
+"""The reach of the runs of 06 and 18 UTC."""
 _NEARLY_S: Final = 6 * HOUR_S
-"""The last steps of a run are 6 hours apart, so a run counts as complete if no more than this is missing at its end."""
+"""A run counts as complete if no more than this is missing at its end, because its last steps are 6 hours apart."""
 _PARTS_UNTIL_S: Final = 12 * HOUR_S
-"""The service publishes the first days of a run before the rest. After this time nothing more comes."""
+"""The service publishes the first days of a run before the other days. This long after its initialisation, a run is
+complete."""
 _CANDIDATES: Final = 4
-"""This many of the newest runs are tried: those of one day."""
+"""This many of the newest runs are tried. A day has this many runs."""
 _STITCHED_EVERY_S: Final = 3 * HOUR_S
 """The forecast API is asked this often while no run is available."""
 
@@ -69,11 +71,11 @@ _POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0,
 
 _NO_RUN: Final = re.compile(r"\brun\b|not available|unavailable|no data|not found|allowed range", re.IGNORECASE)
 _BROKEN_OFF: Final = b"modelRunUnavailable"
-"""An answer of status 200 that breaks off because the run is missing contains this text."""
+"""An answer of status 200 may break off with this text if the run is missing."""
 
 
 class PointAnswer(Struct):
-    """One point's part of an answer: its columns of hourly values, by name. The column `time` has unix seconds."""
+    """The hourly values of one point, in columns by name. The column `time` has unix seconds."""
 
     hourly_units: dict[str, str]
     hourly: dict[str, tuple[float | None, ...]]
@@ -114,13 +116,14 @@ class OpenMeteo:
         self.names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether a run should be out that is newer than the last one from `current`."""
+        """Return whether a newer run than the last run from `current` should be available."""
         return self._given_run is None or self._given_run != newest_known_run(now)
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest available run, or nothing if it was returned before. The run counts as issued when it came.
+        """Return the newest available run. Return nothing if the run was returned before.
 
-        If no run of the last day is available, return the values of the forecast API. Raises SourceError.
+        The run counts as issued when its answer has come. If no run of the last day is available, return the values of
+        the forecast API. Raises SourceError.
         """
         try:
             found = await self._newest_run(now)
@@ -136,9 +139,9 @@ class OpenMeteo:
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the 00 UTC runs of the days from `first` to `last`.
 
-        Each counts as issued 6 hours after its initialisation. Missing runs, and incomplete runs that may still be
-        extended, are left out. Requests are spaced to stay within the service's limit per minute. There are no runs
-        before `history_since`. Raises SourceError.
+        Each run counts as issued 6 hours after its initialisation. Missing runs are left out. Incomplete runs are left
+        out as long as they may be extended. There is a pause between requests, because the service limits calls per
+        minute. There are no runs before `history_since`. Raises SourceError.
         """
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
@@ -149,7 +152,7 @@ class OpenMeteo:
             try:
                 found = await self._run(run_ts)
             except RunMissing as error:
-                _LOG.info("%s; it is left out", error)
+                _LOG.info("%s; the run is left out", error)
                 found = {}
             await self._clock.sleep(self.calls_a_run * 60.0 / _CALLS_PER_MINUTE)
             if now < run_ts + _PARTS_UNTIL_S and not _is_whole(found, run_ts):
@@ -174,7 +177,7 @@ class OpenMeteo:
         raise RunMissing(_SOURCE, f"there is no run of the last {_CANDIDATES * RUN_EVERY_S // HOUR_S} hours")
 
     async def _stitched(self, now: int, error: SourceError) -> _Series:
-        """Return the forecast API's values from the start of today (UTC) on, or nothing if it was asked recently."""
+        """Return the forecast API's values from today (UTC) on. Return nothing if the API was asked recently."""
         if self._stitched_at is not None and self._stitched_at <= now < self._stitched_at + _STITCHED_EVERY_S:
             return {}
         if self._stitched_at is None:
@@ -190,7 +193,7 @@ class OpenMeteo:
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return a run of all points, with its initialisation as `issued_ts`. Raises RunMissing, SourceError."""
+        """Return a run at all points. `issued_ts` is the run's initialisation. Raises RunMissing, SourceError."""
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
             found = await self._ask(self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts)
@@ -222,7 +225,7 @@ class OpenMeteo:
         raise limited
 
     def _read(self, body: bytes, start_ts: int) -> _Series:
-        """Parse the hours of an answer that begins at `start_ts`, or at the start of its day."""
+        """Parse an answer. The hours must begin at `start_ts`, or at the start of that day."""
         locations = parse_locations(body)
         if len(locations) != len(self._points):
             raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(self._points)}")
@@ -243,12 +246,12 @@ class OpenMeteo:
 
 
 def newest_known_run(now: float) -> int:
-    """Return the initialisation of the newest run that counts as known."""
+    """Return the instant at which the newest known run was initialised."""
     return int(now - KNOWN_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
 
 
 def parse_locations(body: bytes) -> tuple[PointAnswer, ...]:
-    """Parse an answer: a list of objects, or one object for a single point. Raises RunMissing, BadAnswer."""
+    """Parse an answer for one point (an object) or for several points (a list). Raises RunMissing, BadAnswer."""
     if _BROKEN_OFF in body[-1000:]:
         raise RunMissing(_SOURCE, "its answer broke off: there is no such run")
     try:
@@ -259,7 +262,7 @@ def parse_locations(body: bytes) -> tuple[PointAnswer, ...]:
 
 
 def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
-    """Return the hours of an answer. Raises BadAnswer if they are not one hour apart, or begin on another day."""
+    """Return the hours of an answer. Raises BadAnswer if the hours have a gap, or begin on another day."""
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
     if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > _MOST_HOURS:
@@ -272,7 +275,7 @@ def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
 def _values(
     location: PointAnswer, variable: WeatherVariable, hours: int, point: WeatherPoint
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Return a variable's values, NaN if they are null or out of bounds."""
+    """Return a variable's values. A null or an impossible value becomes NaN."""
     unit = location.hourly_units.get(variable.name)
     values = location.hourly.get(variable.name, ())
     is_empty = not any(value is not None for value in values)
@@ -285,7 +288,7 @@ def _values(
 
 
 def _is_whole(found: Mapping[str, IssuedSeries], run_ts: int) -> bool:
-    """Return whether all series of a run reach its end."""
+    """Return whether all series of a run nearly reach the end of the run."""
     reach_s = _LONG_RUN_S if run_ts % (2 * RUN_EVERY_S) == 0 else _SHORT_RUN_S
     ends = (issue.start_ts + issue.values.size * HOUR_S for issue in found.values())
     return min(ends, default=0) >= run_ts + reach_s - _NEARLY_S
@@ -296,7 +299,11 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _limit_s(problem: str, now: float) -> float:
-    """Return for how many seconds a refusal's limit lasts: until the next hour, or the next day (UTC)."""
+    """Return the seconds for which the limit in a refusal lasts.
+
+    An hourly limit lasts until the next hour. A daily limit lasts until the next day (UTC). Without a known limit,
+    return 0.
+    """
     said = problem.lower()
     if "daily" in said:
         return DAY_S - now % DAY_S

@@ -1,4 +1,4 @@
-"""The simulated market as a source of prices and covariates, without a network: for `serve --demo` and tests."""
+"""The simulated market as a source of prices and covariates, for `serve --demo` and for tests."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -27,7 +27,7 @@ _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in 
 
 
 class Simulated:
-    """Shows the simulated market's data at the clock's time, as real sources would."""
+    """Returns the simulated data that would be known at the clock's time."""
 
     name = "simulated"
     names = frozenset(covariate_name(variable, point) for variable, point in _SERIES)
@@ -49,21 +49,21 @@ class Simulated:
         return sheets
 
     def has_news(self, _now: int, /) -> bool:
-        """Return True, because it has a forecast for any instant."""
+        """Return True, because the simulation has a new forecast at every instant."""
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the weather forecast for 10 days from the start of today (UTC), as issued `now`."""
+        """Return the weather forecast for 10 days from the start of today (UTC), issued at `now`."""
         return {name: issue for name, (issue,) in self._issued([now]).items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the forecasts made at 06 UTC on the days from `first` to `last`, but none from the future."""
+        """Return the forecasts made at 06 UTC on the days from `first` to `last`. Future forecasts are left out."""
         mornings = range(utc_midnight(first) + KNOWN_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
         now = self._clock.now()
         return self._issued([ts for ts in mornings if ts <= now])
 
     def _issued(self, instants: Sequence[int]) -> dict[str, list[IssuedSeries]]:
-        """Return the results of `current` at some instants, oldest first; empty without instants."""
+        """Return the weather forecasts issued at some instants, by name. The instants come oldest first."""
         if not instants:
             return {}
         starts = [instant // DAY_S * DAY_S for instant in instants]
@@ -97,12 +97,12 @@ class Simulated:
 
 
 def _weights(lead_s: Floats) -> Floats:
-    """Return each day's part in the error at a lead, shape (days, leads)."""
+    """Return the weight of each day's revision in the error at a lead, shape (days, leads)."""
     weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
     return weights
 
 
 def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    # Errors are factors, so that calm air stays calm and night stays dark.
+    # Errors of wind and radiation are factors, so that a value of zero stays zero.
     forecast = truth + 0.8 * error if variable.name == "temperature_2m" else truth * np.exp(0.12 * error)
     return np.clip(forecast, variable.low, variable.high).astype(np.float32)

@@ -1,14 +1,16 @@
 """A simulated market with known structure: weather, wind and solar power, load, and four coupled prices.
 
-Everything is a pure function of time and a seed, for any instant from 1970 on. A forecaster can find these relations:
+All values are pure functions of time and a seed, for any instant from 1970 on. A forecaster can find the following
+relations.
 
-- wind speed is lognormal around a seasonal mean; it changes within about three days, and is similar within a zone;
-- radiation follows the sun's height, and clouds that last about a day; temperature follows season, hour and weather;
-- load follows the Estonian clock, the weekend and the cold below 15 degrees;
-- residual load is load less wind and solar power, as a share of the mean load. The Baltic and the Finnish residual
-  loads are mixed by how well a zone is linked to each. A supply curve turns the mix into a price. The price is
-  multiplied by a level that drifts over months, and noise is added. It can be zero or less at midday in summer, and is
-  very high on a cold evening without wind.
+Wind speed is lognormal around a seasonal mean. Wind speed changes within about three days. Points of the same zone have
+similar wind speeds. Radiation depends on the sun's height and on clouds. Clouds last about a day. Temperature depends
+on season, hour and weather. Load depends on the Estonian clock, on the weekend and on the cold below 15 degrees.
+
+Residual load is load less wind and solar power, as a share of the mean load. Each zone has its own mix of the Baltic
+and the Finnish residual load. A supply curve turns the mix into a price. The price is multiplied by a level that drifts
+over months. Then noise is added. The price can be zero or less at midday in summer. The price is very high on a cold
+evening without wind.
 """
 
 from dataclasses import dataclass
@@ -26,14 +28,14 @@ _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S
 _SOLSTICE_S: Final = -10 * DAY_S
 
-# The supply curve: residual load as a share of the mean load, and its price.
+# The supply curve maps residual load to a price. Residual load is given as a share of the mean load.
 _RESIDUAL: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
 _EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
 
 _CLOCK: Final = ZoneInfo("Europe/Tallinn")
 """The clock of all four zones."""
 
-# The load in each hour of this clock, as a share of the day's mean.
+# The load in each local hour, as a share of the day's mean.
 _LOAD_SHAPE: Final = (
     *(0.80, 0.77, 0.76, 0.76, 0.78, 0.84, 0.93, 1.04, 1.10, 1.10, 1.08, 1.07),
     *(1.06, 1.05, 1.04, 1.05, 1.09, 1.15, 1.19, 1.18, 1.13, 1.04, 0.95, 0.86),
@@ -42,21 +44,20 @@ _WEEKEND: Final = 0.92
 _SATURDAY: Final = 5
 
 _DRAWS: Final = 4
-"""One step of Philox's counter yields four numbers. Their sum is close enough to a normal one."""
+"""One step of Philox's counter yields four numbers. The sum of the four is close enough to a normal distribution."""
 
 
 class Noise:
-    """Random numbers as a pure function of time, in named streams of mean 0 and variance 1.
+    """Repeatable random numbers in named streams, with mean 0 and variance 1.
 
-    A counter-based generator (Philox) makes the numbers of any time without making earlier numbers. The numbers are
-    always the same.
+    The numbers are a pure function of time. A counter-based generator (Philox) can begin at any time.
     """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
     def white(self, stream: str, index: Instants) -> Floats:
-        """Return one independent number for each value of `index`, in its shape."""
+        """Return an independent number for each value of `index`, in the shape of `index`."""
         first = int(index.min())
         values: Floats = self._draw(stream, first, int(index.max()) - first + 1)[index - first]
         return values
@@ -84,10 +85,11 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class _Fleet:
-    """A zone's mean load, its extra load per degree of cold, and its power without fuel costs; all in MW.
+    """The load and the power plants of a zone, in MW.
 
-    `city` is the weather point of its load and solar power. `baltic_share` says how far its price follows the Baltic
-    zones.
+    `heating_mw` is the extra load for each degree of cold. `firm_mw` is constant power without fuel costs. The weather
+    at the place `city` drives the load and the solar power. `baltic_share` is the weight of the Baltic zones in the
+    price.
     """
 
     load_mw: float
@@ -108,13 +110,13 @@ _FLEETS: Final[dict[Zone, _Fleet]] = {
 
 
 class SimulatedMarket:
-    """The true weather and prices. Instants `ts` are unix seconds UTC in arrays of shape (n,)."""
+    """The true weather and prices of the simulation. All `ts` are unix seconds UTC, in arrays of shape (n,)."""
 
     def __init__(self, seed: int) -> None:
         self._noise = Noise(seed)
 
     def weather(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
-        """Return a weather variable at a point in its own unit, shape (n,)."""
+        """Return a weather variable at a point in the variable's unit, shape (n,)."""
         match variable.name:
             case "wind_speed_100m":
                 return self.wind_speed(point, ts)
@@ -145,7 +147,7 @@ class SimulatedMarket:
         return 1050.0 * np.maximum(sun_height(point, ts), 0.0) ** 1.15 * clearness
 
     def prices(self, ts: Floats) -> dict[Zone, Floats]:
-        """Return each zone's prices of the quarters or hours around the instants `ts`, EUR/MWh, shape (n,)."""
+        """Return each zone's prices in EUR/MWh, shape (n,). Each of the instants `ts` is the middle of a period."""
         residual = {zone: self._residual_mw(zone, ts) for zone in ZONES}
         baltic = _share(residual, ("ee", "lv", "lt"))
         finnish = _share(residual, ("fi",))
@@ -162,14 +164,14 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return what each further day of lead adds to a forecast's error: variance 1, shape (days, n).
+        """Return the error that each day of lead adds to a forecast, shape (days, n). Each error has variance 1.
 
-        The error at a lead is the sum up to that lead, so forecasts come closer to the truth over time.
+        A forecast's error is the sum of the errors up to its lead. So a newer forecast has a smaller error.
         """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Mix the weather that all points share, the zone's weather and the point's own weather; variance 1."""
+        """Return a mix of common weather, the zone's weather and the point's own weather, with variance 1."""
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
             + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)
@@ -189,7 +191,7 @@ class SimulatedMarket:
 
 
 def sun_height(point: WeatherPoint, ts: Floats) -> Floats:
-    """Return the sine of the sun's elevation. The declination is a cosine of the year; there is no equation of time."""
+    """Return the sine of the sun's elevation, from a simple formula without the equation of time."""
     declination = np.radians(-23.44) * np.cos(2 * np.pi * (ts - _SOLSTICE_S) / _YEAR_S)
     hour_angle = 2 * np.pi * (ts / DAY_S + point.longitude / 360.0 - 0.5)
     latitude = np.radians(point.latitude)
@@ -199,13 +201,13 @@ def sun_height(point: WeatherPoint, ts: Floats) -> Floats:
 
 
 def _season(ts: Floats) -> Floats:
-    """Return 1 in the coldest days of January and -1 half a year later."""
+    """Return 1 on the coldest days of January, and -1 half a year later."""
     season: Floats = np.cos(2 * np.pi * (ts - _COLDEST_S) / _YEAR_S)
     return season
 
 
 def load_shape(ts: Floats) -> Floats:
-    """Return the load of a mild day as a share of its mean, by the zones' clock, shape (n,)."""
+    """Return the load of a mild day as a share of the daily mean, shape (n,)."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
     # On the day of a clock change, the offset at noon counts for the whole day.
     noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(_CLOCK) for day in days.tolist()]
@@ -218,9 +220,9 @@ def load_shape(ts: Floats) -> Floats:
 
 
 def _power_curve(wind_speed: Floats) -> Floats:
-    """Return a wind farm's share of its capacity.
+    """Return a wind farm's power as a share of its capacity.
 
-    It starts at 3 m/s, is full from 12.5 m/s, and is off above 27 m/s.
+    Power begins at 3 m/s, is full from 12.5 to 25 m/s, and ends at 27 m/s.
     """
     return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
 

@@ -1,8 +1,8 @@
-"""Sends the requests to all sources: GET requests with a time limit, a size limit and polite retries.
+"""Sends GET requests to the sources, with limits of time and size, and with retries.
 
-Every answer of a source comes in through this module. An error has only one line of the answer's text, without the
-secret, because errors get into logs, tables and pages. All errors raised here are from `tunnihind.errors`. They do not
-keep the answer.
+All requests to sources go through this module. Errors are shown in logs and on pages. So an error quotes only one line
+of an answer, without the secret. All errors raised here are from `tunnihind.errors`. The errors do not keep the whole
+answer in memory.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ _LOG: Final = logging.getLogger(__name__)
 _CHUNK_BYTES: Final = 64 * 1024
 _MOST_REDIRECTS: Final = 3
 _REFUSAL_BYTES: Final = 64 * 1024
-"""This much of a refusal's body is read."""
+"""At most this many bytes of a refusal's body are read."""
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _LONGEST_WAIT_S: Final = 86_400.0
 
@@ -74,11 +74,11 @@ answer_recorder: ContextVar[Callable[[RecordedAnswer], None] | None] = ContextVa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestPolicy:
-    """Limits of a source's requests.
+    """The limits of a source's requests.
 
-    One attempt takes at most `timeout_s`. All attempts together take at most `give_up_after_s`. The call itself waits
-    if a Retry-After is at most `longest_wait_s`. A longer wait is left to the caller. `default_wait_s` is the wait
-    after a status 429 without a Retry-After.
+    One attempt takes at most `timeout_s`. All attempts together take at most `give_up_after_s`. If a source asks for a
+    pause of at most `longest_wait_s` (Retry-After), the call waits and tries again. A longer pause is left to the
+    caller. `default_wait_s` is the pause after a status 429 without a Retry-After.
     """
 
     timeout_s: float = 30.0
@@ -91,14 +91,14 @@ class RequestPolicy:
 
 
 def user_agent(contact: str) -> str:
-    """Return the server's name for upstream sources, with the operator's contact if one is set."""
+    """Return the User-Agent header for requests to sources, with the operator's contact if it is set."""
     return f"Tunnihind/{__version__} (+{contact})" if contact else f"Tunnihind/{__version__}"
 
 
 def open_session(contact: str) -> ClientSession:
-    """Open the session that all sources share. It uses the proxies of the environment and keeps no cookies.
+    """Open the HTTP session for all sources. The session uses the proxies of the environment and keeps no cookies.
 
-    From then on stamina's retries are logged in our words.
+    Also make `stamina` log its retries with `_log_retry`.
     """
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
     return ClientSession(headers={"User-Agent": user_agent(contact)}, cookie_jar=DummyCookieJar(), trust_env=True)
@@ -109,7 +109,7 @@ def _log_retry(details: RetryDetails) -> None:
 
 
 class Upstream:
-    """Sends the requests of one source."""
+    """Sends requests to one source."""
 
     def __init__(
         self,
@@ -134,11 +134,11 @@ class Upstream:
         *,
         accept: Collection[int] = (200,),
     ) -> Content:
-        """Return the result of `read` for an answer whose status is one of `accept`.
+        """Send a request, and return the result of `read` for its answer.
 
-        The request is retried if the source can't be reached, is overloaded (408, 5xx) or asks for a short pause
-        (Retry-After). It is not retried after another 4xx, or if `read` raises BadAnswer. Raises SourceUnreachable,
-        SourceRefused, RateLimited or BadAnswer.
+        The status of the answer must be one of `accept`. The request is retried if the source can't be reached, is
+        overloaded (408, 5xx) or asks for a short pause (Retry-After). The request is not retried after another 4xx, or
+        if `read` raises BadAnswer. Raises SourceUnreachable, SourceRefused, RateLimited or BadAnswer.
         """
         try:
             return read(await self._fetch(url, params, accept))
@@ -147,7 +147,7 @@ class Upstream:
         raise failure.redacted(self.redacted)
 
     def redacted(self, text: str) -> str:
-        """Return the beginning of the source's text, as one line without the secret, for a log or a page."""
+        """Return the beginning of a source's text on one line, without the secret."""
         return one_line(text, self._secret)
 
     async def _fetch(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
@@ -166,7 +166,7 @@ class Upstream:
         raise AssertionError("stamina re-raises the last error")
 
     def _pause_before_retry(self, error: Exception) -> bool | float:
-        """Return whether to retry. If the source asked for a pause, return its seconds."""
+        """Return whether to retry. If the source asked for a short pause, return the seconds to wait."""
         match error:
             case RateLimited(retry_after_s=wait_s):
                 return wait_s if wait_s <= self._policy.longest_wait_s else False
@@ -176,7 +176,7 @@ class Upstream:
                 return isinstance(error, SourceUnreachable)
 
     async def _get_once(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
-        # aiohttp's exceptions can contain the URL, and so the secret, so none of them is chained.
+        # aiohttp's exceptions are not chained, because they can contain the URL with the secret.
         try:
             async with asyncio.timeout(self._policy.timeout_s):
                 return await self._follow(URL(url).update_query(params), accept)
@@ -185,7 +185,7 @@ class Upstream:
         except (ClientConnectionError, ClientPayloadError) as error:
             raise SourceUnreachable(self.source, f"the connection failed: {self.redacted(str(error))}") from None
         except ClientError as error:
-            raise BadAnswer(self.source, f"it does not speak proper HTTP ({type(error).__name__})") from None
+            raise BadAnswer(self.source, f"its answer is not valid HTTP ({type(error).__name__})") from None
 
     async def _follow(self, configured: URL, accept: Collection[int]) -> Answer:
         """Send the request, and follow redirects to the same host."""
@@ -202,8 +202,7 @@ class Upstream:
     def redirected(self, configured: URL, asked: URL, location: str) -> URL:
         """Return the target address of a redirect.
 
-        Raises BadAnswer if its host is not the configured host, or if its protocol is neither the configured one nor
-        https.
+        Raises BadAnswer if the redirect leads to another host. The protocol must be https or the configured protocol.
         """
         try:
             url = asked.join(URL(location))
@@ -229,7 +228,8 @@ class Upstream:
     def _record(self, response: ClientResponse, body: bytes) -> None:
         record = answer_recorder.get()
         if record is not None:
-            # UTF-16 read as UTF-8 has a zero after each letter, which would hide the secret. So zeros become spaces.
+            # If UTF-16 is read as UTF-8, a zero follows each letter. The zeros become spaces, so that the secret is
+            # found.
             text = body.decode("utf-8", "replace").replace("\0", " ")
             url = without(self._secret, str(response.url))
             record(RecordedAnswer(self.source, url, response.status, without(self._secret, text)))
@@ -249,7 +249,7 @@ class Upstream:
         return SourceRefused(self.source, problem, status=status)
 
     def _retry_after(self, header: str | None) -> float | None:
-        """Parse a Retry-After header (RFC 9110, 10.2.3): seconds or a date."""
+        """Return the seconds to wait by a Retry-After header (RFC 9110, 10.2.3). The header has seconds or a date."""
         if header is None:
             return None
         if header.strip().isdecimal():
@@ -258,13 +258,13 @@ class Upstream:
             moment = parsedate_to_datetime(header)
         except ValueError:
             return None
-        # A date with "-0000" is parsed without a zone, and means UTC.
+        # A date with the zone "-0000" means UTC, but is parsed without a zone.
         wait_s = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() - self._clock.now()
         return min(max(wait_s, 0.0), _LONGEST_WAIT_S)
 
 
 async def _read(response: ClientResponse, most: int) -> bytes:
-    """Read a body. Stop after the chunk that makes it longer than `most` bytes."""
+    """Read a body. Stop as soon as more than `most` bytes have been read."""
     body = bytearray()
     async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
         body += chunk

@@ -107,7 +107,8 @@ async def test_a_covariate_that_the_forecast_does_not_use_is_told_once(
         await ingest.ingest(ScriptedWeather())
         await ingest.ingest(ScriptedWeather(point="nowhere"))
     (told,) = caplog.messages
-    assert told.startswith("weather gives covariates that the forecast does not use: wind_speed_100m@nowhere; it uses ")
+    unused = "weather gives covariates that the forecast does not use: wind_speed_100m@nowhere"
+    assert told.startswith(f"{unused}; the forecast uses ")
 
 
 class SlowWeather(ScriptedWeather):

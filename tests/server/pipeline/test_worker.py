@@ -171,7 +171,7 @@ async def test_a_process_killed_idle_is_noticed_and_replaced_when_there_is_work(
     os.kill(first, signal.SIGKILL)
     assert await said.next() == (
         "WARNING",
-        "the process that makes forecasts has died (signal 9); another one is started when there is work",
+        "the process that makes forecasts has died (signal 9); a new process starts when there is work",
     )
     assert worker.pid is None
     assert await worker.do(os.getpid) != first
@@ -188,7 +188,7 @@ async def test_one_that_is_asked_to_end_is_no_trouble(worker: Worker, said: Said
     os.kill(first, signal.SIGTERM)
     assert await said.next() == (
         "INFO",
-        "the process that makes forecasts has died (signal 15); another one is started when there is work",
+        "the process that makes forecasts has died (signal 15); a new process starts when there is work",
     )
     assert worker.pid is None
     assert await worker.do(os.getpid) != first
