@@ -85,9 +85,9 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
     A period without a settled price has the forecast's median. If the period has begun, the median comes from the
     newest forecast made before its start.
 
-    The prices have no gap, because readers assume that each price holds until the next price starts. The first price
-    follows the last gap before the present. The last price precedes the first gap after the present. If the current
-    price is unknown, the first price is the next known price.
+    The prices have no gap, because readers assume that each price holds until the next price starts. The prices begin
+    after the last gap before the present. The prices end before the first gap after the present. If the current price
+    is unknown, the prices begin with the next known price.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)

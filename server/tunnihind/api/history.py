@@ -86,8 +86,8 @@ class MonthReader:
         prices = self._read(month.start_ts, month.end_ts)
         answer = history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
-        # Check the confirmation after reading the prices. In the other order, a price settled in between would count as
-        # confirmed.
+        # Check the confirmation after reading the prices. If the check came first, a price settled before the reading
+        # would count as confirmed.
         is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
         return represent(

@@ -24,7 +24,7 @@ _SITE_BITS: Final = 64
 
 
 class TokenBuckets:
-    """A bucket for each client. A full bucket has the tokens of 2 s, and is refilled with `rate` tokens a second.
+    """A bucket for each client. A bucket gets `rate` tokens a second, and has room for the tokens of 2 s.
 
     If there are too many buckets, the bucket of the longest inactive client is dropped.
     """

@@ -43,11 +43,11 @@ class Percentiles(NamedTuple):
 class ServedSeries:
     """A zone's served data for periods of one step.
 
-    `settled` has the unrounded prices of the last 30 days and of all known periods ahead. It also has the newest known
-    price, even if that price is older. If an hour is settled, all its shorter periods have a price. `known_by_hour` has
-    the starts of the shorter periods that have only their hour's price. `issued` has the newest forecast made before
-    each period, exactly as issued. Past periods are included. `run` is the newest forecast run. If no run of this step
-    was made, each period has the percentiles of its hour. `backtest` is the model's score.
+    `settled` has the unrounded prices of the last 30 days and of all known periods ahead. The newest known price is
+    always in `settled`, even if it is older. If an hour is settled, all its shorter periods have a price.
+    `known_by_hour` has the starts of the shorter periods without a price of their own. `issued` has the newest forecast
+    made before each period, exactly as issued. Past periods are included. `run` is the newest forecast run. If no run
+    of this step was made, each period has the percentiles of its hour. `backtest` is the model's score.
     """
 
     settled: PriceSeries
@@ -64,12 +64,12 @@ _STEPS: Final = (0.2, 0.4, 0.6, 0.8)
 class ServedData:
     """The data behind all answers of a market, as read from the store at one moment.
 
-    `series` has prices and forecasts by step. `scenarios` has the price paths of the newest hourly run. It is None for
-    a run without paths. `accuracy` has the scores of the last weeks' runs. `months` has the scores of each month.
-    `held` has the sources' held-back answers for the last days. `unconfirmed` has the zones and days with prices from
-    only one source, and the name of that source. It is empty if the server asks only one source. `version` and
-    `change_id` change whenever any of these data change. After a backup is restored, versions may repeat, but a
-    `change_id` never does.
+    `series` has prices and forecasts by step. `scenarios` has the price paths of the newest hourly run. If the run has
+    no paths, `scenarios` is None. `accuracy` has the scores of the last weeks' runs. `months` has the scores of each
+    month. `held` has the sources' held-back answers for the last days. `unconfirmed` has the zones and days with prices
+    from only one source, and the name of that source. If the server asks only one source, `unconfirmed` is empty.
+    `version` and `change_id` change whenever any of the data change. After a backup is restored, versions may repeat,
+    but a `change_id` never does.
     """
 
     version: str
@@ -94,12 +94,14 @@ class ServedData:
 
     @property
     def made_at(self) -> int | None:
-        """The instant at which the newest forecast was made, unix seconds; None without a forecast."""
+        """The instant of the newest forecast, unix seconds, or None without a forecast."""
         return self.hours.run.made_at if self.hours.run else None
 
     @cached_property
     def price_scale(self) -> tuple[float, ...]:
-        """The four prices between the five colours of the pages, EUR/MWh; empty if too few prices are known.
+        """The four prices between the five colours of the pages, EUR/MWh.
+
+        If too few prices are known, the tuple is empty.
 
         These prices divide the hours of the last 30 days into five equal parts. Hours with a price below zero don't
         count.
@@ -168,7 +170,7 @@ def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | N
 
 
 class SettledPrices(NamedTuple):
-    """Settled prices of a step, and the starts of the periods that have only their hour's price."""
+    """Settled prices of a step, and the starts of the periods without a price of their own."""
 
     prices: PriceSeries
     known_by_hour: frozenset[int]
@@ -203,7 +205,7 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 
 
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
-    """Find a step's run for each hourly run.
+    """Find the run of step `step_s` for each hourly run.
 
     `kept` are the stored runs of that step, newest first.
 
@@ -222,8 +224,8 @@ def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
 
     All runs must have the same step.
     """
-    # Write the newest run last, because it overwrites the older runs. If two runs were made in the same second, the
-    # first of them in `runs` is written last.
+    # Write the newest run last, because it overwrites the older runs. If two runs were made in the same second, the run
+    # that comes first in `runs` is written last.
     ordered = sorted(runs, key=lambda run: run.made_at, reverse=True)[::-1]
     if not ordered:
         return {}

@@ -1,10 +1,10 @@
 """Runs the application, turns errors into problem answers, and limits connections.
 
-By itself, aiohttp answers in plain text if it can't parse a request, or if it refuses the request before any middleware
-runs. In this server, every error becomes a problem answer. Every request is counted and gets an id.
+By itself, aiohttp refuses some requests in plain text, before any middleware runs. In this server, every error becomes
+a problem answer. Every request is counted and gets an id.
 
-aiohttp also accepts any number of connections, and keeps a silent connection for an hour. This server closes a
-connection if the head of a request takes too long. If there are too many connections, the server first closes
+By itself, aiohttp also accepts any number of connections, and keeps a silent connection for an hour. This server closes
+a connection if the head of a request takes too long. If there are too many connections, the server first closes
 connections without any request, then the longest idle ones.
 
 There are no options for these limits in aiohttp. So this file overrides two undocumented parts of aiohttp:
@@ -54,7 +54,7 @@ _CLOSED_AT_ONCE: Final = 20
 class Runner(web.AppRunner):
     """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`.
 
-    It also takes the options of `web.AppRunner`.
+    `options` are the options of `web.AppRunner`.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class _Server(web.Server):
         """Add a connection. If there are too many connections, close the least useful ones."""
         if len(self._open) >= self._most_connections:
             found = sorted(self._open, key=_Protocol.usefulness)[: 1 + self._most_connections // _CLOSED_AT_ONCE]
-            _LOG.debug("%d connections are too many: closing %d", len(self._open), len(found))
+            _LOG.debug("%d connections are too many: %d of them are closed", len(self._open), len(found))
             for one in found:
                 self._open.remove(one)
                 one.abort()

@@ -1,6 +1,6 @@
 """Makes answers from the served data, at most once a second and only on request.
 
-An answer depends only on the data and on `now`, in whole seconds. So all requests within one second can get the same
+An answer depends only on the data and on `now`, in whole seconds. Therefore all requests within one second get the same
 body.
 """
 
@@ -34,8 +34,9 @@ type Answer = Callable[[ServedData, int, Settings], object]
 def cache_control(now: int, step_s: int = HOUR_S) -> str:
     """Return the Cache-Control field of an answer made at `now`, unix seconds.
 
-    The answer is fresh for at most a minute. Until the current period of the step ends, a cache may serve a stale
-    answer while it fetches a new answer. If the server fails, a cache may serve a stale answer for a day.
+    The answer is fresh for at most a minute. After that, a cache may serve a stale answer while it fetches a new
+    answer. Stale answers end with the current period of the step. If the server fails, a cache may serve a stale answer
+    for a day.
     """
     left = step_s - now % step_s
     fresh = min(_EDGE_CACHING_S, left)
@@ -116,7 +117,7 @@ class Snapshot:
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return this second's answer for a resource.
+        """Return the current answer for a resource.
 
         The answer's tag changes when a new period of `step_s` seconds begins.
         """

@@ -122,7 +122,7 @@ class AccuracySummary:
 
 
 def days_scored(hours: int) -> int:
-    """Return the number of delivery days in this many scored hours."""
+    """Convert a number of scored hours to delivery days."""
     return max(1, round(hours * HOUR_S / DAY_S)) if hours else 0
 
 

@@ -54,7 +54,7 @@ class DaySummary:
 
     @property
     def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
-        """The day's periods, divided into runs of published prices and runs of forecast prices."""
+        """The day's periods, divided into groups of published prices and groups of forecast prices."""
         by_kind = groupby(self.periods, key=lambda period: period.settled is None)
         return tuple(tuple(run) for _, run in by_kind)
 

@@ -49,8 +49,8 @@ def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
 def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
     """Return the price level of each period of a day. Each level covers a fifth of the periods.
 
-    The Home Assistant integration has the same rule. Equal prices share the middle of their ranks. So if all prices of
-    a day are equal, all periods are normal.
+    The Home Assistant integration uses the same rule for its price levels. Equal prices share the middle of their
+    ranks. So if all prices of a day are equal, all periods are normal.
     """
     prices = sorted(map(price, periods))
 

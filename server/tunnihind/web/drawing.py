@@ -145,9 +145,9 @@ def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, floa
 
 
 def round_step(reach: float, steps: int) -> float:
-    """Return the least round step. `steps` of these steps must cover `reach`.
+    """Return the least round number that is at least `reach` divided by `steps`.
 
-    A round step is 1, 2 or 5 times a power of ten.
+    A round number is 1, 2 or 5 times a power of ten.
     """
     magnitude = 10.0 ** floor(log10(reach / steps))
     return next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * steps >= reach)

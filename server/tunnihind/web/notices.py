@@ -93,7 +93,7 @@ def of_data(
 
 
 def _age(seconds: int, texts: Texts) -> str:
-    """Write an age of at least an hour: in hours, or in days from two days on."""
+    """Write an age in hours. From two days on, write the age in days."""
     return texts("age.hours", n=seconds // HOUR_S) if seconds < 2 * DAY_S else texts("age.days", n=seconds // DAY_S)
 
 
@@ -112,7 +112,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
 
 def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
-    """Write the end of the known prices, and the times of the forecast and of the last requests, as of `now`."""
+    """Write the end of the known prices, the time of the forecast, and the time of the last requests."""
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))

@@ -1,27 +1,26 @@
 """Finds the highlights ahead: cheap and expensive hours, and days with unusual prices.
 
 All amounts are in the reader's unit. An hour is called cheap or expensive if its price is far from the mean of its day.
-The price must also be on the same side of the usual price. The usual price is the mean of the two weeks before.
+A cheap hour must also be cheaper than the usual price, and an expensive hour must be more expensive. The usual price is
+the mean of the two weeks before.
 
 `tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 mornings of 2025. The
 forecasts were made at 09:00 UTC, and the prices include 24% VAT.
 
 Cheap hours of the next day cost less than the day's mean in all of 239 cases. In .95 of the cases, the difference was
-at least half of the difference that makes an hour a highlight. Expensive hours of the next day cost more than the day's
-mean in all of 313 cases. In .96 of the cases, the difference was at least half of the difference that makes an hour a
-highlight.
+at least half as large as for a highlight. Expensive hours of the next day cost more than the day's mean in all of 313
+cases. In .96 of the cases, the difference was at least half as large as for a highlight.
 
-Days called cheaper than usual were cheaper in .97 of 102 cases on the next day, and in .89 of 90 cases on the day after
-next. Days called more expensive than usual were more expensive in all of 76 cases on the next day, and in .93 of 67
-cases on the day after next.
+One day ahead, "cheaper than usual" was true in .97 of 102 cases. Two days ahead, "cheaper than usual" was true in .89
+of 90 cases. One day ahead, "more expensive than usual" was true in all of 76 cases. Two days ahead, "more expensive
+than usual" was true in .93 of 67 cases.
 
-Hours called close to zero cost less than 1.24 cents on average in .93 of 82 cases on the next day, and in .89 of 55
-cases on the day after next. If the median of an hour was below zero, the price was below zero in only 3 of 10 such
-hours.
+The sentence "close to zero" was counted as true if the hours cost less than 1.24 cents on average. One day ahead,
+"close to zero" was true in .93 of 82 cases. Two days ahead, "close to zero" was true in .89 of 55 cases. If the median
+of an hour was below zero, the price was below zero in only 3 of 10 such hours.
 
-In 54 cases, hours of the day after next were called possibly very expensive. In .33 of the cases, one of these hours
-cost more than any hour of the two weeks before. In .78 of the cases, one of these hours cost more than twice the usual
-price.
+In 54 cases, hours two days ahead were called possibly very expensive. In .33 of the cases, one of these hours cost more
+than any hour of the two weeks before. In .78 of the cases, one of these hours cost more than twice the usual price.
 
 The median price of cheap hours was .43 of the usual price. In 99 of 100 cheap hours, the price was at most .89 of the
 usual price. The median price of expensive hours was 1.7 times the usual price. In 99 of 100 expensive hours, the price
@@ -94,11 +93,11 @@ class DayOutlook:
     If all fields are empty, the day has no highlights.
 
     `usual` compares the whole day with the two weeks before. Forecasts are compared by their medians. The hours in
-    `negative` have published prices below zero. A forecast can't show whether a price will be below zero, so the lowest
+    `negative` have published prices below zero. A forecast can't show whether a price will be below zero. So the lowest
     hours of a forecast are in `near_zero`. In the hours of `possible`, the forecast's 90th percentile is higher than
-    any price of the two weeks before. If some hours are `expensive`, `possible` is empty, because the sentence about
-    expensive hours already has a range. `weather` is the forecast weather that explains the prices. Wind or sun explain
-    low prices. Calm explains high prices.
+    any price of the two weeks before. If some hours are `expensive`, `possible` is empty. The sentence about expensive
+    hours already has a range. `weather` is the forecast weather that explains the prices. Wind or sun explain low
+    prices. Calm explains high prices.
     """
 
     day: date
@@ -280,7 +279,7 @@ class _Sentences:
         self._text = display.texts
 
     def sentence(self, alike: Sequence[DayOutlook], *, is_first: bool) -> str:
-        """Write the highlights of one day, or of several days with the same highlights."""
+        """Write the highlights of one day, or of several days with equal highlights."""
         outlook = alike[0]
         is_forecast = any(period.settled is None for one in alike for period in self._judged(one))
         gaps = {

@@ -1,4 +1,4 @@
-"""The scale of the colours for prices, made from the prices of the last 30 days."""
+"""The colour scale for prices, made from the last 30 days' prices."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ _FAR_EUR_MWH: Final = 1000.0
 
 
 def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
-    """Convert the scale's market prices, EUR/MWh, to the reader's unit.
+    """Convert the scale's market prices from EUR/MWh to the reader's unit.
 
     If fees change by the hour, a market price gives different amounts in different hours. So the result is the mean
     over the given hours.

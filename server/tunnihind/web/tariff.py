@@ -93,13 +93,13 @@ READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the last entry that has begun by a day. If no entry has begun, return the first entry."""
+    """Return the newest entry that begins on a day or before it. Without such an entry, return the first entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
 
 
 class UnknownRate(NamedTuple):
-    """A part without a known rate on a day.
+    """A part of the price without a known rate on a day.
 
     If the day is after the last known rate, `bound` is the end of that rate. Otherwise `bound` is the start of the
     first known rate.
@@ -194,8 +194,8 @@ type Tariff = PackageTariff | OwnTariff
 class Surcharge:
     """The amounts added to the market's price, EUR/MWh without VAT.
 
-    Each of the `steps` is an instant and the amount that is added from then on. The steps are in order of time. The
-    first amount is also added before its instant. Without steps, nothing is added.
+    Each of the `steps` has an instant, and the amount that is added from this instant on. The steps are in order of
+    time. The first amount is also added before its instant. Without steps, nothing is added.
     """
 
     steps: tuple[tuple[int, float], ...] = ()
@@ -235,7 +235,7 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 
 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
-    """Return the kind of a package's rate at an Estonian wall time.
+    """Return the kind of a package's rate at a local time in Estonia.
 
     The source is Elektrilevi's price list. The day rate holds on working days from 07 to 22. The night rate holds at
     all other times. Some packages have peaks from November to March. On working days, the peaks are from 09 to 12 and
@@ -251,7 +251,7 @@ def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
 
 
 def is_night(wall: datetime, country: str) -> bool:
-    """Return whether the night rate holds at a wall time, for networks without peaks.
+    """Return whether the night rate of networks without peaks holds at a local time.
 
     `country` is an ISO 3166 code.
     """

@@ -28,8 +28,8 @@ class PreparedAnswer:
     """An answer for any number of requests. `message` is None if the message can't be serialised in advance.
 
     By itself, aiohttp serialises the header fields of every response. But many answers are the same for all clients
-    within a second. `_MessageResponse` sends such an answer's message, serialised only once. The same processor time
-    then answers 1.7 times as many requests (`tests/benchmarks/bench_requests.py`).
+    within a second. `_MessageResponse` sends a message that was serialised once for all clients. The same processor
+    time then answers 1.7 times as many requests (`tests/benchmarks/bench_requests.py`).
     """
 
     status: HTTPStatus

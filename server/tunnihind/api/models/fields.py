@@ -1,4 +1,4 @@
-"""Fields that several answers share. `api.openapi.document` fills in the `$words` of their descriptions."""
+"""Fields that several answers share. `api.openapi.document` fills in the `$words` of the descriptions."""
 
 from typing import Annotated, Final, Literal
 

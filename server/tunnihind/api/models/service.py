@@ -150,7 +150,7 @@ class Problem(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class NotReady(Problem, frozen=True, rename="camel", kw_only=True):
-    """The problem that data is missing or stale, with the fields of `Readiness`."""
+    """A problem for missing or stale data, with the fields of `Readiness`."""
 
     ready: Annotated[bool, Meta(description="Always false here.", examples=[False])]
     now: Now
