@@ -41,7 +41,7 @@ class ServedPeriods:
 
 
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
-    """Return the periods of one step from `since` on, as served at `now`.
+    """Return the periods served at `now` that begin at `since` or later.
 
     The newest run gives the forecasts from its first future period on. Earlier periods have the newest forecast made
     before them, exactly as issued. If the settings serve the full horizon, the forecast has no limit. Otherwise the

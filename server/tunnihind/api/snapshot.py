@@ -35,8 +35,8 @@ def cache_control(now: int, step_s: int = HOUR_S) -> str:
     """Return the Cache-Control field of an answer made at `now`, unix seconds.
 
     The answer is fresh for at most a minute. After that, a cache may serve a stale answer while it fetches a new
-    answer. Stale answers end with the current period of the step. If the server fails, a cache may serve a stale answer
-    for a day.
+    answer. When the current period of the step ends, a cache may no longer serve the answer. If the server fails, a
+    cache may serve a stale answer for a day.
     """
     left = step_s - now % step_s
     fresh = min(_EDGE_CACHING_S, left)
@@ -139,7 +139,8 @@ class Snapshot:
                 coding,
                 tag=self._tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
-                # Caches compare this date with their own clocks, so even a rehearsal has the machine's time here.
+                # Caches compare this date with their own clocks. A rehearsal therefore also has the machine's time
+                # here.
                 date=formatdate(usegmt=True),
                 more_fields=fields,
             )

@@ -158,7 +158,7 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
 
 
 def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Handler:
-    """Handle the dashboard. New pages wait in a queue, because there are too many combinations of options to keep."""
+    """Handle the dashboard. New pages wait in a queue, because the combinations of options are countless."""
     queue = PageQueue()
 
     async def handle(request: web.Request) -> web.StreamResponse:

@@ -195,7 +195,7 @@ def unchanging(
     cache_control: str = _FIVE_MINUTES,
     of_api: bool = True,
 ) -> Callable[[Coding], Representation]:
-    """Return a function that represents a fixed body in a coding. The function caches the representations."""
+    """Return a function that encodes a fixed body in a given coding. The function caches the representations."""
 
     @cache
     def of(coding: Coding) -> Representation:
