@@ -1,1 +1,1 @@
-"""The HTTP API: the types of its answers, and how answers are made, kept ready and sent."""
+"""The HTTP API: the types of its answers, and the code that makes and sends them."""

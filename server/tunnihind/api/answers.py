@@ -1,4 +1,7 @@
-"""The API's answers on prices: pure functions of the served data, an instant and the settings."""
+"""Makes the API's answers on prices.
+
+All functions are pure.
+"""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -36,19 +39,19 @@ from tunnihind.settings import Settings
 DEFAULT_DAYS: Final = 14
 MIN_DAYS: Final = 2
 MAX_DAYS: Final = 14
-"""Days of history: the default, the minimum and the maximum of a series. Quarters may have none."""
+"""Days of history in `/api/series`: the default, the minimum and the maximum."""
 
 _KEPT_QUARTERS: Final = 4096
-"""More than the longest answer has."""
+"""More quarters than the longest answer has."""
 
 
 def history_days(days: int, least: int = MIN_DAYS) -> int:
-    """Clamp a requested history window into the served range, in days."""
+    """Return the requested days of history, limited to the served range."""
     return min(max(days, least), MAX_DAYS)
 
 
 def forecast_response(data: ServedData, now: int, settings: Settings) -> ForecastResponse:
-    """Answer `GET /api/v1/forecast` as of `now`, unix seconds."""
+    """Return the answer to `GET /api/v1/forecast` as of `now`, unix seconds."""
     limit = free_until(data.newest_settled, now)
     vat = settings.api_vat_rates
     return ForecastResponse(
@@ -62,7 +65,10 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
 
 
 def series_response(data: ServedData, now: int, settings: Settings, days: int = DEFAULT_DAYS) -> SeriesResponse:
-    """Answer `GET /api/series` as of `now`, unix seconds, with `days` of history (clamped)."""
+    """Return the answer to `GET /api/series` as of `now`, unix seconds.
+
+    `days` is limited to the served range.
+    """
     limit = free_until(data.newest_settled, now)
     current_hour = floor_hour(now)
     start = current_hour - history_days(days) * DAY_S
@@ -92,7 +98,10 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
 
 
 def quarters_response(data: ServedData, now: int, settings: Settings, days: int = 0) -> QuartersResponse:
-    """Answer `GET /api/v1/quarters` as of `now`, unix seconds, with `days` of history (clamped)."""
+    """Return the answer to `GET /api/v1/quarters` as of `now`, unix seconds.
+
+    `days` is limited to the served range.
+    """
     history = history_days(days, least=0)
     since = now - now % QUARTER_S - history * DAY_S
     served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)
@@ -103,7 +112,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
         day_ahead=[
             _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
         ],
-        # The forecast of the current quarter belongs to the history. Without it there would be a gap.
+        # With history, the forecast of the current quarter is included. Otherwise the series would have a gap.
         forecast=[
             _forecast_quarter(ts, said, vat_rate_at(vat, ts)) for ts, said in served.forecast if history or ts > now
         ],
@@ -136,19 +145,19 @@ def _is_gated(run: Run | None, limit: int) -> bool:
 
 
 def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
-    """Yield the settled prices of the periods from `start` on, a full hour."""
+    """Yield the settled prices from `start` on. `start` is a full hour."""
     settled = data.hours.settled
     return iter(settled.between(start, settled.end_ts).items())
 
 
 def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, Percentiles]]:
-    """Yield the future hours of the newest run that are served publicly."""
+    """Yield the public future hours of the newest run."""
     if run is not None:
         yield from ((ts, hour) for ts, hour in run_periods(run) if now < ts <= limit)
 
 
 def _past_hours(data: ServedData, start: int, current_hour: int) -> list[tuple[int, Percentiles]]:
-    """Return, for each hour from `start` to the current one, the newest forecast made before it."""
+    """Return the forecasts issued for the hours from `start` to the current hour."""
     return sorted((ts, hour) for ts, hour in data.hours.issued.items() if start <= ts <= current_hour)
 
 
@@ -156,7 +165,7 @@ def _backtest(score: BacktestScore | None) -> Backtest | None:
     if score is None or market_price(score.baseline_mae) == 0:
         return None
     mae, baseline_mae = market_price(score.mae), market_price(score.baseline_mae)
-    # The skill comes from the served, rounded errors, so that a client can check it.
+    # Compute the skill from the rounded errors, so that a client can check it.
     skill = round(1 - mae / baseline_mae, 4)
     return Backtest(mae=mae, baseline_mae=baseline_mae, skill=skill, horizon_h=score.horizon_h)
 
@@ -166,8 +175,8 @@ def _day_ahead_hour(ts: int, eur_mwh: float, vat_rate: float) -> DayAheadHour:
     return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
-# Many answers have the same quarters, so their items are kept once they are made. An answer of 14 days then takes 5 ms
-# instead of 28 (`tests/benchmarks/bench_requests.py`).
+# Many answers have the same quarters, so a cache keeps each quarter's item. With the cache, an answer of 14 days takes
+# 5 ms instead of 28 ms (`tests/benchmarks/bench_requests.py`).
 @lru_cache(maxsize=_KEPT_QUARTERS)
 def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool) -> DayAheadQuarter:
     price = market_price(eur_mwh)

@@ -1,4 +1,7 @@
-"""`/api/feeds/…`: settled prices, then forecast medians, in the formats that evcc, EMHASS and Predbat read."""
+"""Makes the answers of `/api/feeds/…` in the formats of evcc, EMHASS and Predbat.
+
+A feed has settled prices, followed by forecast medians.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -12,16 +15,17 @@ from tunnihind.market import Market, VatRates, consumer_price, iso_utc, market_p
 from tunnihind.settings import Settings
 
 type Reader = Literal["evcc", "emhass", "octopus"]
-"""The program whose format a feed has. Predbat reads Octopus's."""
+"""The format of a feed. Predbat reads Octopus's format."""
 
 READERS: Final[tuple[Reader, ...]] = ("evcc", "emhass", "octopus")
 
 PRICES: Final = ("consumer", "market")
-"""Prices with and without VAT, by the names of the parameter `price`; the first is the default."""
+"""The values of the parameter `price`: with VAT (the default), and without VAT."""
 
 
 VAT_RATE: Final = "Tunnihind-VAT-Rate"
-"""The header field with the VAT in a feed's prices. Programs read the body, and know no field of ours there."""
+"""The header field with the VAT rates of a feed's prices. The body can't have them, because other programs set its
+format."""
 
 
 class Feed(NamedTuple):
@@ -41,14 +45,14 @@ class Rate(NamedTuple):
 
 
 class FeedAnswer(NamedTuple):
-    """A body to write as JSON, and the header fields that only this body has."""
+    """A body to write as JSON, and additional header fields."""
 
     body: object
     fields: Mapping[str, str]
 
 
 def feed_answer(data: ServedData, now: int, settings: Settings, feed: Feed) -> FeedAnswer:
-    """Return the body and the header field of `GET /api/feeds/…` as of `now`, unix seconds. Raises NoPriceAhead."""
+    """Return the answer to `GET /api/feeds/…` as of `now`, unix seconds. Raises NoPriceAhead."""
     rates = [*feed_rates(data, now, settings, feed)]
     if not rates:
         raise NoPriceAhead("No current or future price is known: the newest ones are past, or there are none yet")
@@ -76,12 +80,14 @@ def _body(rates: Sequence[Rate], reader: Reader) -> object:
 
 
 def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
-    """Yield the best known prices from the market's midnight of today to the end of the served data.
+    """Yield the best known price of each period from the market's last midnight on.
 
-    A settled price counts if there is one, else the median. For a period that has begun, the median is from the newest
-    forecast made before it. Readers assume that each price holds until the start of the next price. So after a gap, no
-    further prices follow: only the prices around the current period count, or the next prices if the current price is
-    unknown.
+    A period without a settled price has the forecast's median. If the period has begun, the median comes from the
+    newest forecast made before its start.
+
+    The prices have no gap, because readers assume that each price holds until the next price starts. The prices begin
+    after the last gap before the present. The prices end before the first gap after the present. If the current price
+    is unknown, the prices begin with the next known price.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)
@@ -103,19 +109,20 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
 def _eur_kwh(eur_mwh: float, price: str, vat_rate: float) -> float:
     """Convert a price to EUR/kWh.
 
-    With VAT it has 4 decimals, as everywhere in the API; without VAT it is exact. Never -0.0.
+    With VAT, the result has 4 decimals, as everywhere in the API. Without VAT, the result is exact. Negative zero
+    becomes zero.
     """
     market = market_price(eur_mwh)
     return consumer_price(market, vat_rate) if price == "consumer" else round(market / 1000, 5) + 0.0
 
 
 def _vat_rates(market: Market, settings: Settings, feed: Feed) -> VatRates:
-    """Return the VAT in a feed's prices: none, the operator's choice, or the legal rate of each date."""
+    """Return the VAT rates of a feed's prices: zero, the operator's choice, or the legal rate of each date."""
     chosen = 0.0 if feed.price == "market" else settings.chosen_vat_rate
     return market.vat_by_law if chosen is None else ((0, chosen),)
 
 
 def _header_value(rates: VatRates, start: int, end: int) -> str:
-    """Write the rates that apply from one instant until another: `0.22, 0.24;from=1751317200`."""
+    """Write the rates that apply between two instants, such as `0.22, 0.24;from=1751317200`."""
     later = [f"{rate:.6g};from={since}" for since, rate in rates if start < since < end]
     return ", ".join([f"{vat_rate_at(rates, start):.6g}", *later])

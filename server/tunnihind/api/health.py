@@ -1,4 +1,4 @@
-"""Decides, by the server's clock, whether the data are there and fresh, and whether tomorrow's prices came in time."""
+"""Finds missing data, old data and late prices for tomorrow, by the server's clock."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -13,23 +13,27 @@ from tunnihind.market import HOUR_S, Market, delivery_day, floor_hour
 from tunnihind.store.witnesses import held_in_words, unconfirmed_in_words
 
 STALE_AFTER_S: Final = 3 * HOUR_S
-"""Older data count as stale."""
+"""Data older than this count as stale."""
 
 
 class Troubles:
-    """Troubles of the server besides old data, such as a full disk: one text for each part that reports one."""
+    """The server's problems besides old data, such as a full disk.
+
+    Each part of the server reports at most one problem.
+    """
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
         self.warnings: dict[str, str] = {}
-        """News for the operator of a working server, by the part that reports it."""
+        """Warnings for the operator, by the reporting part of the server."""
         self.another_keeps_data_fresh = False
-        """Whether another server keeps the data fresh. That server then reports old data and failed writes."""
+        """True while another server keeps the data fresh. That other server then reports old data and failed writes."""
         self.stuck: str | None = None
-        """Why only a restart can help, for instance because the pipeline makes no progress; None if all is well."""
+        """The reason why the server must be restarted, such as a pipeline without progress. None if no restart is
+        needed."""
 
     def report(self, who: str, reason: str | None) -> None:
-        """Set the problem of a part of the server. None means that the part works again."""
+        """Set the problem of a part of the server. A `reason` of None means that the part works again."""
         if reason is None:
             self._reasons.pop(who, None)
         else:
@@ -49,10 +53,12 @@ def judge(
     only_passes_on: bool = False,
     is_stopping: bool = False,
 ) -> Readiness:
-    """Judge the data at `now`. Only a server with a pipeline is expected to have refreshed them recently.
+    """Judge the data at `now`, unix seconds.
 
-    A server that `only_passes_on` another server's data is also ready with old data that cover the current hour. Behind
-    a load balancer, old data are better than none. Faults of the data are then warnings.
+    With `pipeline_expected`, the age of the last refresh also counts.
+
+    If the data cover the current hour, `only_passes_on` turns all faults into warnings. Behind a load balancer, old
+    data are better than no data.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]
@@ -72,18 +78,18 @@ def judge(
 
 
 def awaits_tomorrow(data: ServedData, now: int) -> bool:
-    """Return whether the prices of the next delivery day are still unpublished."""
+    """Return whether the prices for tomorrow's delivery day are still missing."""
     newest = data.newest_settled
     return newest is not None and delivery_day(newest) <= data.market.local(now).date()
 
 
 def is_late(market: Market, now: int) -> bool:
-    """Return whether it is so late in the day that missing prices for tomorrow are overdue."""
+    """Return whether tomorrow's prices should have been published by `now`, unix seconds."""
     return now >= market.late_from(market.local(now).date() + timedelta(days=1))
 
 
 def as_problem(readiness: Readiness, problems: Problems) -> NotReady:
-    """Describe why the server isn't ready, as a 503 problem with the ages."""
+    """Return a 503 problem with the reasons why the server isn't ready."""
     reasons = "; ".join(readiness.reasons)
     problem = problems.describe(503, f"Data is missing or stale, or the server can't do its work: {reasons}.")
     return NotReady(**asdict(problem), **asdict(readiness))
@@ -94,7 +100,7 @@ def _age(instant: int | None, now: int) -> int | None:
 
 
 def _covers(data: ServedData, hour: int) -> bool:
-    """Return whether there is a price or a forecast for this hour or a later one."""
+    """Return whether there is a price or a forecast for this hour or a later hour."""
     settled, run = data.newest_settled, data.hours.run
     return (settled is not None and settled >= hour) or (run is not None and run.end_ts > hour)
 

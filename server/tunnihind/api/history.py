@@ -21,7 +21,7 @@ from tunnihind.forecast.known import PriceHistory
 from tunnihind.market import HOUR_S, WEEK_S, Market, delivery_day, market_price, market_time_unit
 
 FIRST: Final = "2021-01"
-"""The first month that is served."""
+"""The first served month."""
 
 MONTH_ADVICE: Final = "give a year and a month as YYYY-MM, such as 2025-11"
 
@@ -29,16 +29,17 @@ _MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 _UNCHANGING: Final = "public, max-age=31536000, immutable"
 
 type ReadPrices = Callable[[int, int], PriceHistory]
-"""Returns the prices of the periods that begin from one instant on and before another. Raises StoreError."""
+"""Takes the start and the end of a time span. Returns the prices of the periods that begin within it. Raises
+StoreError."""
 
 type AreConfirmed = Callable[[int, int], bool]
-"""Returns whether no second source can still contradict prices that begin from one instant on and before another.
-Raises StoreError."""
+"""Takes the start and the end of a time span. Returns whether no second source can still contradict its prices. Raises
+StoreError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """A calendar month by a market's clock, from the instant `start_ts` until `end_ts`."""
+    """A calendar month by a market's clock. The next month begins at `end_ts`."""
 
     text: str
     start_ts: int
@@ -48,7 +49,8 @@ class Month:
     def parse(cls, text: str, market: Market, now: int) -> Self:
         """Parse a month such as `2025-11`.
 
-        Raises ParameterError, and NotServed if it is too old or in the future at `now`.
+        Raises ParameterError for a text of another form. Raises NotServed for a month before `FIRST`, or after the
+        month of `now`.
         """
         if not _MONTH.fullmatch(text):
             raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
@@ -62,12 +64,12 @@ class Month:
 
 
 class MonthReader:
-    """Makes the answers for months from the store."""
+    """Reads months from the store, and makes the answers."""
 
     def __init__(
         self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
     ) -> None:
-        """Read with `read`. `is_lasting` is true if past prices never change, unlike in a demo."""
+        """Past prices never change if `is_lasting` is true. In a demo, `is_lasting` is false."""
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed
@@ -84,7 +86,8 @@ class MonthReader:
         prices = self._read(month.start_ts, month.end_ts)
         answer = history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
-        # Check this after reading, because prices are confirmed after they are settled.
+        # Check the confirmation after reading the prices. If the check came first, a price settled before the reading
+        # would count as confirmed.
         is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
         return represent(
@@ -110,7 +113,7 @@ def history_response(prices: PriceHistory, market: Market, month: Month, resolut
 
 
 def _is_whole(answer: HistoryResponse, month: Month) -> bool:
-    """Return whether no price is missing, by the quarter if quarters were traded."""
+    """Return whether no price is missing. In an answer by quarters, each traded quarter must have its own price."""
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(
         price.hourly is True and market_time_unit(delivery_day(price.ts)) < HOUR_S for price in answer.prices

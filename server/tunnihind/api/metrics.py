@@ -20,14 +20,14 @@ _TRANSACTION_BUCKETS_S: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05
 
 
 class Served(Collector):
-    """The served data by the server's clock: their age, state, tier and accuracy."""
+    """Collects the age, the state, the tier and the accuracy of the served data."""
 
     def __init__(self, snapshots: Sequence[Snapshot], clock: Clock) -> None:
         self._snapshots = snapshots
         self._clock = clock
 
     def collect(self) -> Iterator[Metric]:
-        """Return the metrics of the data that exist."""
+        """Yield the metrics of all zones that have data."""
         now = int(self._clock.now())
         there = [snapshot.data for snapshot in self._snapshots if snapshot.has_data]
         yield from _ages(there, now)
@@ -45,7 +45,7 @@ class Served(Collector):
 def _ages(there: Iterable[ServedData], now: int) -> Iterator[Metric]:
     judged = {data.market.code: judge(data, now, pipeline_expected=False) for data in there}
     for name, meaning, age in (
-        ("settled_age", "Time since the newest settled hour ended, 0 while it lies ahead.", "settled_age_s"),
+        ("settled_age", "Time since the newest settled hour ended. 0 if this hour is still to come.", "settled_age_s"),
         ("forecast_age", "Time since the served forecast was made.", "forecast_age_s"),
         ("refresh_age", "Time since the data pipeline last ingested.", "refresh_age_s"),
     ):
@@ -59,7 +59,7 @@ def _ages(there: Iterable[ServedData], now: int) -> Iterator[Metric]:
 def _state(there: Sequence[ServedData], now: int) -> Iterator[Metric]:
     for data in there[:1]:
         if data.version.isdigit():
-            meaning = "Count of the changes in the database that are served. Servers of one database share it."
+            meaning = "Number of the newest served change in the database, the same on all its servers."
             yield GaugeMetricFamily("tunnihind_data_version", meaning, int(data.version))
     meaning = "1 while tomorrow's prices are overdue, 0 otherwise."
     late = GaugeMetricFamily("tunnihind_publication_late", meaning, labels=("zone",))
@@ -77,7 +77,7 @@ def _forecast(there: Sequence[ServedData]) -> Iterator[Metric]:
     yield from _unless_empty(tier)
     for name, figure, meaning in (
         ("mae_eur_mwh", "mae", "Mean absolute error of p50, by days ahead."),
-        ("skill", "skill", "Share of the weekly naive forecast's error that is removed, by days ahead."),
+        ("skill", "skill", "Share of the weekly naive forecast's error that the forecast saves, by days ahead."),
         ("coverage", "coverage80", "Share of hours whose price lay between p10 and p90, by days ahead."),
     ):
         labels = ("zone", "days_ahead")
@@ -96,7 +96,7 @@ def _unless_empty(family: Metric) -> Iterator[Metric]:
 
 
 class Metrics:
-    """All metrics of one server, in a separate registry. The pipeline also counts here."""
+    """All metrics of one server, in a separate registry. The pipeline adds its counts here too."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -113,7 +113,7 @@ class Metrics:
             buckets=_DURATION_BUCKETS_S,
             registry=self.registry,
         )
-        # Looking up a labelled child takes longer than counting.
+        # Finding a metric by its labels takes longer than counting, so the found metrics are cached.
         self._requests_of = cache(requests.labels)
         self._durations_of = cache(durations.labels)
         ProcessCollector(registry=self.registry)
@@ -150,14 +150,14 @@ class Metrics:
             self._transactions.labels(access)
 
     def count_transaction(self, access: str, seconds: float, *, failed: bool) -> None:
-        """Count a transaction, "read" or "write". It may be called from any thread."""
+        """Count a transaction. `access` is "read" or "write". Any thread may call this method."""
         self._transactions.labels(access).observe(seconds)
         if failed:
             self._database_errors.labels(access).inc()
         self._database_up.set(0 if failed else 1)
 
     def count_request(self, route: str, status: int, seconds: float) -> None:
-        """Count one answered request, and the time from its headers to its answer."""
+        """Count an answered request. `seconds` is the time from its headers to its answer."""
         self._requests_of(route, status).inc()
         self._durations_of(route).observe(seconds)
 

@@ -1,4 +1,4 @@
-"""Checks query parameters strictly: refuses unknown, repeated and invalid ones."""
+"""Checks query parameters. Unknown, repeated and invalid parameters are refused."""
 
 from collections.abc import Collection
 from typing import Final
@@ -12,7 +12,7 @@ _SHOWN: Final = 20
 """An error shows this many characters of a wrong value."""
 
 RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
-"""The steps of served prices in seconds, by their name in `resolution`; the first is the default."""
+"""The values of `resolution` and their steps in seconds. The first value is the default."""
 
 
 def require_known(query: MultiMapping[str], names: Collection[str]) -> None:
@@ -28,14 +28,14 @@ def require_known(query: MultiMapping[str], names: Collection[str]) -> None:
 
 
 def required(query: MultiMapping[str], name: str, advice: str) -> str:
-    """Return a required parameter. The error contains the `advice`. Raises ParameterError."""
+    """Return a required parameter. Raises ParameterError with the `advice`."""
     if name not in query:
         raise ParameterError(f"`{name}` is missing: {advice}.")
     return query[name]
 
 
 def optional(query: MultiMapping[str], name: str) -> str | None:
-    """Return an optional parameter, or None if it is missing. Raises ParameterError if it is given twice."""
+    """Return an optional parameter, or None if it is missing. Raises ParameterError for a repeated parameter."""
     given = query.getall(name, [])
     if len(given) > 1:
         raise ParameterError(f"`{name}` is given more than once: give it once, or leave it out.")
@@ -43,7 +43,7 @@ def optional(query: MultiMapping[str], name: str) -> str | None:
 
 
 def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str:
-    """Return the choice that a parameter names; by default the first choice. Raises ParameterError."""
+    """Return a parameter's choice. If the parameter is missing, return the first choice. Raises ParameterError."""
     default, *_ = choices
     given = optional(query, name)
     if given is None:
@@ -54,5 +54,5 @@ def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str
 
 
 def shown(value: str) -> str:
-    """Return a value as an error shows it."""
+    """Quote and shorten a value for an error text."""
     return repr(value[:_SHOWN])

@@ -1,4 +1,4 @@
-"""The settled prices and the forecasts that answers show, by period. The periods can have any step."""
+"""The settled prices and the forecasts in the answers, for periods of any step."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +12,10 @@ from tunnihind.settings import Settings
 
 
 class SettledPeriod(NamedTuple):
-    """A settled price, EUR/MWh without VAT. `hourly` is true for a quarter if only the price of its hour is known."""
+    """A settled price, EUR/MWh without VAT.
+
+    If only the price of the hour is known, `hourly` is true for its quarters.
+    """
 
     ts: int
     eur_mwh: float
@@ -38,11 +41,11 @@ class ServedPeriods:
 
 
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
-    """Return the periods of a step from `since`, the start of a period, to the end of the served data at `now`.
+    """Return the periods served at `now` that begin at `since` or later.
 
-    Periods that have begun have the newest forecast made before them, exactly as issued. Quarters ahead that begin
-    before the newest run have it too. Later periods come from the newest run. Hours ahead are served up to
-    `free_until`, or all of them if the settings serve the full horizon.
+    The newest run gives the forecasts from its first future period on. Earlier periods have the newest forecast made
+    before them, exactly as issued. If the settings serve the full horizon, the forecast has no limit. Otherwise the
+    forecast ends at `free_until`.
     """
     series = data.of(step_s)
     settled = series.settled.between(since, series.settled.end_ts)
@@ -56,14 +59,14 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
         tuple(
             ForecastPeriod(ts, said)
             for ts, said in (*begun, *ahead)
-            # A period that has begun also counts past the limit, if nothing has been settled for days. `/api/series`
-            # also has such periods.
+            # If nothing has been settled for days, the limit may lie in the past. Periods that have begun are served
+            # even then, as in `/api/series`.
             if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
         ),
     )
 
 
 def run_periods(run: Run) -> Iterator[tuple[int, Percentiles]]:
-    """Yield the periods of a run."""
+    """Yield the starts and the percentiles of a run's periods."""
     rows = zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
     return ((ts, Percentiles(p10, p50, p90)) for ts, p10, p50, p90 in rows)

@@ -1,4 +1,7 @@
-"""An optional limit on each client's requests: a token bucket per address, in bounded memory."""
+"""Limits each client's requests, if the operator sets a limit.
+
+Each client has a token bucket. The number of buckets is limited.
+"""
 
 import math
 from collections import OrderedDict
@@ -15,15 +18,15 @@ from tunnihind.settings import Settings
 _MAX_CLIENTS: Final = 10_000
 _UNLIMITED: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 _PAGE_FILES: Final = "/static/"
-"""The first visit takes some twenty files, which browsers then cache."""
+"""The pages' files are not limited. A browser loads some twenty files on its first visit, and then caches them."""
 _SITE_BITS: Final = 64
-"""A provider assigns the first 64 bits of an IPv6 address. Its customer can change the rest at any time."""
+"""A provider assigns the first 64 bits of an IPv6 address. The customer can change the other bits at any time."""
 
 
 class TokenBuckets:
-    """Buckets with tokens for 2 s, refilled at `rate` a second.
+    """A bucket for each client. A bucket gets `rate` tokens a second, and has room for the tokens of 2 s.
 
-    Clients that were not seen for longest are forgotten first.
+    If there are too many buckets, the bucket of the longest inactive client is dropped.
     """
 
     def __init__(self, rate: float, clock: Clock, *, max_clients: int = _MAX_CLIENTS) -> None:
@@ -34,7 +37,7 @@ class TokenBuckets:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, client: str) -> float:
-        """Take a token and return 0, or return the seconds until there is one."""
+        """Take a token and return 0. If the bucket is empty, return the seconds until the next token."""
         now = self._clock.now()
         tokens, since = self._buckets.pop(client, (self._burst, now))
         tokens = min(self._burst, tokens + max(now - since, 0.0) * self._rate)
@@ -46,9 +49,12 @@ class TokenBuckets:
 
 
 def client_of(request: web.Request, *, trust_proxy: bool) -> str:
-    """Return the client of a request: the peer or, behind a trusted proxy, the last address of X-Forwarded-For.
+    """Return the client of a request.
 
-    A client is an IPv4 address or the /64 network of an IPv6 address, because one client has a whole /64 network.
+    Behind a trusted proxy, the client is the last address of X-Forwarded-For. Without a trusted proxy, the client is
+    the peer.
+
+    An IPv6 address is replaced by its /64 network, because one client can use all addresses of that network.
     """
     peer = request.remote or ""
     last = ",".join(request.headers.getall("X-Forwarded-For", ())).rpartition(",")[2].strip() if trust_proxy else ""
@@ -56,19 +62,22 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
 
 
 def _counted(text: str) -> str | None:
-    """Return the name under which an address is counted, or None for a text that isn't an address."""
+    """Return the name of an address's bucket, or None if the text isn't an address."""
     try:
         address = ip_address(text)
     except ValueError:
         return None
     if not isinstance(address, IPv6Address):
         return str(address)
-    # A socket for both families shows an IPv4 client as ::ffff:192.0.2.1.
+    # A socket for both IPv4 and IPv6 reports an IPv4 client as ::ffff:192.0.2.1.
     return str(address.ipv4_mapped or IPv6Network((int(address), _SITE_BITS), strict=False))
 
 
 def limit_rate(settings: Settings, clock: Clock, problems: Problems) -> Middleware:
-    """Return the middleware that answers 429 to clients above `settings.rate_limit` requests a second."""
+    """Return the middleware that limits each client to `settings.rate_limit` requests a second.
+
+    Further requests get 429.
+    """
     buckets = TokenBuckets(settings.rate_limit, clock)
 
     @web.middleware

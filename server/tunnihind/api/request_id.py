@@ -1,4 +1,4 @@
-"""The id of a request, which marks its lines in the logs of the proxy and of the server."""
+"""The id of a request. A request's id marks the request's lines in the logs of the proxy and of the server."""
 
 import logging
 import re
@@ -10,16 +10,16 @@ from typing import Final
 FIELD: Final = "X-Request-Id"
 
 _VALID: Final = re.compile(r"[0-9A-Za-z._:/+=@-]{1,128}", re.ASCII)
-"""The characters in ids of proxies and tracers. None of them ends a line, or a field of a line."""
+"""The accepted ids. Their characters can't end a log line or one of its fields."""
 _MADE_BYTES: Final = 8
 
 _CURRENT: Final = ContextVar("request_id", default="")
 
 
 def begin(given: Sequence[str]) -> str:
-    """Return the id of a request, and keep it for the log lines of its handling.
+    """Return the id of a request, and keep it for the request's log lines.
 
-    If exactly one id is given and it is valid, return that id. Otherwise make a new one.
+    If exactly one id is given and it is valid, return that id. Otherwise make a new id.
     """
     name = given[0] if len(given) == 1 and _VALID.fullmatch(given[0]) else token_hex(_MADE_BYTES)
     _CURRENT.set(name)
@@ -27,11 +27,14 @@ def begin(given: Sequence[str]) -> str:
 
 
 def current() -> str:
-    """Return the id of the current request. A request whose head could not be read gets a new id."""
+    """Return the id of the current request. If the request's head could not be read, make a new id."""
     return _CURRENT.get() or begin(())
 
 
 def add_to(record: logging.LogRecord) -> bool:
-    """Add the current request's id, empty without a request, to a log record: for `logging.Handler.addFilter`."""
+    """Add the current request's id to a log record. Without a request, the id is empty.
+
+    The function is a filter for `logging.Handler.addFilter`.
+    """
     record.request_id = _CURRENT.get()
     return True

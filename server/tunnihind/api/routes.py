@@ -1,6 +1,6 @@
-"""The handlers of the resources: they check the request and send an answer.
+"""The request handlers of all resources.
 
-`api.server` turns their `ParameterError` and `NotServed` into 400 and 404.
+`api.server` answers 400 to a ParameterError, and 404 to a NotServed.
 """
 
 import asyncio
@@ -30,7 +30,8 @@ from tunnihind.clock import Clock
 from tunnihind.errors import NoPriceAhead, ParameterError, StoreError
 
 MOST_READERS: Final = 2
-"""How many requests may read months, or tables of scores, from the store at the same time."""
+"""The number of requests that may read from the store at the same time. Months and tables of scores are counted
+separately."""
 
 _DAYS: Final = re.compile(r"[0-9]{1,2}")
 _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
@@ -40,7 +41,7 @@ def without_query(representations: Callable[[Coding], Representation], problems:
     """Handle a resource that refuses a query string."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # A bare `?` leaves nothing here, and is accepted.
+        # After a bare `?` the query string is empty, so the request is accepted.
         if request.rel_url.raw_query_string:
             return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
         return reply(request, representations(accepted_coding(request)))
@@ -77,7 +78,7 @@ def _days(request: web.Request, *, least: int, default: int) -> int:
 
 
 def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
-    """Handle `GET /api/feeds/…` for one reader."""
+    """Handle `GET /api/feeds/…` for one format."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         require_known(request.query, ("resolution", "price"))
@@ -92,10 +93,10 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
 
 
 class _StoreReaders:
-    """Lets only a few requests at a time read from the store, outside the event loop."""
+    """Reads from the store in threads, for a few requests at a time."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Set the words for problems: `what` requests read, such as months, and `of` for the data, such as prices."""
+        """Set two words for problem texts: `what` may be "months", and `of` may be "prices"."""
         self._problems = problems
         self._what = what
         self._of = of
@@ -104,7 +105,7 @@ class _StoreReaders:
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
         """Answer with the result of `read`.
 
-        On a StoreError, or if too many requests are reading, answer with a problem.
+        If too many requests are reading, or if the store can't be read, answer with a problem.
         """
         if self._turns.locked():
             detail = f"Too many {self._what} are being read: try again."
@@ -144,7 +145,7 @@ def accuracy(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Hand
 
 
 def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
-    """Handle a resource without parameters. It ignores a request's query."""
+    """Handle a resource without parameters. A query string is ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         return reply(request, representations(accepted_coding(request)))
@@ -153,10 +154,13 @@ def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
 
 
 def redirect(name: str) -> Handler:
-    """Redirect the address of a zone's pages without its final slash, which their relative addresses need."""
+    """Redirect a zone's address without a final slash to the address with the slash.
+
+    The relative addresses on the zone's pages need the slash.
+    """
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # The address is relative, so that it also works behind a proxy that adds a path.
+        # A relative address also works behind a proxy that adds a path.
         query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
         return web.Response(status=308, headers={"Location": f"{name}/{query}"})
 
@@ -164,7 +168,7 @@ def redirect(name: str) -> Handler:
 
 
 async def not_yet(_request: web.Request) -> web.Response:
-    """Handle a resource that needs the database before there is one. Raises StoreError."""
+    """Refuse a request for data while the database can't be read yet. Raises StoreError."""
     raise StoreError("nothing has been read from the store yet")
 
 
@@ -174,7 +178,7 @@ async def preflight(_request: web.Request) -> web.Response:
 
 
 def healthz(troubles: Troubles, problems: Problems) -> Handler:
-    """Handle `GET /healthz`: whether the process answers and needs no restart."""
+    """Handle `GET /healthz`. If only a restart can help, the answer is 503."""
 
     async def handle(_request: web.Request) -> web.Response:
         if troubles.stuck:

@@ -1,6 +1,7 @@
-"""`GET /api/v1/accuracy?format=csv`: one row for each day of issue and number of days ahead, as open data.
+"""Makes the answer of `/api/v1/accuracy?format=csv`: a table of scores.
 
-It is read from the store on request. A request covers at most a year.
+The table has a row for each day of issue and each number of days ahead. The scores are read from the store on request.
+A request covers at most a year.
 """
 
 import csv
@@ -27,11 +28,11 @@ FORMATS: Final = ("json", "csv")
 
 FIRST_YEAR: Final = 2021
 DEFAULT_DAYS: Final = 366
-"""Without a year, the answer has the last days of issue, up to this many."""
+"""If a request names no year, the table covers this many days of issue up to today."""
 
 _YEAR: Final = re.compile(r"[0-9]{4}")
 _BY: Final = ("saving", "baselineSaving", "sevenDayMeanSaving", "idealSaving")
-"""The forecasts that plans were made by, in the order of `Savings`."""
+"""The forecasts behind the plans, in the order of `Savings`."""
 
 COLUMNS: Final = (
     *("issuedOn", "deliveryDay", "daysAhead", "madeAt", "tier", "n"),
@@ -42,11 +43,11 @@ COLUMNS: Final = (
 """The first row of the table."""
 
 type ReadScores = Callable[[date, date], Sequence[DayScores]]
-"""Returns the scores of the days of issue from one to another. Raises StoreError."""
+"""Takes the first and the last day of issue, and returns the scores of all days in this span. Raises StoreError."""
 
 
 class ScoreTable:
-    """Makes the tables of scores from the store."""
+    """Makes tables from the scores in the store."""
 
     def __init__(self, market: Market, read: ReadScores, clock: Clock) -> None:
         self._market = market
@@ -66,7 +67,7 @@ class ScoreTable:
         return date(int(year), 1, 1), date(int(year), 12, 31)
 
     def read(self, span: tuple[date, date], coding: Coding) -> Representation:
-        """Return the table of a span of days of issue. Raises StoreError."""
+        """Return the table for a first and a last day of issue. Raises StoreError."""
         fresh = cache_control(int(self._clock.now()))
         body = table(self._read(*span))
         return represent(body, coding, tag=opaque_tag(body), cache_control=fresh, content_type=CSV)
@@ -105,5 +106,5 @@ def _savings(plan: Savings | None) -> list[str]:
 
 
 def _number(value: float, decimals: int) -> str:
-    """Write a number, never a negative zero."""
+    """Write a number. NaN becomes empty, and negative zero becomes zero."""
     return "" if isnan(value) else f"{round(value, decimals) + 0.0:.{decimals}f}"

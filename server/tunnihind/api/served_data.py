@@ -1,4 +1,4 @@
-"""The data behind the API's answers: settled prices, forecasts and their ages. They are read from the store."""
+"""The data behind the API's answers, as read from the store."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -41,14 +41,13 @@ class Percentiles(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedSeries:
-    """The served data of a zone's periods of one step.
+    """A zone's served data for periods of one step.
 
-    - `settled`: prices in full precision: 30 days back, all known ahead, and always the newest known price. Every
-      settled hour has all its shorter periods.
-    - `known_by_hour`: the shorter periods that have the price of their hour, because only the hour's price is known.
-    - `issued`: for each period, past or future, the newest forecast made before it, exactly as issued.
-    - `run`: the newest forecast run. Without a run of the step, an hour's percentiles count for its periods.
-    - `backtest`: the model's score.
+    `settled` has the unrounded prices of the last 30 days and of all known periods ahead. The newest known price is
+    always in `settled`, even if it is older. If an hour is settled, all its shorter periods have a price.
+    `known_by_hour` has the starts of the shorter periods without a price of their own. `issued` has the newest forecast
+    made before each period, exactly as issued. Past periods are included. `run` is the newest forecast run. If no run
+    of this step was made, each period has the percentiles of its hour. `backtest` is the model's score.
     """
 
     settled: PriceSeries
@@ -63,16 +62,14 @@ _STEPS: Final = (0.2, 0.4, 0.6, 0.8)
 
 @dataclass(frozen=True)
 class ServedData:
-    """The data behind every answer of a market, as of the moment they were read from the store.
+    """The data behind all answers of a market, as read from the store at one moment.
 
-    - `series`: prices and forecasts by step.
-    - `scenarios`: the price paths of the run of hours, None if it has none.
-    - `accuracy`: the scores of the runs of the last weeks; `months`: the scores of each month.
-    - `held`: the held-back answers of sources for the last days.
-    - `unconfirmed`: the source of each zone's prices of a day, if no second source has confirmed them. It is empty if
-      only one source is asked.
-    - `version` and `change_id` change whenever any of these data change. A restored backup repeats versions, but every
-      `change_id` is unique.
+    `series` has prices and forecasts by step. `scenarios` has the price paths of the newest hourly run. If the run has
+    no paths, `scenarios` is None. `accuracy` has the scores of the last weeks' runs. `months` has the scores of each
+    month. `held` has the sources' held-back answers for the last days. `unconfirmed` has the zones and days with prices
+    from only one source, and the name of that source. If the server asks only one source, `unconfirmed` is empty.
+    `version` and `change_id` change whenever any of the data change. After a backup is restored, versions may repeat,
+    but a `change_id` never does.
     """
 
     version: str
@@ -87,24 +84,27 @@ class ServedData:
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
     def of(self, step_s: int) -> ServedSeries:
-        """Return the served data of a step, which may be empty."""
+        """Return the served data for a step in seconds. Without data for the step, return an empty series."""
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
     @property
     def hours(self) -> ServedSeries:
-        """The served data of hours."""
+        """The served data for hours."""
         return self.of(HOUR_S)
 
     @property
     def made_at(self) -> int | None:
-        """When the newest forecast was made."""
+        """The instant of the newest forecast, unix seconds, or None without a forecast."""
         return self.hours.run.made_at if self.hours.run else None
 
     @cached_property
     def price_scale(self) -> tuple[float, ...]:
-        """The prices between the five steps of the colour scale, EUR/MWh; empty if too little is known.
+        """The four prices between the five colours of the pages, EUR/MWh.
 
-        Each step has a fifth of the last 30 days' hours with a price of zero or more.
+        If too few prices are known, the tuple is empty.
+
+        These prices divide the hours of the last 30 days into five equal parts. Hours with a price below zero don't
+        count.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -117,22 +117,24 @@ class ServedData:
 
 
 _NAMED_DAYS: Final = 2
-"""Held-back and unconfirmed prices are listed for this many past days, which are asked for every hour."""
+"""Held-back and unconfirmed prices are listed for this many past days. The sources are asked for these days every hour.
+"""
 
 HISTORY_S: Final = 15 * DAY_S
 """A day more than the longest served history."""
 _PRICES_S: Final = 30 * DAY_S
-"""Prices of this many days make the colour scale."""
+"""The span of the prices behind the colour scale, seconds."""
 
 
 CLOCKS_DIFFER_S: Final = 300
-"""A run from later than this has a wrong clock. A run from a little later has another server's clock."""
+"""The clocks of two servers may differ by this many seconds. A run from further in the future was made with a wrong
+clock."""
 
 
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
-    """Read the data of a market known now. Raises StoreError."""
+    """Read a market's data as of `now`, unix seconds. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
-    # Read the version first. Data stored meanwhile then have a later version, so answers made from them get other tags.
+    # Read the version first. If data are stored during this reading, the next reading finds a later version.
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S
     newest = store.prices.newest(zone) or since
@@ -163,21 +165,21 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
 
 
 def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
-    """Return the scenarios if they belong to the run, None otherwise."""
+    """Return the scenarios, or None if they don't belong to the run."""
     return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 
 
 class SettledPrices(NamedTuple):
-    """Settled prices of a step, and the starts of the periods for which only the hour's price is known."""
+    """Settled prices of a step, and the starts of the periods without a price of their own."""
 
     prices: PriceSeries
     known_by_hour: frozenset[int]
 
 
 def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPrices:
-    """Return the settled prices that answers at `now` can contain.
+    """Return the settled prices for the answers at `now`.
 
-    The newest price is always among them, because it decides how far the forecast is public.
+    The newest settled price is always included, because the public window depends on it.
     """
     hours = prices.of(zone)
     newest, since = hours.newest, floor_hour(now) - _PRICES_S
@@ -186,11 +188,13 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 
 
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
-    """Return the periods of each settled hour.
+    """Return the prices of the shorter periods in each settled hour.
 
-    If the prices of all its periods are known, they have these prices. Otherwise they all have the hour's price. So an
-    hour never mixes both, and the mean of its quarters is its price. An hour that isn't settled has no quarters, even
-    if some are known. So quarters reveal no price that the hourly answers hold back.
+    If all periods of an hour have a known price, these prices are returned. Otherwise each period of the hour gets the
+    hour's price. The mean of the periods is therefore always the hour's price.
+
+    If an hour isn't settled, its periods are left out, even if some of their prices are known. Otherwise quarters would
+    reveal prices that the hourly answers hold back.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
@@ -201,9 +205,11 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 
 
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
-    """Return, for each run of hours, the run of a step that was made with it. The `kept` runs come newest first.
+    """Find the run of step `step_s` for each hourly run.
 
-    If there is no such run, or it does not match the hours, the hours' percentiles count for their periods.
+    `kept` are the stored runs of that step, newest first.
+
+    If no stored run belongs to an hourly run, each period gets the percentiles of its hour.
     """
     if step_s == HOUR_S:
         return [*runs]
@@ -214,9 +220,12 @@ def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
 
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
-    """Return, for each period, the newest forecast made before it, exactly as issued. All runs have the same step."""
-    # Newer runs overwrite older ones. If two runs were made in the same second, the run that comes first is written
-    # last.
+    """Return the newest forecast made before each period, exactly as issued.
+
+    All runs must have the same step.
+    """
+    # Write the newest run last, because it overwrites the older runs. If two runs were made in the same second, the run
+    # that comes first in `runs` is written last.
     ordered = sorted(runs, key=lambda run: run.made_at, reverse=True)[::-1]
     if not ordered:
         return {}

@@ -1,13 +1,15 @@
-"""Serves the application over sockets: errors as problems, and limits on connections.
+"""Runs the application, turns errors into problem answers, and limits connections.
 
-aiohttp answers in plain text if it can't parse a request, or if it refuses one before any middleware runs. Here every
-error becomes a problem answer, and every request is counted and has an id.
+By itself, aiohttp refuses some requests in plain text, before any middleware runs. In this server, every error becomes
+a problem answer. Every request is counted and gets an id.
 
-aiohttp also lets a connection be silent for an hour, and accepts any number of them. Here a request's head must be
-complete within seconds, and the number of connections is limited. If there are too many, the server first closes
-connections that never made a request, then the longest idle ones. aiohttp has no options for this. So this file
-overrides parts that aiohttp does not document: `_make_server`, and the callbacks of `RequestHandler`. The only other
-override is `PreparedAnswer` in `http/representation.py`.
+By itself, aiohttp also accepts any number of connections, and keeps a silent connection for an hour. This server closes
+a connection if the head of a request takes too long. If there are too many connections, the server first closes
+connections without any request, then the longest idle ones.
+
+There are no options for these limits in aiohttp. So this file overrides two undocumented parts of aiohttp:
+`_make_server`, and the callbacks of `RequestHandler`. The only other such override is `PreparedAnswer` in
+`http/representation.py`.
 """
 
 import asyncio
@@ -33,24 +35,26 @@ type RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 METRICS: Final = web.AppKey("metrics", Metrics)
 PROBLEMS: Final = web.AppKey("problems", Problems)
 STOPPING: Final = web.AppKey("stopping", asyncio.Event)
-"""Set once the server is asked to end. From then on, each answer is the last one on its connection."""
+"""Set when the server has to stop. After that, each answer closes its connection."""
 
 HEAD_S: Final = 10.0
-"""A request's head may take this long, from the start of the connection or the head's first byte."""
+"""The longest time for a request's head, seconds. The first head's time begins with the connection. A later head's time
+begins with its first byte."""
 MOST_CONNECTIONS: Final = 20_000
 """An idle connection takes some 10 kB of memory."""
 
 ACCESS_LOG_FORMAT: Final = f"{AccessLogger.LOG_FORMAT} %{{{request_id.FIELD}}}o %Tf"
-"""The line of the Combined Log Format, then the request's id and its duration in seconds."""
+"""The Combined Log Format, followed by the request's id and the duration in seconds."""
 
 _CLOSED_AT_ONCE: Final = 20
-"""If there are too many connections, one in 20 is closed at once, because choosing them needs a sort."""
+"""If there are too many connections, one in 20 is closed. Choosing them needs a sort, so several are closed together.
+"""
 
 
 class Runner(web.AppRunner):
-    """Runs an application that has `METRICS`, `PROBLEMS` and `STOPPING`.
+    """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`.
 
-    It also takes the options of `web.AppRunner`.
+    `options` are the options of `web.AppRunner`.
     """
 
     def __init__(
@@ -76,7 +80,7 @@ class Runner(web.AppRunner):
 
 
 def _wrapped(handler: RequestHandler, problems: Problems, metrics: Metrics, stopping: asyncio.Event) -> RequestHandler:
-    """Return the handler of all requests. It turns errors into problem answers, counts requests and gives them ids."""
+    """Return a handler that turns errors into problem answers, counts requests and gives each request an id."""
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         started = perf_counter()
@@ -104,7 +108,10 @@ def _wrapped(handler: RequestHandler, problems: Problems, metrics: Metrics, stop
 
 
 def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
-    """Give aiohttp's own refusals (no such path, wrong method, unknown expectation) the API's form."""
+    """Turn a refusal by aiohttp into a problem answer.
+
+    For instance, aiohttp refuses unknown paths and wrong methods.
+    """
     allowed = error.headers.get(hdrs.ALLOW)
     return problems.answer(error.status, fields={"Allow": ", ".join(allowed.split(","))} if allowed else None)
 
@@ -116,7 +123,7 @@ def _route(request: web.BaseRequest) -> str:
 
 
 class _Server(web.Server):
-    """Makes a protocol for each connection, and limits their number."""
+    """Makes a protocol for each connection, and limits the number of connections."""
 
     def __init__(
         self,
@@ -135,10 +142,10 @@ class _Server(web.Server):
         return _Protocol(self, self._problems, loop=self._loop, **self._kwargs)
 
     def opened(self, connection: _Protocol) -> None:
-        """Add a connection, and make room for it."""
+        """Add a connection. If there are too many connections, close the least useful ones."""
         if len(self._open) >= self._most_connections:
             found = sorted(self._open, key=_Protocol.usefulness)[: 1 + self._most_connections // _CLOSED_AT_ONCE]
-            _LOG.debug("%d connections are too many: closing %d", len(self._open), len(found))
+            _LOG.debug("%d connections are too many: %d of them are closed", len(self._open), len(found))
             for one in found:
                 self._open.remove(one)
                 one.abort()
@@ -161,7 +168,11 @@ class _Protocol(web.RequestHandler):
         self._head_timer: asyncio.TimerHandle | None = None
 
     def usefulness(self) -> tuple[bool, bool, float]:
-        """Return a key that sorts connections: first the idle ones, of these the unused ones, then the longest idle."""
+        """Return a sort key that puts the least useful connection first.
+
+        Idle connections come before busy ones, and unused connections before used ones. Equal connections are sorted by
+        their idle time, the longest first.
+        """
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 
     def abort(self) -> None:
@@ -188,7 +199,7 @@ class _Protocol(web.RequestHandler):
         if self._request_count > heads:
             self._stop_head_timer()
         elif self._head_timer is None and self._waiter is not None and not self._waiter.done():
-            # No request is being handled, so this is part of a head.
+            # No request is being handled, so these bytes are part of a head.
             self._head_timer = self._loop.call_later(HEAD_S, self.abort)
 
     def _stop_head_timer(self) -> None:
@@ -211,7 +222,7 @@ class _Protocol(web.RequestHandler):
             _LOG.error("a request from %s failed: %s", request.remote, message, exc_info=exc)
             response = self._problems.answer(status)
         else:
-            # Anybody can send garbage, so it does not belong in the log.
+            # Anybody can send malformed requests, so they are logged only for debugging.
             _LOG.debug("a malformed request from %s: %s", request.remote, message)
             response = self._problems.answer(status, "The request is not well-formed HTTP/1.1.")
         response.headers[request_id.FIELD] = name

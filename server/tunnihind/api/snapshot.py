@@ -1,7 +1,7 @@
-"""The answers, made from the served data at most once a second, and only on request.
+"""Makes answers from the served data, at most once a second and only on request.
 
-An answer depends only on the data and on `now`. `now` counts whole seconds, so a body made for one second is right for
-all requests within it. A body never spans the start of an hour or a quarter.
+An answer depends only on the data and on `now`, in whole seconds. Therefore all requests within one second get the same
+body.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -28,15 +28,15 @@ from tunnihind.settings import Settings
 _EDGE_CACHING_S: Final = 60
 
 type Answer = Callable[[ServedData, int, Settings], object]
-"""Returns the content to write as JSON, from the data at an instant."""
+"""Makes the content of an answer from the data, an instant in unix seconds, and the settings."""
 
 
 def cache_control(now: int, step_s: int = HOUR_S) -> str:
-    """Return how long an answer made at `now` may be reused.
+    """Return the Cache-Control field of an answer made at `now`, unix seconds.
 
-    It is fresh for at most a minute, and may be served stale while a new one is fetched. Both times together end
-    exactly at the full UTC hour, when the current hour changes. For a step of 900 s they end at the full quarter. Only
-    `stale-if-error`, for a failing origin, lasts longer.
+    The answer is fresh for at most a minute. After that, a cache may serve a stale answer while it fetches a new
+    answer. When the current period of the step ends, a cache may no longer serve the answer. If the server fails, a
+    cache may serve a stale answer for a day.
     """
     left = step_s - now % step_s
     fresh = min(_EDGE_CACHING_S, left)
@@ -47,7 +47,10 @@ class Snapshot:
     """Holds the served data of a market and the answers made from them. Use it only in the event loop's thread."""
 
     def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
-        """Serve the market of the settings. Snapshots of several zones of one server share its `troubles`."""
+        """Serve the market of the settings.
+
+        All snapshots of a server share one `troubles` object.
+        """
         self.market = settings.market
         self.settings = settings
         self._clock = clock
@@ -59,27 +62,27 @@ class Snapshot:
         self.made = 0
         """The number of answers that were made."""
         self.from_memory = 0
-        """The number of answers that were given again from memory."""
+        """The number of answers that were reused from memory."""
 
     @property
     def data(self) -> ServedData:
-        """The served data. Raises StoreError before there are any."""
+        """The served data. Raises StoreError before there is data."""
         if self._data is None:
             raise StoreError("nothing has been read from the store yet")
         return self._data
 
     @property
     def has_data(self) -> bool:
-        """Whether there are data to serve."""
+        """True once there are data to serve."""
         return self._data is not None
 
     @property
     def data_so_far(self) -> ServedData:
-        """The served data, empty before there are any."""
+        """The served data, or empty data before the store has been read."""
         return self._data or ServedData("nothing", self.market)
 
     def show(self, data: ServedData) -> None:
-        """Answer from these data from now on."""
+        """Use new data for all later answers."""
         self._data = data
         self._forget()
 
@@ -88,7 +91,10 @@ class Snapshot:
         return self._current("forecast", coding, forecast_response)
 
     def quarters(self, days: int, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/v1/quarters`, `days` being 0 to 14. Raises StoreError before there is data."""
+        """Return the answer to `GET /api/v1/quarters` with 0 to 14 `days` of history.
+
+        Raises StoreError before there is data.
+        """
         return self._current(("quarters", days), coding, partial(quarters_response, days=days), step_s=QUARTER_S)
 
     def scenarios(self, coding: Coding) -> Representation:
@@ -96,11 +102,14 @@ class Snapshot:
         return self._current("scenarios", coding, scenarios_response)
 
     def series(self, days: int, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/series`, `days` being 2 to 14. Raises StoreError before there is data."""
+        """Return the answer to `GET /api/series` with 2 to 14 `days` of history.
+
+        Raises StoreError before there is data.
+        """
         return self._current(days, coding, partial(series_response, days=days))
 
     def feed(self, feed: Feed, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/feeds/…`. Raises StoreError before there is data, NoPriceAhead."""
+        """Return the answer to `GET /api/feeds/…`. Raises StoreError before there is data. Raises NoPriceAhead."""
         return self._current(feed, coding, partial(feed_answer, feed=feed), step_s=feed.step_s)
 
     def accuracy(self, coding: Coding) -> Representation:
@@ -108,7 +117,10 @@ class Snapshot:
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return the answer for a resource, made for this second. The answer changes with each period of a step."""
+        """Return the current answer for a resource.
+
+        The answer's tag changes when a new period of `step_s` seconds begins.
+        """
         second = int(self._clock.now())
         if second != self._second:
             self._second = second
@@ -127,7 +139,8 @@ class Snapshot:
                 coding,
                 tag=self._tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
-                # This is the machine's time even when a past day is rehearsed, because caches use it.
+                # Caches compare this date with their own clocks. A rehearsal therefore also has the machine's time
+                # here.
                 date=formatdate(usegmt=True),
                 more_fields=fields,
             )
@@ -139,7 +152,10 @@ class Snapshot:
         self._ready.clear()
 
     def _tag(self, resource: Hashable, step_s: int) -> str:
-        """Return a tag of everything that a body shows, except `now` and a `freeUntil` that moves with `now`."""
+        """Return a tag that changes with a body's content.
+
+        The tag ignores `now`. The tag also ignores a `freeUntil` that depends on `now`.
+        """
         settings = self.settings
         period = self._second - self._second % step_s
         return opaque_tag(

@@ -1,4 +1,4 @@
-"""The page's figures on the accuracy of forecasts and of naive forecasts, by month and over the last days."""
+"""Makes the figures of the accuracy page: the scores of the forecasts and of naive forecasts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ TARGET_COVERAGE: Final = 0.8
 _MONTH_DAYS: Final = 30
 _SIZE: Final = 1000
 _SERIES: Final = 3
-"""Each chart has room for so many bars a month, so that all bars are of one width."""
+"""Each month has room for this many bars, so that all bars have the same width."""
 _BARS_SHARE: Final = 0.72
-"""The part of a month's width that its bars take."""
+"""The bars' share of a month's width."""
 _LEAST_MONTHS: Final = 2
 """The chart has room for at least this many months, so that the bars of one month don't fill it."""
 _MOST_LABELS: Final = 4
@@ -36,7 +36,7 @@ _TICKS: Final = 5
 
 
 class Trio(NamedTuple):
-    """One figure for the forecast and for each naive forecast; NaN if unknown."""
+    """One figure for the forecast and for each naive forecast. NaN means unknown."""
 
     forecast: float
     seven_day_mean: float
@@ -45,9 +45,9 @@ class Trio(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The scores of the forecasts that were made a given number of days ahead.
+    """The scores of forecasts made a given number of days ahead.
 
-    They cover the `days` delivery days that could be scored.
+    `days` is the number of scored delivery days.
 
     Errors are in EUR/MWh, and shares are fractions. The boiler's savings are in EUR a year without VAT.
     """
@@ -78,7 +78,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar in thousandths of the plot's width and height, y downwards; `series` is its index in the month."""
+    """A bar, in thousandths of the plot's width and height.
+
+    `y` counts downwards. `series` is the bar's index within its month.
+    """
 
     series: int
     x: float
@@ -89,7 +92,10 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """Bars by month; `target` is the height of a line, in thousandths."""
+    """The bars of a chart by month.
+
+    `target` is the y coordinate of a line, in thousandths.
+    """
 
     name: str
     bars: tuple[Bar, ...]
@@ -100,10 +106,11 @@ class BarChart:
 
 @dataclass(frozen=True, slots=True)
 class AccuracySummary:
-    """All figures of the page. `months` are given by their first days, the newest first.
+    """All figures of the accuracy page.
 
-    If `is_backtest`, no forecast of the server has been scored yet, and the figures are from the model's forecasts of
-    past days.
+    The keys of `months` are the first days of the months, newest first.
+
+    If no forecast of the server has been scored yet, `is_backtest` is true. All figures then come from the backtest.
     """
 
     is_backtest: bool
@@ -115,12 +122,15 @@ class AccuracySummary:
 
 
 def days_scored(hours: int) -> int:
-    """Return the number of delivery days in this many scored hours. On a new server, this is less than the window."""
+    """Convert a number of scored hours to delivery days."""
     return max(1, round(hours * HOUR_S / DAY_S)) if hours else 0
 
 
 def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> AccuracySummary:
-    """Return the page's figures. Until forecasts of the server are scored, they are the backtest's, one day ahead."""
+    """Return the figures of the accuracy page.
+
+    If no forecast of the server has been scored yet, use the backtest's figures for one day ahead.
+    """
     is_backtest = not data.months.issued
     ahead = 1 if is_backtest else int(options.ahead)
     scored = data.months.backtest if is_backtest else data.months.issued
@@ -142,7 +152,10 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 
 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
-    """Return the shortest window with a month of scored days, else the longest window with any scored day."""
+    """Return the shortest scored window of at least a month.
+
+    Without such a window, return the longest scored window.
+    """
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
 
@@ -184,7 +197,7 @@ def _chart(
 
 
 def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Iterator[Bar]:
-    """Yield the bars of known figures. A figure below zero gets a bar without height. The table shows its value."""
+    """Yield the bars of known figures. A figure below zero gets a bar without height."""
     for number, values in enumerate(months):
         width = slot * _BARS_SHARE / _SERIES
         for series, value in enumerate(values):
@@ -196,7 +209,7 @@ def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Itera
 
 
 def _top(months: Sequence[tuple[float, ...]]) -> float:
-    """Return the top of an axis for errors: a round number that five steps divide."""
+    """Return the top of an axis for errors. The axis has five round steps."""
     highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
     if highest <= 0:
         return 1.0
@@ -204,7 +217,7 @@ def _top(months: Sequence[tuple[float, ...]]) -> float:
 
 
 def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
-    """Yield the names of all months, or of every second or third month, so that the names have room."""
+    """Yield the names of the months. If there are too many months, name only every second or third month."""
     slot = 100 / max(len(months), _LEAST_MONTHS)
     every = ceil(len(months) / _MOST_LABELS)
     for number in range(0, len(months), every):

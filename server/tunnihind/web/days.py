@@ -1,4 +1,4 @@
-"""The prices of each day from today on, how certain they are, and the calendar of hours coloured by price."""
+"""Summarises the prices of each day from today on, and makes the calendar of coloured hours."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +26,12 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 class DaySummary:
     """One day of the reader's calendar, with its known periods.
 
-    `cheapest` and `dearest` are the first cheapest and the first most expensive period from the present one on; None if
-    no price is known. `mean_range` is the likely range of the day's mean price, in the reader's unit; None if no price
-    is a forecast. `state` describes the last periods: `partly` if published and forecast prices alternate, `gaps` if
-    prices are missing between others. `kind` is the state in words.
+    `cheapest` and `dearest` are the cheapest and the most expensive period from the present period on. If several
+    periods have the same price, the first one counts. Without a known price, both are None. `mean_range` is the likely
+    range of the day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range` is None.
+
+    `state` is "forecast" if the last prices of the day are forecasts. If published and forecast prices alternate,
+    `state` is "partly". If prices are missing between known prices, `state` is "gaps". `kind` is the state in words.
     """
 
     name: DayName
@@ -43,16 +45,16 @@ class DaySummary:
 
     @property
     def is_only_an_hour(self) -> bool:
-        """Whether only one hour of the day is known. One hour says little about the day.
+        """True if only one hour of the day is known. One hour says little about a day.
 
-        On most mornings the forecast ends with such a day, because the last hour of the market's day is the reader's
-        first hour of the next day.
+        On most mornings, the forecast ends with a single hour of its last day. In Estonia, the last hour of a delivery
+        day is the first hour of the next calendar day.
         """
         return bool(self.periods) and self.periods[-1].ts - self.periods[0].ts < HOUR_S
 
     @property
     def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
-        """The day's periods in groups. A group has periods without a gap, all published or all forecast."""
+        """The day's periods, divided into groups of published prices and groups of forecast prices."""
         by_kind = groupby(self.periods, key=lambda period: period.settled is None)
         return tuple(tuple(run) for _, run in by_kind)
 
@@ -64,7 +66,7 @@ def days_from(
     scenarios: Scenarios | None,
     display: Display,
 ) -> tuple[DaySummary, ...]:
-    """Summarise today, tomorrow and the days after that have a known price.
+    """Summarise today, tomorrow and all later days with a known price.
 
     `current_ts` is the start of the present period.
     """
@@ -76,7 +78,7 @@ def days_from(
 
 
 def relative_day(day: date, today: date) -> DayName:
-    """Return the name of a day, seen from today; empty for a day that is named only by its date."""
+    """Return "today" or "tomorrow", or an empty name for any other day."""
     names: dict[int, DayName] = {0: "today", 1: "tomorrow"}
     return names.get((day - today).days, "")
 
@@ -116,9 +118,9 @@ def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
 
 
 def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
-    """Write the state of a day's prices in words, with times if the state isn't the same all day.
+    """Write the state of a day's prices in words. If the state holds for only a part of the day, add the times.
 
-    Most days of a forecast have one published hour, because the market's day begins at 01:00 in Estonia.
+    In Estonia, delivery days begin at 01:00. So the first forecast day usually has one published hour.
     """
     said = display.texts(f"days.state.{state}")
     if state not in {"settled", "forecast"}:
@@ -138,14 +140,13 @@ def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: 
 def _mean_range(
     periods: Sequence[PricedPeriod], scenarios: Scenarios | None, display: Display
 ) -> tuple[float, float] | None:
-    """Return the 80% range of a day's mean price; None if no price is a forecast.
+    """Return the 80% range of a day's mean price. If no price is a forecast, return None.
 
-    The range comes from the forecast's price paths. Not all hours turn out expensive or cheap together, so the mean is
-    more certain than each hour. Without paths, the bounds are the means of the hours' bounds, which makes the range
-    rather too wide.
+    The range comes from the forecast's price paths. The mean is more certain than each hour's price, because the hours'
+    errors partly cancel out. Without paths, the bounds are the means of the hours' bounds, and the range is too wide.
 
-    The page shows the mean of the medians. If hours may turn out much more expensive but hardly cheaper, nearly all
-    paths can be above this mean. The range is then widened to include it.
+    The page shows the mean of the medians. If prices may become much higher but hardly lower, nearly all paths can lie
+    above the shown mean. The range is then widened to include the shown mean.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
@@ -172,12 +173,12 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 _PAST_DAYS: Final = 7
 _CLOCK_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
-"""A shorter part of a day gets no mean, because readers would take it for the mean of a whole day."""
+"""A day with fewer known hours gets no mean. Readers would take such a mean for the mean of the whole day."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One hour with its coloured periods: the hour itself or its quarters."""
+    """One hour of the calendar, with the colours of its periods."""
 
     ts: int
     periods: tuple[PricedPeriod, ...]
@@ -185,13 +186,17 @@ class GridCell:
 
     @property
     def is_settled(self) -> bool:
-        """Whether all prices of the hour are settled."""
+        """True if all prices of the hour are settled."""
         return all(period.settled is not None for period in self.periods)
 
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """One day. A clock hour has one cell. It has none if spring leaves it out, and two if autumn repeats it."""
+    """One day of the calendar.
+
+    An hour skipped in spring has no cell. An hour repeated in autumn has two cells. Every other hour of the clock has
+    one cell.
+    """
 
     day: date
     name: DayName
@@ -204,7 +209,10 @@ class GridRow:
 def grid(
     days: Mapping[date, Sequence[PricedPeriod]], today: date, scale: Sequence[float], display: Display
 ) -> tuple[GridRow, ...]:
-    """Lay out today and the days after it, then the past week, the latest day first."""
+    """Return rows for today and later days, then for the past week.
+
+    The past week begins with its latest day.
+    """
     shown = {day: periods for day, periods in days.items() if day >= today - timedelta(days=_PAST_DAYS)}
     order = sorted(shown, key=lambda day: (day < today, abs(day - today)))
     return tuple(

@@ -1,4 +1,4 @@
-"""The periods of a page, and its prices and times in the reader's language, unit, VAT and time zone."""
+"""Writes prices and times in the reader's language, unit, VAT and time zone."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ _LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
 @dataclass(frozen=True, slots=True)
 class PricedPeriod:
-    """A period with a settled price, a forecast or both, EUR/MWh without VAT, as in the API."""
+    """A period with a settled price, a forecast or both, in EUR/MWh without VAT."""
 
     ts: int
     settled: float | None
@@ -28,7 +28,7 @@ class PricedPeriod:
 
     @property
     def eur_mwh(self) -> float:
-        """The settled price if there is one, else the forecast's median."""
+        """The settled price, or the forecast's median if the price isn't settled."""
         return self.percentiles.p50 if self.settled is None else self.settled
 
     @property
@@ -47,10 +47,10 @@ def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
 
 
 def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
-    """Return, for each period of a day, its fifth of the day by the shown price.
+    """Return the price level of each period of a day. Each level covers a fifth of the periods.
 
-    The Home Assistant integration has the same rule. Equal prices share the middle of their ranks, so a day with one
-    price is normal all day.
+    The Home Assistant integration uses the same rule for its price levels. Equal prices share the middle of their
+    ranks. So if all prices of a day are equal, all periods are normal.
     """
     prices = sorted(map(price, periods))
 
@@ -71,7 +71,10 @@ def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) ->
 
 @dataclass(frozen=True, slots=True)
 class Vat:
-    """The chosen VAT. `rates` are the rates in the shown prices. `choices` has all choices with today's rates."""
+    """The reader's choice of VAT.
+
+    `rates` are the rates in the shown prices. `choices` has all choices with today's rates.
+    """
 
     choice: VatChoice
     rates: VatRates
@@ -90,8 +93,8 @@ class Vat:
 def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -> Vat:
     """Return the reader's choice of VAT.
 
-    For cents and for a household's price, the default is the legal rate. For EUR/MWh, the default is no VAT. An API
-    rate of zero, or equal to today's legal rate, is not a separate choice.
+    For cents and for household prices, the default is the legal rate. For market prices in EUR/MWh, the default is no
+    VAT. If the API's rate is zero or today's legal rate, it is not a separate choice.
     """
     lawful = vat_rate_at(market.vat_by_law, now)
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
@@ -106,7 +109,7 @@ def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -
 
 _CENTS: Final = 100
 _FAR_S: Final = 180 * DAY_S
-"""Half a year: a date further away needs its year, so that readers don't take it for another year's."""
+"""A date more than half a year away is written with its year."""
 
 
 def _has_forecast(periods: Iterable[PricedPeriod]) -> bool:
@@ -144,38 +147,38 @@ class Display:
 
     @property
     def vat_percents(self) -> dict[str, str]:
-        """The rates of the choices, as people write them."""
+        """The VAT rate of each choice, as text in percent."""
         return {choice: self.texts.vat(rate) for choice, rate in self.vat.choices.items()}
 
     @property
     def fees(self) -> Literal["market", "package", "own"]:
-        """Which fees the prices include: none, a network package's fees, or the reader's own fees."""
+        """The kind of fees in the shown prices: no fees, a network package's fees, or the reader's own fees."""
         if self.options.tariff is None:
             return "market"
         return "package" if self.options.has_packages else "own"
 
     @property
     def has_nights(self) -> bool:
-        """Whether the shown prices include a night rate."""
+        """True if the shown prices include a night rate."""
         return self.options.tariff is not None and self.options.tariff.has_nights
 
     @property
     def basis(self) -> str:
-        """The words for the parts of the prices: VAT, and all fees if the reader has entered them."""
+        """The words for the VAT and the fees in the shown prices."""
         return self._including("basis.{}")
 
     @property
     def unit_named(self) -> str:
-        """The unit and what its prices include."""
+        """The unit, with the VAT and the fees in the prices."""
         return f"{self.unit}, {self.basis}"
 
     @property
     def unit_named_briefly(self) -> str:
-        """The unit and what its prices include, briefly."""
+        """The brief form of `unit_named`."""
         return self._including("unit.brief.{}")
 
     def _including(self, key: str) -> str:
-        """Return the fitting text of a kind: for the market's price or a household's price, with or without VAT."""
+        """Return a text that depends on the fees and the VAT in the shown prices."""
         package = self.texts(f"package.{self.options.package}") if self.fees == "package" else ""
         fees = {"market": "", "package": "fees.", "own": "own."}[self.fees]
         included = fees + ("withoutVat" if self.vat.choice == "none" else "withVat")
@@ -190,7 +193,7 @@ class Display:
         return market_price(eur_mwh * (1 + rate))
 
     def shown(self, period: PricedPeriod) -> float:
-        """Return the settled price of a period, else the forecast's median."""
+        """Return a period's settled price in the reader's unit. Without a settled price, return the median."""
         return self.amount(period.eur_mwh, period.ts)
 
     def price(self, period: PricedPeriod) -> str:
@@ -198,15 +201,15 @@ class Display:
         return self._written(self.shown(period), [period], 2)
 
     def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
-        """Write an amount of some periods. A forecast is not accurate enough for decimals."""
+        """Write an amount. If any of the periods is a forecast, write no decimals."""
         return self.texts.whole(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
 
     def told(self, period: PricedPeriod) -> str:
-        """Write a period's price, with "about" if it is a forecast."""
+        """Write a period's price. If the price is a forecast, add "about"."""
         return self._told(self.price(period), [period])
 
     def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods, with "about" if one of them is a forecast."""
+        """Write the mean price of some periods. If one of the periods is a forecast, add "about"."""
         return self._told(self._written(self.mean(periods), periods, 2), periods)
 
     def _told(self, written: str, periods: Iterable[PricedPeriod]) -> str:
@@ -217,7 +220,7 @@ class Display:
         return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods for a small cell, with "about" if one of them is a forecast."""
+        """Write the mean price of some periods for a small cell. If one of the periods is a forecast, add "about"."""
         return self._told(self.brief_mean_price(periods), periods)
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
@@ -250,7 +253,7 @@ class Display:
         return datetime.fromtimestamp(ts, self.zone).date()
 
     def clock(self, ts: float) -> str:
-        """Write an instant as the reader's clock shows it. In the hour that autumn repeats, add the time zone."""
+        """Write an instant by the reader's clock. In the hour repeated in autumn, add the time zone."""
         local = datetime.fromtimestamp(ts, UTC).astimezone(self.zone)
         repeated = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
         return f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}"
@@ -260,7 +263,7 @@ class Display:
         return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
     def moment(self, ts: float, now: float) -> str:
-        """Write an instant with its day, and with its year if it is far from `now`."""
+        """Write an instant with its day. If the instant is far from `now`, add the year."""
         day = self.day(ts)
         written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
         return self.texts("moment", day=written, time=self.clock(ts))

@@ -1,6 +1,8 @@
-"""The chart that the server draws. Readers see it before a script has run, or without JavaScript.
+"""Draws the chart on the server, for readers without JavaScript.
 
-Coordinates are thousandths of the plot's width and height, so that the SVG can stretch. y points downwards.
+Readers with JavaScript see the chart until the page's script has run.
+
+Coordinates are thousandths of the plot's width and height, so that the SVG can stretch. The y axis points downwards.
 """
 
 from collections import defaultdict
@@ -19,15 +21,15 @@ from tunnihind.web.tariff import is_night
 _SIZE: Final = 1000
 _TICKS: Final = 6
 _MARGIN: Final = 0.05
-"""The room of the price axis beyond the lowest and the highest price, as a part of the distance between them."""
+"""The free space at each end of the price axis, as a share of the distance from the lowest to the highest price."""
 _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 """The times below the plot. A narrow plot shows only noon."""
 _EDGE: Final = 0.1
-"""In this part of the plot at each side, a centred name of a mark would reach over the edge."""
+"""The share of the plot at each side in which a centred word would cross the edge."""
 _MARGIN_S: Final = 2 * HOUR_S
-"""Room after the last period, so that its end is visible."""
+"""Room after the last period, seconds. It makes the end of the last period visible."""
 _NOW_STEP_S: Final = 900
-"""How often the mark of the present moves, so that the page doesn't change with every second."""
+"""The mark of the present moves in steps of this many seconds. So the page doesn't change every second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class NamedSpan:
-    """The position of a day or a month, in percent of the plot's width, and its name."""
+    """The name of a day or a month, with its position in percent of the plot's width."""
 
     at: float
     width: float
@@ -49,7 +51,10 @@ class NamedSpan:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Settled prices of one colour: the areas from the price to zero, and the line of the prices."""
+    """The settled prices of one colour, as two SVG paths.
+
+    `area` covers the areas between the prices and zero. `line` follows the prices.
+    """
 
     tint: Tint
     area: str
@@ -58,7 +63,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Paths and labels, from the start of the reader's day to the end of the served forecast."""
+    """The paths and labels of the chart, from the start of today to the end of the served forecast."""
 
     start: int
     end: int
@@ -74,7 +79,7 @@ class Drawing:
 
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
-        """Which end of the word "now" is at the line of the present, so that the word stays within the plot."""
+        """The alignment of the word "now" at the line of the present. The word must stay within the plot."""
         if self.now < _EDGE * _SIZE:
             return "start"
         return "end" if self.now > (1 - _EDGE) * _SIZE else "middle"
@@ -93,9 +98,9 @@ class _Frame:
         return round(_SIZE * (ts - self.start) / (self.end - self.start), 1)
 
     def y(self, amount: float) -> int:
-        """Return the y coordinate in whole thousandths.
+        """Return the y coordinate, rounded.
 
-        They are finer than a screen's pixels, and take a third of the bytes.
+        Whole thousandths are finer than a screen's pixels, and take only a third of the bytes.
         """
         return round(_SIZE * (self.high - amount) / (self.high - self.low))
 
@@ -108,7 +113,7 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
         return None
     step, low, high = _scale(shown, display)
     frame = _Frame(shown[0].ts, shown[-1].ts + display.step_s + _MARGIN_S, low, high)
-    # Each hour shows one price. An old forecast beside a published price would only confuse.
+    # An old forecast beside a published price would confuse readers.
     ahead = [period for period in shown if period.forecast and period.settled is None]
     return Drawing(
         start=frame.start,
@@ -126,7 +131,7 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
 
 
 def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
-    """Return the step, the bottom and the top of a price axis: `priceScale` in drawing.js has the same rule."""
+    """Return the step, the bottom and the top of the price axis. `priceScale` in drawing.js has the same rule."""
     amounts = [0.0]
     for period in shown:
         amounts.append(display.shown(period))
@@ -140,13 +145,16 @@ def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, floa
 
 
 def round_step(reach: float, steps: int) -> float:
-    """Return the least step of 1, 2 or 5 times a power of ten with which `steps` steps cover `reach`."""
+    """Return the least round number that is at least `reach` divided by `steps`.
+
+    A round number is 1, 2 or 5 times a power of ten.
+    """
     magnitude = 10.0 ** floor(log10(reach / steps))
     return next(magnitude * nice for nice in (1, 2, 5, 10) if magnitude * nice * steps >= reach)
 
 
 def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Frame, display: Display) -> Iterator[Steps]:
-    """Draw periods as steps, each colour separately. Each step is joined to the step before it."""
+    """Draw the periods of each colour as steps. Each step is joined to the previous step."""
     heights = {period.ts: frame.y(display.shown(period)) for period in periods}
     zero = frame.y(0)
     areas = defaultdict[Tint, str](str)
@@ -192,7 +200,7 @@ def _band(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> s
 
 
 def _path(points: Sequence[tuple[float, int]]) -> str:
-    """Join points by lines in relative coordinates. They compress to half the size of absolute coordinates."""
+    """Join points by lines. Relative coordinates compress to half the size of absolute coordinates."""
     if not points:
         return ""
     ways = (f"{to[0] - start[0]:.1f} {to[1] - start[1]}" for start, to in pairwise(points))

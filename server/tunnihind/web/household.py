@@ -1,4 +1,7 @@
-"""The parts of a household's price for a period, and remarks on its rates. Pure functions."""
+"""Explains a household's price: its parts, and remarks on the rates.
+
+All functions are pure.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -13,7 +16,7 @@ from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON
 class Household:
     """The price of the present period in parts, and remarks on the rates of all shown periods.
 
-    `parts` has names and amounts in the reader's unit, which add up to `total` apart from rounding.
+    `parts` has names and amounts in the reader's unit. Apart from rounding, the amounts add up to `total`.
     """
 
     when: str
@@ -53,7 +56,7 @@ def _parts(tariff: Tariff, period: PricedPeriod, display: Display) -> Iterator[t
 
 
 def _amount(cents: float, display: Display) -> str:
-    """Write an amount with one decimal more than prices have, so that the parts add up."""
+    """Write an amount with three decimals. With two decimals, the parts might not add up."""
     if display.options.unit == "kwh":
         return display.texts.number(cents, 3)
     return display.texts.number(cents * EUR_MWH_PER_CENT_KWH, 3)
@@ -77,5 +80,5 @@ def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: D
 
 
 def _day(ts: int, display: Display) -> date:
-    """Return the market's day of an instant, because rates change with the market's day."""
+    """Return the market's calendar day of an instant. Rates depend on the market's calendar day."""
     return display.market.local(ts).date()

@@ -1,4 +1,4 @@
-"""The cheapest time ahead, and whether it is worth the wait. Most readers come to the page for this."""
+"""Finds the cheapest time ahead, and compares its price with the present price."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,16 +8,18 @@ from tunnihind.market import DAY_S, HOUR_S
 from tunnihind.web.display import Display, PricedPeriod
 
 _LENGTH_S: Final = 3 * HOUR_S
-"""Most devices that can wait run this long. The page's finder also starts with it."""
+"""The length of the cheapest time. The page's finder has the same default."""
 _WORTH_EUR_MWH: Final = 10.0
 _WORTH: Final = 0.1
-"""Waiting is worth it for a price that is lower by a cent per kWh plus VAT, and by this part of the present price."""
+"""Waiting must save at least a cent per kWh plus VAT. It must also save at least this share of the present price."""
 _EVENING_H: Final = 21
 _MORNING_H: Final = 6
 
 
 def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
-    """Write the cheapest time of the next 24 hours, and compare it with now. Empty if no price is known ahead.
+    """Write the cheapest time of the next 24 hours, and compare its price with the present price.
+
+    Without enough known prices, return an empty text.
 
     `current_ts` is the start of the present period.
     """
@@ -43,9 +45,9 @@ def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display:
 
 
 def _day(start: int, now: int, display: Display) -> str:
-    """Write the day of an instant for use within a sentence.
+    """Write the day of an instant as a word within a sentence.
 
-    The coming night is "tonight", because people count it to neither day.
+    The coming night is called "tonight", because it belongs to two days.
     """
     day, today, hour = display.day(start), display.day(now), int(display.clock(start)[:2])
     is_tomorrow = day == today + timedelta(days=1)
@@ -55,11 +57,11 @@ def _day(start: int, now: int, display: Display) -> str:
 
 
 def _verdict(cheapest: float, now: float, ts: int, display: Display) -> str:
-    """Write whether to wait for the cheapest price. Both prices are in the reader's unit."""
+    """Write whether waiting for the cheapest price is worth it. Both prices are in the reader's unit."""
     worth = display.amount(_WORTH_EUR_MWH, ts) - display.amount(0.0, ts)
     if now - cheapest < max(worth, _WORTH * abs(now)):
         return display.texts("now.same" if cheapest < now else "now.dearer")
-    # A percentage says nothing about a price below zero.
+    # If the cheapest price is below zero, a percentage has no meaning.
     if cheapest < 0:
         return display.texts("now.wait")
     return display.texts("now.wait.less", percent=display.texts.percent(1 - cheapest / now))

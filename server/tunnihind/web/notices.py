@@ -1,6 +1,6 @@
-"""Notices that a reader needs before trusting the data: gaps, old data, invented prices.
+"""Makes notices about the data, such as missing, old or simulated prices.
 
-Also each source's last answer and, for an empty page, the reason why there are no prices.
+This module also describes the state of each source, and the reason for a page without prices.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,23 +18,26 @@ from tunnihind.web.display import Display
 from tunnihind.web.texts import Texts
 
 type Fault = SourceFault | Literal["unknown"]
-"""Another version of the server may know other kinds of fault; they are "unknown" here."""
+"""The kind of a source's fault. If another version of the server has stored another kind, it is "unknown"."""
 
 _OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
 _NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
 
 _UNASKED_AFTER_S: Final = 12 * HOUR_S
-"""Weather is requested least often, every six hours with each run of its model.
+"""A source whose last answer is older than this is no longer asked.
 
-After twice that time, requests have stopped.
+The longest time between two requests is six hours, for weather. This limit is twice as long.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """The time of a source's last usable answer (unix seconds), and its fault since then; `status` is the HTTP status.
+    """The state of a source.
 
-    The source's own words stay in the log and in `tunnihind status`, because they may name the operator's machines.
+    `answered_ts` is the time of the source's last usable answer, unix seconds. `fault` is the source's fault since its
+    last usable answer, or None. `status` is the fault's HTTP status.
+
+    Error texts are only in the log and in `tunnihind status`, because they may name the operator's machines.
     """
 
     name: str
@@ -45,7 +48,7 @@ class SourceState:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice about the data: as a sentence, and in a few words for the small view."""
+    """A notice about the data. `brief` is a short form of `text` for the small view."""
 
     text: str
     brief: str
@@ -53,13 +56,16 @@ class Notice:
 
 
 def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
-    """Yield the notice that the prices are not today's. The small view has room for one word of it."""
+    """Yield a notice if the prices are simulated or from a past day.
+
+    The small view has only room for a word in its footer.
+    """
     if mode != "live" and display.options.embed == "0":
         yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
 
 
 def of_address(display: Display) -> Iterator[Notice]:
-    """If the address has parameters with unknown values, yield a notice that names them."""
+    """If the address has parameters with unknown values, yield a notice with the names of these parameters."""
     if names := ", ".join(display.options.unknown):
         yield _notice("address", display, names=names)
 
@@ -71,7 +77,7 @@ def of_data(
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))
     if floor_hour(now) not in data.hours.settled:
-        # Without a forecast, the page already says in the price's place that the price isn't known.
+        # If no price is shown, the page already says that the price isn't known.
         if price_is_shown:
             yield _notice("unsettled", display)
     elif not doubts and awaits_tomorrow(data, now) and is_late(data.market, now):
@@ -87,14 +93,14 @@ def of_data(
 
 
 def _age(seconds: int, texts: Texts) -> str:
-    """Write an age of at least an hour: in hours, or in days from two days on."""
+    """Write an age in hours. From two days on, write the age in days."""
     return texts("age.hours", n=seconds // HOUR_S) if seconds < 2 * DAY_S else texts("age.days", n=seconds // DAY_S)
 
 
 def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
-    """Yield the delivery days whose prices are not accepted, unless they are over, with the name of the notice.
+    """Yield the delivery days with doubtful prices, each with the name of its notice. Past days are left out.
 
-    A day with half of its prices doesn't count, because the rest may still come.
+    An incomplete answer doesn't count, because the other prices may still come.
     """
     held = [one for one in data.held if one.zone == data.market.zone and one.reason != "incomplete"]
     for day in sorted({one.day for one in held if day_end(one.day) > now}):
@@ -106,7 +112,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
 
 def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
-    """Write the end of the known prices, and the times of the forecast and of the last requests, as of `now`."""
+    """Write the end of the known prices, the time of the forecast, and the time of the last requests."""
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))
@@ -123,7 +129,7 @@ def _notice(name: str, display: Display, *, is_warning: bool = True, **gaps: str
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One source: its data, and since when it answers or doesn't answer."""
+    """A source's name and the source's state in words."""
 
     name: str
     state: str
@@ -132,7 +138,7 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class NoPricesNotice:
-    """The reason why there are no prices, and what the operator can do."""
+    """The reason why there are no prices, and advice for the operator."""
 
     title: str
     reason: str
@@ -147,7 +153,7 @@ def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> 
 def why_empty(
     data: ServedData, sources: Sequence[SourceState], now: int, display: Display, *, pipeline_expected: bool, mode: Mode
 ) -> NoPricesNotice:
-    """Return why a server has no prices to show as of `now`: it has none at all, or its newest are old."""
+    """Return the reason why a server has no prices to show at `now`, unix seconds."""
     zone, texts, newest = data.market.zone, display.texts, data.newest_settled
     title, until = texts("empty"), ""
     if newest is not None:

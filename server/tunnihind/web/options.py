@@ -1,4 +1,4 @@
-"""The options of the pages. The address has all options, so that a reader can share a view."""
+"""The options of the pages. All options are in the address, so that a reader can share a view."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -30,8 +30,8 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "ahead": ("1", "2", "3", "4", "5", "6", "7"),
     "embed": ("0", "1"),
 }
-"""The values of each parameter, its default first. An empty value means that the reader hasn't chosen. Then an earlier
-choice counts, if the browser remembers it (`static/remembered.js`)."""
+"""The values of each parameter, with its default first. An empty value means that the address has no choice. The page
+then uses the browser's remembered choice, if there is one (`static/remembered.js`)."""
 
 _RATES: Final = ("network", "night", "other", "margin")
 """The rates that a household enters in a zone without packages, in the order of the form."""
@@ -42,14 +42,14 @@ _RATE_DECIMALS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """The options for the server's part of a page. The chart's options belong to its script.
+    """The options for the server's part of a page. The chart's script has its own options.
 
-    The `zone` comes from the page's path and is not a parameter. In Estonia, a household's `package` and `margin` are
-    added to the market's price. In other countries, `network` (by day), `night`, `other` and `margin` are added. All
-    are in c/kWh without VAT. If `price` asks for the market's price, nothing is added.
+    `zone` comes from the page's path. In Estonia, a household's `package` and `margin` are added to the market's price.
+    In other countries, `network` (by day), `night`, `other` and `margin` are added. All rates are in c/kWh without VAT.
+    If `price` is "market", nothing is added.
 
-    `lang` is the browser's language unless `names_lang` says that the address has it. `unknown` are the parameters with
-    an unknown value.
+    If the address has a language, `names_lang` is true. Otherwise `lang` is the browser's language. `unknown` has the
+    parameters with an unknown value.
     """
 
     zone: Zone = PACKAGE_ZONE
@@ -72,7 +72,7 @@ class PageOptions:
 
     @property
     def shown_period(self) -> Period:
-        """The shown periods; hours by default."""
+        """The kind of the shown periods. Hours are the default."""
         return self.period or "hour"
 
     @property
@@ -82,7 +82,7 @@ class PageOptions:
 
     @property
     def has_packages(self) -> bool:
-        """Whether households in this zone choose a network package instead of entering rates."""
+        """True if households in this zone choose a network package instead of entering rates."""
         return self.zone == PACKAGE_ZONE
 
     @property
@@ -92,12 +92,12 @@ class PageOptions:
 
     @property
     def names_rates(self) -> bool:
-        """Whether the reader has chosen a package or entered rates."""
+        """True if the reader has chosen a package or entered rates."""
         return bool(self.package) if self.has_packages else any(getattr(self, rate) for rate in self.rates)
 
     @property
     def tariff(self) -> Tariff | None:
-        """The tariff on top of the market's price; None if the reader gave no rates or asks for that price."""
+        """The reader's tariff, or None if the page shows the market's price."""
         if self.price == "market" or not self.names_rates:
             return None
         if self.package:
@@ -122,7 +122,8 @@ class PageOptions:
     def link(self, **changes: str) -> str:
         """Return the query string of the same page with some options changed.
 
-        Defaults are left out. A language that nobody has chosen is also left out, so that other readers see their own.
+        Defaults are left out. If the reader hasn't chosen a language, the language is left out too. Other readers of
+        the link then see their own language.
         """
         given = asdict(replace(self, **changes))  # type: ignore[arg-type]  # templates pass what is in _CHOICES
         lang = {"lang": given["lang"]} if self.names_lang or "lang" in changes else {}
@@ -130,11 +131,14 @@ class PageOptions:
             del given[name]
         chosen = {name: value for name, value in given.items() if value not in _CHOICES.get(name, ("",))[:1]}
         query = urlencode(lang | chosen)
-        # To change all options back to the defaults, the link needs a query, even an empty one.
+        # A link back to the defaults needs a query, even an empty query.
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
-        """Return the query string for the same page of another zone, without the fees, which differ there."""
+        """Return the query string for the same page of another zone.
+
+        Fees are left out, because they differ between zones.
+        """
         return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
 
 
@@ -155,7 +159,7 @@ def _rate(text: str) -> str:
 def preferred_language(accept_language: str) -> Language:
     """Choose the page's language by an Accept-Language field value (RFC 9110, section 12.5.4).
 
-    The first of equals wins.
+    If several languages have the same weight, the first of `LANGUAGES` is chosen.
     """
     weights: dict[str, float] = {}
     for tag, weight in weighted_members(accept_language):

@@ -1,20 +1,30 @@
-"""The highlights of the hours ahead: cheap and expensive hours, and days with unusual prices.
+"""Finds the highlights ahead: cheap and expensive hours, and days with unusual prices.
 
-All amounts are as on the page, in the reader's unit. An hour is cheap or expensive compared with the mean of its day.
-It also has to be cheap or expensive compared with the usual price, the mean of the two weeks before.
+All amounts are in the reader's unit. An hour is called cheap or expensive if its price is far from the mean of its day.
+A cheap hour must also be cheaper than the usual price, and an expensive hour must be more expensive. The usual price is
+the mean of the two weeks before.
 
-The table shows how often the sentences came true, on 365 mornings of 2025 with the model's forecasts as of 09:00 UTC,
-prices with 24% VAT (`tests/benchmarks/bench_outlook.py`):
+`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 mornings of 2025. The
+forecasts were made at 09:00 UTC, and the prices include 24% VAT.
 
-| Sentence about a forecast | next day | day after | |---|---|---| | cheap, expensive: on average these hours were on
-that side of the day's mean | all of 239, of 313 | | | the same, and by half of what makes an hour stand out | .95, .96
-| | | cheaper, more expensive than usual: the day was | .97 of 102, 1.00 of 76 | .89 of 90, .93 of 67 | | close to zero:
-below 1.24 cents on average | .93 of 82 | .89 of 55 | | maybe very expensive: more than any hour of the fortnight, twice
-the usual | | .33, .78 of 54 |
+Cheap hours of the next day cost less than the day's mean in all of 239 cases. In .95 of the cases, the difference was
+at least half as large as for a highlight. Expensive hours of the next day cost more than the day's mean in all of 313
+cases. In .96 of the cases, the difference was at least half as large as for a highlight.
 
-In hours with a median below zero, the price fell below zero in only 3 of 10. Hours called cheap cost .43 of the usual
-price in the median, and at most .89 in 99 of 100. Hours called expensive cost 1.7 times the usual price in the median,
-and at least 1.1 times in 99 of 100.
+One day ahead, "cheaper than usual" was true in .97 of 102 cases. Two days ahead, "cheaper than usual" was true in .89
+of 90 cases. One day ahead, "more expensive than usual" was true in all of 76 cases. Two days ahead, "more expensive
+than usual" was true in .93 of 67 cases.
+
+The sentence "close to zero" was counted as true if the hours cost less than 1.24 cents on average. One day ahead,
+"close to zero" was true in .93 of 82 cases. Two days ahead, "close to zero" was true in .89 of 55 cases. If the median
+of an hour was below zero, the price was below zero in only 3 of 10 such hours.
+
+In 54 cases, hours two days ahead were called possibly very expensive. In .33 of the cases, one of these hours cost more
+than any hour of the two weeks before. In .78 of the cases, one of these hours cost more than twice the usual price.
+
+The median price of cheap hours was .43 of the usual price. In 99 of 100 cheap hours, the price was at most .89 of the
+usual price. The median price of expensive hours was 1.7 times the usual price. In 99 of 100 expensive hours, the price
+was at least 1.1 times the usual price.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,37 +42,41 @@ type Weather = Literal["windy", "calm", "sunny"]
 type UsualPrice = Literal["cheap", "veryCheap", "expensive", "veryExpensive"]
 
 _NOTABLE_EUR_MWH: Final = 20.0
-"""A smaller difference isn't worth waiting for: 2 cents per kWh, and VAT."""
+"""A smaller difference isn't worth waiting for. VAT is added to this amount."""
 _NOTABLE: Final = 0.3
-"""An hour stands out of its day by this part of the day's mean, and a day stands out by this part of the earlier days'
-mean. A neighbouring hour belongs to the same span if it differs by half as much."""
+"""An hour is a highlight if it differs from the day's mean by this share. A day is a highlight if it differs from the
+usual price by this share. An hour beside a highlight belongs to the same span if it differs by half as much."""
 _MUCH_CHEAPER: Final = 0.6
 _MUCH_DEARER: Final = 1.0
-"""A price is much below or above a mean if it differs by at least these parts of the mean."""
+"""A price is much below or above a mean if it differs by at least these shares of the mean."""
 _USUAL_DAYS: Final = 3
 """With fewer days before today, the usual price is unknown."""
 _WHOLE_DAY_HOURS: Final = 20
 """With fewer known hours, a day's mean is not compared."""
 _NEAR_ZERO: Final = 0.25
-"""A forecast below this part of a notable difference, half a cent per kWh, counts as close to zero."""
+"""A forecast counts as close to zero if it is below this share of a notable difference. The limit is half a cent per
+kWh without VAT."""
 _BEYOND_USUAL: Final = 0.5
-"""Cheap or expensive hours are also beyond the usual price: at least one of them by this part of a notable
-difference."""
+"""At least one cheap or expensive hour of a span must be beyond the usual price by this share of a notable difference.
+"""
 _MOST_SPANS: Final = 2
 _SHORTEST_LOW: Final = 2 * HOUR_S
 """A single low hour is hardly worth waiting for. Most single hours are the first or the last of a day."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
-"""At these mean wind speeds, strong and calm, the Baltic wind farms give three quarters and a fifth of their power: .77
-and .20 on 169 days of January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's forecast for the
-three states."""
+"""At these mean wind speeds, Baltic wind farms give about three quarters and a fifth of their power. From January to
+June 2025, the shares were .77 and .20 on 169 days. The speeds come from the wind forecast at ten Lithuanian towns. The
+power comes from ENTSO-E's forecast for the three Baltic states."""
 _SUNNY_W_M2: Final = 400.0
-"""More than half of the sunlight of a cloudless noon in June. No day of January had it, 7 in 10 of April to June did.
+"""More than half of the sunlight at a cloudless noon in June. No day in January had so much sunlight, but 7 of 10 days
+from April to June had it.
 
-On such days of March to June 2025 the price from 11 to 18 was .13 of the day's mean in the median, on others .39.
+From March to June 2025, the median price from 11 to 18 o'clock was .13 of the day's mean on such days. On other days,
+it was .39 of the day's mean.
 """
 _WORTH_NAMING: Final = 0.5
-"""A second span is named if it has at least this part of the first one's size: its hours' distance from the mean."""
+"""A second span is named if its size is at least this share of the largest span's size. A span's size is the sum of its
+hours' distances from the limit."""
 
 
 class Span(NamedTuple):
@@ -74,13 +88,16 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DayOutlook:
-    """The highlights of a day of the reader's calendar, from `now` on. It has none if all fields are empty.
+    """The highlights of a day of the reader's calendar, from `now` on.
 
-    `usual` compares the whole day with the two weeks before; a forecast counts by its median. Hours in `negative` have
-    published prices below zero. A forecast can't tell whether a price will be below zero, so its lowest hours are
-    `near_zero`. In the hours of `possible`, the forecast's 90th percentile is higher than any price of those two weeks.
-    `possible` is empty if some hours are `expensive`, because the range of these hours shows the same. `weather` is the
-    forecast weather that explains the prices. Wind or sun explain low prices; calm explains high prices.
+    If all fields are empty, the day has no highlights.
+
+    `usual` compares the whole day with the two weeks before. Forecasts are compared by their medians. The hours in
+    `negative` have published prices below zero. A forecast can't show whether a price will be below zero. So the lowest
+    hours of a forecast are in `near_zero`. In the hours of `possible`, the forecast's 90th percentile is higher than
+    any price of the two weeks before. If some hours are `expensive`, `possible` is empty. The sentence about expensive
+    hours already has a range. `weather` is the forecast weather that explains the prices. Wind or sun explain low
+    prices. Calm explains high prices.
     """
 
     day: date
@@ -102,13 +119,13 @@ class DayOutlook:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """All hours that stand out."""
+        """The hours of all highlights."""
         return (*self.low, *self.expensive, *self.possible)
 
 
 @dataclass(frozen=True, slots=True)
 class _Hour:
-    """An hour's mean price. For a forecast, also the mean of its 90th percentiles."""
+    """An hour's mean price. `high` is the mean of a forecast's 90th percentiles."""
 
     ts: int
     amount: float
@@ -117,7 +134,7 @@ class _Hour:
 
 @dataclass(frozen=True, slots=True)
 class _Usual:
-    """The mean price, and the highest price of an hour, of the days before today."""
+    """The mean and the highest hourly price of the days before today."""
 
     mean: float
     highest: float
@@ -128,7 +145,7 @@ def outlook(
 ) -> tuple[DayOutlook, ...]:
     """Return the highlights of today and the days after it, as of `now`, unix seconds.
 
-    `days` are days of the reader's calendar, including the two weeks before.
+    `days` includes the two weeks before today. The keys of `days` are days of the reader's calendar.
     """
     today = display.day(now)
     hours = {day: list(_hours(periods, display)) for day, periods in days.items()}
@@ -147,7 +164,7 @@ def outlook(
 
 
 def _weather(of_day: DayOutlook, weather: RegionWeather | None, hours: Sequence[int]) -> Weather | None:
-    """Return the weather that explains the prices of a day, if the weather of all its hours is known."""
+    """Return the weather that explains a day's prices. Unknown weather explains nothing."""
     if weather is None:
         return None
     wind, _ = weather.at(hours)
@@ -212,7 +229,10 @@ def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | No
 
 
 def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
-    """Return the hours whose price may be higher than any in the two weeks before, and far above the usual price."""
+    """Return the hours with an unusually high 90th percentile.
+
+    The percentile must be higher than all prices of the two weeks before, and far above the usual price.
+    """
     level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
     return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
 
@@ -220,9 +240,10 @@ def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Sp
 def _spans(
     hours: Sequence[tuple[int, float]], level: float, peak: float | None = None, *, shortest: int = HOUR_S
 ) -> tuple[Span, ...]:
-    """Return the largest spans of hours whose values are above a level and reach a peak, in order of time.
+    """Return the largest spans of hours with values above a level, in order of time.
 
-    `hours` are pairs of start and value. `shortest` is the least length of a span, seconds.
+    A span needs a value above the `peak`. `hours` are pairs of start and value. `shortest` is the least length of a
+    span, seconds.
     """
     found: list[tuple[float, float, Span]] = []
     for ts, value in hours:
@@ -243,13 +264,13 @@ def sentences(
 ) -> tuple[str, ...]:
     """Write the highlights in the reader's language. `days` are the days from which the outlooks were made."""
     written = _Sentences(days, now, display)
-    # A sentence that names times of day can't describe several days.
+    # A sentence with times of day can't describe several days.
     alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))
     return tuple(written.sentence(list(group), is_first=not n) for n, (_, group) in enumerate(alike))
 
 
 class _Sentences:
-    """Writes in a reader's language. No forecast sounds certain, and a forecast's prices come with their range."""
+    """Writes highlights in the reader's language. A forecast's price is written with its range."""
 
     def __init__(self, days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display) -> None:
         self._days = days
@@ -258,7 +279,7 @@ class _Sentences:
         self._text = display.texts
 
     def sentence(self, alike: Sequence[DayOutlook], *, is_first: bool) -> str:
-        """Write the highlights of one day, or of several days without times of day."""
+        """Write the highlights of one day, or of several days with equal highlights."""
         outlook = alike[0]
         is_forecast = any(period.settled is None for one in alike for period in self._judged(one))
         gaps = {
@@ -281,11 +302,11 @@ class _Sentences:
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
         named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
-        # The name begins the sentence. Within a sentence, Estonian weekdays have a small letter.
+        # The name begins the sentence, but Estonian weekdays have a small letter.
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
-        """Write how high the day's prices are. The forecast's median counts if they aren't known."""
+        """Describe the low and the high prices of a day. For forecast prices, the median counts."""
         kinds = {
             "negative": outlook.negative,
             "nearZero": outlook.near_zero,
@@ -314,7 +335,7 @@ class _Sentences:
         return self._text("outlook.but", what=whole, other=self._joined(but)) if but else whole
 
     def _highest_possible(self, outlook: DayOutlook) -> str:
-        """Write when the price may be very high, and how high."""
+        """Write the hours with a possible very high price, and the highest possible price."""
         if not outlook.possible:
             return ""
         highest = max(self._within(outlook.day, outlook.possible), key=lambda period: period.percentiles.p90)
@@ -323,7 +344,7 @@ class _Sentences:
         return self._text("outlook.veryExpensive", when=self._when(outlook.day, outlook.possible), top=f" ({top})")
 
     def _top(self, day: date, spans: Sequence[Span]) -> str:
-        """Write the highest price within some hours, in brackets. A forecast comes with its range."""
+        """Write the highest price within some hours, in brackets. A forecast price is written with its range."""
         if not spans:
             return ""
         periods = self._within(day, spans)
@@ -339,7 +360,7 @@ class _Sentences:
         return self._joined([self._span(day, span) for span in spans])
 
     def _span(self, day: date, span: Span) -> str:
-        """Write the start and the end of a span. If the price after it is unknown, say that it may go on."""
+        """Write the start and the end of a span. If the next price is unknown, write that the span may continue."""
         ahead = self._ahead(day)
         is_from_first = span.start <= ahead[0].ts
         is_to_midnight = self._show.day(span.end) != day
@@ -367,6 +388,6 @@ class _Sentences:
         return [period for period in self._days[day] if any(span.start <= period.ts < span.end for span in spans)]
 
     def _joined(self, items: Sequence[str], between: str = "outlook.and") -> str:
-        """Write a list in the way of the language: a, b and c."""
+        """Join items to a list in the reader's language, such as "a, b and c"."""
         *others, last = items
         return self._text(between, others=", ".join(others), last=last) if others else last

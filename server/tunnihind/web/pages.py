@@ -1,4 +1,7 @@
-"""The pages: the dashboard, the accuracy of the forecast, and the API's reference; complete without JavaScript."""
+"""Serves the pages: the dashboard, the accuracy page and the API reference.
+
+All pages are complete without JavaScript.
+"""
 
 import asyncio
 from collections import Counter
@@ -31,9 +34,9 @@ from tunnihind.web.tariff import NETWORK
 from tunnihind.web.texts import texts_in
 
 MOST_WAITING: Final = 200
-"""At most this many different pages wait. At 15 to 40 ms each, the last one waits some seconds.
+"""At most this many different pages wait. A page takes 15 to 40 ms, so the last page waits some seconds.
 
-A browser gives up after ten seconds, and asks again in a minute.
+An open page gives up after ten seconds, and requests its data again after a minute.
 """
 
 
@@ -45,17 +48,17 @@ class PageQueue:
         self._waiting = Counter[Hashable]()
 
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
-        """Call `make` in its turn, and return its page; None if too many other pages are waiting already.
+        """Call `make` in its turn, and return the page. If too many pages are waiting, return None.
 
-        The same `key` means the same page. All requests for one page together take one place in the queue. Just after
-        the full hour, all open pages ask in the same second.
+        All requests with the same `key` together take one place in the queue. Just after the full hour, all open pages
+        send their requests in the same second.
         """
         if key not in self._waiting and len(self._waiting) >= MOST_WAITING:
             return None
         self._waiting[key] += 1
         try:
             async with self._turn:
-                # With the lock alone, the next page would start at once, and other requests would wait for all pages.
+                # Without this pause, other requests would wait until all pages in the queue are made.
                 await asyncio.sleep(0)
                 return make()
         finally:
@@ -68,13 +71,14 @@ _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'"
 )
-"""No inline code and no other site's files. Frames are allowed, for the small view and for Home Assistant's ingress."""
+"""The pages' Content-Security-Policy. It allows neither inline code nor the files of other sites. It allows frames,
+because the small view and Home Assistant's ingress need them."""
 
 _VARY: Final = "Accept-Encoding, Accept-Language"
 _FIVE_MINUTES: Final = "public, max-age=300"
 _MINUTE_S: Final = 60
 KEPT_PAGES: Final = 100
-"""A dashboard is kept for its minute for this many sets of options. There are thousands, with 50 to 130 kB each."""
+"""At most this many dashboards are kept for a minute, each for one set of options. A dashboard has 50 to 130 kB."""
 
 _TOO_MANY: Final = "Too many different pages are asked for at once. Try again in ten seconds."
 
@@ -83,9 +87,9 @@ type Page = Callable[[PageOptions, Coding], Representation]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The place of a zone's pages: their address, and the pages of the server's other zones.
+    """The address of a zone's pages, and the paths to the pages of the server's other zones.
 
-    `paths` lead from the zone's pages to the pages of each zone of the server.
+    `paths` are relative to the zone's pages.
     """
 
     settings: Settings
@@ -93,7 +97,7 @@ class Site:
 
     @classmethod
     def of(cls, server: Settings, zone: Zone) -> Self:
-        """Return the site of a zone of a server."""
+        """Return the site for a zone of a server."""
         to_root = "../" if server.path_of(zone) else ""
         # Relative paths also work behind Home Assistant's ingress, and behind a proxy that adds a path.
         paths = {
@@ -122,9 +126,9 @@ def _templates() -> Environment:
 
 
 def page_handler(page: Page, zone: Zone) -> Handler:
-    """Handle a page of a zone with the options of the query string.
+    """Handle a zone's page with the options of the query string.
 
-    Unknown parameters are ignored here; the page's script may use them.
+    Unknown parameters are ignored, because the page's script may use them.
     """
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -134,7 +138,7 @@ def page_handler(page: Page, zone: Zone) -> Handler:
 
 
 def missing_page(site: Site, mode: Mode) -> Middleware:
-    """Answer a browser's request for an unknown path with a page. Programs still get the API's problem answer."""
+    """Answer a browser's request for an unknown path with a page. Other programs still get the API's problem answer."""
 
     @web.middleware
     async def answer(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -154,14 +158,14 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
 
 
 def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Handler:
-    """Handle the dashboard like `page_handler`. Options can be combined without end, so new pages wait in a queue."""
+    """Handle the dashboard. New pages wait in a queue, because the combinations of options are countless."""
     queue = PageQueue()
 
     async def handle(request: web.Request) -> web.StreamResponse:
         options, coding = _options(request, zone), accepted_coding(request)
 
         def make() -> Representation | None:
-            # A client that has gone needs no page. Another request may have made this page meanwhile.
+            # If the client has closed the connection, make no page.
             return None if request.transport is None else page(options, coding)
 
         ready = page.ready(options, coding)
@@ -179,7 +183,7 @@ def _options(request: web.Request, zone: Zone) -> PageOptions:
 
 
 def _frame_options(options: PageOptions) -> PageOptions:
-    """Return the options that pages without prices use."""
+    """Return only the options for pages without prices."""
     return PageOptions(options.zone, lang=options.lang, names_lang=options.names_lang, theme=options.theme)
 
 
@@ -190,7 +194,7 @@ def _render(template: str, site: Site, options: PageOptions, mode: Mode, **data:
 
 
 def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
-    """Return the API reference, made from the OpenAPI document once for each set of options."""
+    """Return the page of the API reference. The page is made once for each set of options."""
     settings = site.settings
     newest_since, rate = settings.api_vat_rates[-1]
 
@@ -217,9 +221,9 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
 
 
 class DashboardPage:
-    """The dashboard.
+    """Makes the dashboard.
 
-    For each requested set of options, the page is made at most once a minute, and whenever the data change.
+    For each set of options, the page is made again after a minute, or when the data change.
     """
 
     def __init__(
@@ -244,7 +248,7 @@ class DashboardPage:
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
     def ready(self, options: PageOptions, coding: Coding) -> Representation | None:
-        """Return the page in a coding if the page is already made. Compressing takes a twentieth of the time of making.
+        """Return the page in a coding. If the page isn't made yet, return None.
 
         Raises StoreError before there is data.
         """
@@ -264,7 +268,7 @@ class DashboardPage:
         return self._ready[options, coding]
 
     def _drop_old(self, now: int) -> None:
-        """Drop pages of an earlier minute or with other data, and representations of an earlier second.
+        """Drop pages of an earlier minute or of older data. Also drop representations of an earlier second.
 
         Raises StoreError before there is data.
         """

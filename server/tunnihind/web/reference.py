@@ -1,6 +1,6 @@
-"""Parts of the API reference beside the OpenAPI document: its texts in a language, and recipes for common clients.
+"""Translates the texts of the API reference, and reads recipes for common clients.
 
-Recipes are files that work once they contain the server's address.
+A recipe is a file for a client. Only the server's address has to be filled in.
 """
 
 import re
@@ -28,13 +28,13 @@ _UNITS: Final[Mapping[str, str]] = {
     "fraction": "fraction",
     "in hours": "h",
 }
-"""Units by their names in descriptions, in the order of the search."""
+"""Units by their names in descriptions. The names are searched in this order."""
 
 type Translate = Callable[[str], str]
 
 
 def translation(settings: Settings, language: Language) -> Translate:
-    """Return the function that translates the document's English. A text without a translation stays English."""
+    """Return a function that translates the document's English texts. A text without a translation stays English."""
     catalogue = _translations("reference", language)
     point = texts_in(language)("decimal")
     words, here = description_words(settings), dict(description_words(settings, lambda text: catalogue.get(text, text)))
@@ -48,7 +48,7 @@ def translation(settings: Settings, language: Language) -> Translate:
 
 @cache
 def _translations(what: str, language: Language) -> Mapping[str, Any]:
-    """Return the translations of the document's texts or of the recipes' comments; empty for English."""
+    """Return the translations of the document's texts or of the recipes' comments. English has no translations."""
     if language == "en":
         return {}
     source = files("tunnihind.web").joinpath("locales", f"{what}.{language}.json").read_bytes()
@@ -62,17 +62,17 @@ def inline(text: str) -> Markup:
 
 
 def unit_named_in(description: str) -> str:
-    """Return the unit that a field's description names; empty if it names none."""
+    """Return the unit in a field's description, or an empty text."""
     return next((unit for named, unit in _UNITS.items() if named in description), "")
 
 
 def pretty(example: object) -> str:
-    """Write an example as JSON for people."""
+    """Write an example as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(example), indent=2).decode()
 
 
 ADDRESS: Final = "http://tunnihind.local:8080"
-"""The files have this in place of the server's address."""
+"""The placeholder for the server's address in recipes."""
 
 RECIPES: Final = {
     "curl.sh": "curl",
@@ -85,11 +85,14 @@ RECIPES: Final = {
     "predbat.yaml": "Predbat",
     "shelly.js": "Shelly",
 }
-"""What each recipe is for, in any language."""
+"""The name of each recipe's client, the same in all languages."""
 
 
 def recipe(file: str, address: str, language: Language = "en") -> str:
-    """Read a recipe for the server at an address (without a slash at its end), with comments in a language."""
+    """Read a recipe, and fill in the server's address. The comments are in the given language.
+
+    `address` has no slash at its end.
+    """
     code = files("tunnihind.web").joinpath("recipes", file).read_text(encoding="utf-8")
     for english, translated in _translations("recipes", language).get(file, {}).items():
         code = code.replace(english, translated)

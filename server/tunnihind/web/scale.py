@@ -1,4 +1,4 @@
-"""The scale of colours, made from the last 30 days. All prices of a page and of Home Assistant's card use it."""
+"""The colour scale for prices, made from the last 30 days' prices."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -8,16 +8,17 @@ from typing import Final, Literal, get_args
 from tunnihind.web.display import Display
 
 type Tint = Literal["t0", "t1", "t2", "t3", "t4", "negative"]
-"""From cheap to expensive; a price below zero has its own colour."""
+"""A colour, from cheap (`t0`) to expensive (`t4`). Prices below zero have their own colour."""
 
 _TINTS: Final[tuple[Tint, ...]] = get_args(Tint.__value__)
 _FAR_EUR_MWH: Final = 1000.0
 
 
 def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
-    """Convert market prices, EUR/MWh, to the reader's unit, on average over some hours.
+    """Convert the scale's market prices from EUR/MWh to the reader's unit.
 
-    With fees that change by the hour, a market price gives different amounts in different hours.
+    If fees change by the hour, a market price gives different amounts in different hours. So the result is the mean
+    over the given hours.
     """
     starts = list(hours)
     if not starts:
@@ -27,5 +28,5 @@ def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> 
 
 
 def tint(amount: float, scale: Sequence[float]) -> Tint:
-    """Return the colour of a price; `scale` are the prices between the colours, in the same unit."""
+    """Return the colour of a price. `scale` has the prices between the colours, in the unit of `amount`."""
     return "negative" if amount < 0 else _TINTS[bisect_right(scale, amount)]

@@ -1,4 +1,7 @@
-"""The dashboard's words and figures, made from the served data in the reader's time zone. Pure functions."""
+"""Makes the dashboard's words and figures from the served data.
+
+All functions are pure.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -39,12 +42,14 @@ from tunnihind.web.weather import RegionWeather, WeatherStrip, weather_strip
 
 _HOLIDAYS_BACK: Final = 60
 _HOLIDAYS_AHEAD: Final = 60
-"""A page knows the public holidays of this many days around now."""
+"""A page has the public holidays of this many days before and after today."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The pages' content beside the served data: the weather and the sources. The weather is None if it is too old.
+    """The pages' data beside the served data: the weather and the sources.
+
+    If the weather forecast is too old, `weather` is None.
 
     `weather_scores` are the scores of past weather forecasts.
     """
@@ -59,12 +64,12 @@ NO_SURROUNDINGS: Final = Surroundings()
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All words and figures of the dashboard. Without any known price, `emptiness` has the reason.
+    """All words and figures of the dashboard.
 
-    `cheapest` is a sentence about the next cheap time. `outlook` has sentences about the highlights ahead; it may be
-    empty. `scale` has the prices that separate the colours, in the reader's unit, and `tint` is the present price's
-    colour. `beyond` has the hours of the forecast past the API's hours, EUR/MWh; on most servers it is empty.
-    `household` is None if market prices are shown.
+    `cheapest` is a sentence about the next cheap time. `outlook` has sentences about the highlights ahead. `scale` has
+    the prices between the colours, in the reader's unit. `tint` is the colour of the present price. `beyond` has the
+    forecast hours after the public window, EUR/MWh. On most servers, `beyond` is empty. If market prices are shown,
+    `household` is None. If no price is known, `emptiness` has the reason.
     """
 
     display: Display
@@ -101,9 +106,9 @@ def summarise(
     pipeline_expected: bool = True,
     mode: Mode = "live",
 ) -> Summary:
-    """Work out the dashboard as of `now`, unix seconds.
+    """Make the dashboard's words and figures as of `now`, unix seconds.
 
-    The small view has no sentences, days, calendar or scores. Leaving these out halves the work.
+    The small view has no sentences, days or calendar. Leaving these out halves the work.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)
@@ -152,7 +157,7 @@ def summarise(
 
 
 def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dict[int, PricedPeriod]:
-    """Return the hours or quarters of the last two weeks, and all served periods ahead, as in the API."""
+    """Return the hours or quarters of the last two weeks, and all served periods ahead."""
     since = now - now % step_s - DEFAULT_DAYS * DAY_S
     return priced_periods(served_periods(data, now, settings, step_s=step_s, since=since))
 
@@ -160,7 +165,7 @@ def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dic
 def _beyond(
     periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
 ) -> Iterator[Mapping[str, float]]:
-    """Yield the hours past the public window, in the form of `/api/series`, for the page's script."""
+    """Yield the forecast hours after the public window, in the form of `/api/series`."""
     limit = free_until(data.newest_settled, now)
     for ts, period in periods.items():
         if step_s == HOUR_S and ts > limit and period.settled is None:
@@ -168,14 +173,17 @@ def _beyond(
 
 
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
-    """Return the surcharge for all periods and for one day after them. A page that stays open shows later periods."""
+    """Return the surcharge for all periods, and for one day after the last period.
+
+    A page that stays open also shows later periods.
+    """
     if tariff is None:
         return NO_SURCHARGE
     return surcharge(tariff, min(periods, default=now), max(periods, default=now) + DAY_S)
 
 
 def _holidays(market: Market, now: int) -> Iterator[str]:
-    """Yield a country's public holidays as ISO dates. Later days are included, because a page may stay open."""
+    """Yield a country's public holidays around today, as ISO dates."""
     today = market.local(now).date()
     for day in (today + timedelta(days=n) for n in range(-_HOLIDAYS_BACK, _HOLIDAYS_AHEAD)):
         if is_holiday(day, market.country):

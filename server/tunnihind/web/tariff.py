@@ -1,8 +1,8 @@
 """The fees that a household pays on top of the market's price: supplier's margin, network and others.
 
-Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`, which the wheel
-includes. In other countries a household enters its own rates. Fees are in c/kWh without VAT where people read or enter
-them, and in EUR/MWh where they are added to a market price.
+Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`. The wheel includes a
+copy of this table. In other countries, a household enters its own rates. All rates are in c/kWh without VAT. A
+`Surcharge` is in EUR/MWh without VAT.
 """
 
 from bisect import bisect_right
@@ -31,10 +31,10 @@ type NetworkTime = Literal["day", "night", "peak", "rest_day_peak"]
 
 EUR_MWH_PER_CENT_KWH: Final = 10
 PACKAGE_ZONE: Final[Zone] = "ee"
-"""The zone in which households choose a package. In other zones they enter their rates."""
+"""The zone in which households choose a package. In other zones, households enter their rates."""
 
 _DECIMALS: Final = 4
-"""All rates and margins have at most three decimals in c/kWh. More decimals are errors of binary fractions."""
+"""Amounts in EUR/MWh are rounded to this many decimals. Rounding removes the errors of binary fractions."""
 
 _SATURDAY: Final = 5
 _DAY: Final = (time(7), time(22))
@@ -44,7 +44,7 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
-    """The price of transmission at each time of the network's clock; None for the peaks of a package without peaks."""
+    """The prices of transmission by day, by night and at peaks. A package without peaks has None for both peaks."""
 
     day: float
     night: float
@@ -55,8 +55,8 @@ class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
 class Entry[Rate](msgspec.Struct, frozen=True, kw_only=True):
     """A rate that holds from `since` to `until`, both included.
 
-    `until` is None if the end is not known. `as_of` is the day on which the source was read. `disputed` is the rate of
-    another source.
+    `until` is None if the end is not known. `as_of` is the day on which the source was read. `disputed` is a different
+    rate from another source.
     """
 
     rate: Rate
@@ -83,23 +83,27 @@ NETWORK: Final[Mapping[Package, Sequence[Entry[NetworkRates]]]] = _TABLE.network
 """Transmission by package, oldest entry first."""
 
 FEES: Final[Mapping[Fee, Sequence[Entry[float]]]] = _TABLE.fees
-"""The fees of state and system operator, oldest entry first."""
+"""The fees of the state and the system operator, oldest entry first."""
 
 PRICE_LIST: Final = max(entries[-1].since for entries in NETWORK.values())
 """The day from which the network's rates hold."""
 
 READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.values()))
-"""When the sources of the table were last read."""
+"""The earliest day on which one of the table's newest rates was read."""
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the entry of that day, else the last entry before it, else the first entry."""
+    """Return the newest entry that begins on a day or before it. Without such an entry, return the first entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
 
 
 class UnknownRate(NamedTuple):
-    """A part whose rate isn't known on a day, because the day is after the last known rate or before the first one."""
+    """A part of the price without a known rate on a day.
+
+    If the day is after the last known rate, `bound` is the end of that rate. Otherwise `bound` is the start of the
+    first known rate.
+    """
 
     part: Part
     bound: date
@@ -108,34 +112,37 @@ class UnknownRate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PackageTariff:
-    """An Estonian household's network package and its supplier's margin, c/kWh without VAT."""
+    """The fees of an Estonian household with a network package.
+
+    `margin` is the supplier's margin, c/kWh without VAT.
+    """
 
     package: Package
     margin: float
 
     @property
     def has_nights(self) -> bool:
-        """Whether the package has a separate night rate."""
+        """True if the package has a separate night rate."""
         rates = NETWORK[self.package][-1].rate
         return rates.day != rates.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
         """Return the price of each part at an instant, c/kWh without VAT.
 
-        An unknown rate is replaced by the nearest one.
+        An unknown rate is replaced by the nearest known rate.
         """
         wall = ESTONIA.local(ts)
         network, fees = _rates_on(wall.date(), self.package)
         return {"margin": self.margin, "network": _rate_at(_network_time(wall, network), network), **fees}
 
     def network_time(self, ts: int) -> NetworkTime | None:
-        """Return which rate of the package holds at an instant; None if the package has only one rate."""
+        """Return the kind of network rate at an instant. If the package has only one rate, return None."""
         wall = ESTONIA.local(ts)
         rates = nearest_entry(NETWORK[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_time(wall, rates)
 
     def unknown_rates(self, day: date) -> Iterator[UnknownRate]:
-        """Yield the parts for which the table has no rate on a day, with the nearest known rate."""
+        """Yield the parts without a rate in the table on a day."""
         nearest: dict[Part, Entry[NetworkRates] | Entry[float]] = {"network": nearest_entry(NETWORK[self.package], day)}
         nearest.update({fee: nearest_entry(entries, day) for fee, entries in FEES.items()})
         for part, entry in nearest.items():
@@ -147,9 +154,10 @@ class PackageTariff:
 
 @dataclass(frozen=True, slots=True)
 class OwnTariff:
-    """A household's own rates, c/kWh without VAT: the network's rates by day and night, the margin, and other fees.
+    """A household's own rates, c/kWh without VAT.
 
-    Day is 07 to 22 by the market's clock on working days, and night is the rest, as in Estonia.
+    `day` and `night` are the network's rates. The day rate holds on working days from 07 to 22 by the market's clock,
+    as in Estonia. The night rate holds at all other times.
     """
 
     market: Market
@@ -160,7 +168,7 @@ class OwnTariff:
 
     @property
     def has_nights(self) -> bool:
-        """Whether the network has a separate night rate."""
+        """True if the network has a separate night rate."""
         return self.day != self.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
@@ -169,7 +177,7 @@ class OwnTariff:
         return {"margin": self.margin, "network": network, "other": self.other}
 
     def network_time(self, ts: int) -> NetworkTime | None:
-        """Return which rate of the network holds at an instant; None if there is only one rate."""
+        """Return the kind of network rate at an instant. If there is only one rate, return None."""
         if not self.has_nights:
             return None
         return "night" if is_night(self.market.local(ts), self.market.country) else "day"
@@ -184,10 +192,10 @@ type Tariff = PackageTariff | OwnTariff
 
 @dataclass(frozen=True, slots=True)
 class Surcharge:
-    """The amounts added to the market's price by the hour, EUR/MWh without VAT.
+    """The amounts added to the market's price, EUR/MWh without VAT.
 
-    `steps` are amounts, each with the instant from which it is added, oldest first. The first amount also counts before
-    its instant. Without steps, nothing is added.
+    Each of the `steps` has an instant, and the amount that is added from this instant on. The steps are in order of
+    time. The first amount is also added before its instant. Without steps, nothing is added.
     """
 
     steps: tuple[tuple[int, float], ...] = ()
@@ -203,7 +211,7 @@ NO_SURCHARGE: Final = Surcharge()
 
 
 def surcharge(tariff: Tariff, first: int, last: int) -> Surcharge:
-    """Return the amounts that a tariff adds in the hours from `first` to `last`, unix seconds."""
+    """Return a tariff's surcharge for the hours from `first` to `last`, unix seconds."""
     return Surcharge(tuple(_steps(tariff, range(floor_hour(first), last + 1, HOUR_S))))
 
 
@@ -218,7 +226,7 @@ def _steps(tariff: Tariff, hours: range) -> Iterator[tuple[int, float]]:
 def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, float]]:
     """Return a day's network rates, and the fees of the state and the system operator.
 
-    It is cached, because a page asks for each hour.
+    The result is cached, because a page needs it for each hour.
     """
     return (
         nearest_entry(NETWORK[package], day).rate,
@@ -227,10 +235,11 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 
 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
-    """Return which rate of a package holds at an Estonian wall time.
+    """Return the kind of a package's rate at a local time in Estonia.
 
-    Day is 07 to 22 on working days, and night is the rest. A package with peaks has them from November to March: 09 to
-    12 and 16 to 20 on working days, 16 to 20 on days of rest (Elektrilevi's price list).
+    The source is Elektrilevi's price list. The day rate holds on working days from 07 to 22. The night rate holds at
+    all other times. Some packages have peaks from November to March. On working days, the peaks are from 09 to 12 and
+    from 16 to 20. On days of rest, the peak is from 16 to 20.
     """
     is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:
@@ -242,7 +251,10 @@ def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
 
 
 def is_night(wall: datetime, country: str) -> bool:
-    """Return whether networks without peaks have their night rate at a wall time of a country (ISO 3166)."""
+    """Return whether the night rate of networks without peaks holds at a local time.
+
+    `country` is an ISO 3166 code.
+    """
     return _is_rest_day(wall, country) or not _is_within(wall, _DAY)
 
 

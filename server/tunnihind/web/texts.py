@@ -28,22 +28,22 @@ _SHARED: Final = (
     "shortDate",
     "shorterDate",
 )
-"""Texts that both the scripts and the server write with."""
+"""The texts that both the pages' scripts and the server use."""
 
 _MINUS: Final = "\N{MINUS SIGN}"
 
 
 class Texts:
-    """One language. `texts("key", n=3)` gives a text with its gaps filled."""
+    """The texts of one language. `texts("key", n=3)` returns a text with its gaps filled."""
 
     def __init__(self, language: Language, table: Mapping[str, Any]) -> None:
         self.language = language
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return a text, or its plural form for `n` if it has plural forms.
+        """Return a text with its gaps filled. If the text has plural forms, return the form for `n`.
 
-        Raises KeyError if the language has none.
+        Raises KeyError for an unknown key.
         """
         said: str | Mapping[str, str] = self._table[key]
         text = said if isinstance(said, str) else said[plural(self.language, gaps["n"])]
@@ -55,7 +55,7 @@ class Texts:
         return {**self._table["script"], **shared}
 
     def number(self, value: float, decimals: int) -> str:
-        """Write a number, but never a negative zero."""
+        """Write a number. A negative zero becomes zero."""
         written = f"{round(value, decimals) + 0.0:.{decimals}f}"
         return written.replace("-", _MINUS).replace(".", self._table["decimal"])
 
@@ -66,8 +66,7 @@ class Texts:
     def whole_range(self, low: float, high: float) -> str:
         """Write a range of numbers.
 
-        If the lower number is negative, an ellipsis replaces the dash, because the dash would look like a second minus
-        sign.
+        If the lower number is negative, an ellipsis replaces the dash. A dash would look like a second minus sign.
         """
         between = " … " if low < 0 else "–"
         return f"{self.whole(low)}{between}{self.whole(high)}"
@@ -77,11 +76,11 @@ class Texts:
         return f"{self.number(share * 100, 0)}%"
 
     def vat(self, rate: float) -> str:
-        """Write a VAT rate in percent, with decimals if it has any."""
+        """Write a VAT rate in percent, with decimals if needed."""
         return vat_text(rate).replace(".", self._table["decimal"])
 
     def names(self, zone: Zone) -> Mapping[str, str]:
-        """Return the name of a zone's country in all the forms that texts need."""
+        """Return all grammatical forms of the name of a zone's country."""
         names: Mapping[str, str] = self._table["zones"][zone]
         return names
 
@@ -90,7 +89,7 @@ class Texts:
         return self("fullDate", day=day.day, month=self._table["months"][day.month - 1], year=day.year)
 
     def short_date(self, day: date) -> str:
-        """Write a day with its short weekday and month, as `Wording.day` in wording.js does."""
+        """Write a day with its short weekday and month, like `Wording.day` in wording.js."""
         weekday = self.dates["weekdays"][day.weekday()]
         return self("shortDate", weekday=weekday, day=day.day, month=self.dates["months"][day.month - 1])
 
@@ -104,13 +103,13 @@ class Texts:
         return {"weekdays": self._table["weekdaysShort"], "months": self._table["monthsShort"]}
 
     def on_weekday(self, day: date) -> str:
-        """Return a weekday as a sentence names it ("on Monday"), in English without "on"."""
+        """Return a weekday's form for use within a sentence, such as "esmaspäeval" in Estonian."""
         name: str = self._table["onWeekdays"][day.weekday()]
         return name
 
 
 def plural(language: Language, n: object) -> str:
-    """Return a language's plural form for a whole number, by Unicode's rules, as `Intl.PluralRules` does."""
+    """Return a whole number's plural form by Unicode's rules, like `Intl.PluralRules`."""
     if not isinstance(n, int):
         raise TypeError(f"plural forms are for whole numbers, not {n!r}")
     if language != "ru":

@@ -1,7 +1,7 @@
-"""The newest forecast of wind and sun in the region whose weather moves a zone's price most, and its drawing.
+"""Draws the newest forecast of wind and sun.
 
-Wind and sun are drawn as two bands under the chart. One unit to the right is an hour, from `start_ts` on, so the SVG's
-`viewBox` alone chooses the visible part of the time.
+The forecast is for the region with the most influence on a zone's price. Wind and sun are two bands under the chart. In
+the SVG, x counts the hours from `start_ts` on. So the visible time depends only on the `viewBox`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,12 +19,12 @@ from tunnihind.web.drawing import Drawing
 
 
 def wind_names(market: Market) -> tuple[str, ...]:
-    """Return the names of the covariates of a market's wind farms, m/s at 100 m."""
+    """Return the names of the wind covariates of a market's wind farms, m/s at 100 m."""
     return tuple(f"wind_speed_100m@{point.name}" for point in deciding_points(market.zone, "wind"))
 
 
 def sun_names(market: Market) -> tuple[str, ...]:
-    """Return the names of the covariates of a market's towns, W/m² of shortwave radiation on the ground."""
+    """Return the names of the sun covariates of a market's towns: shortwave radiation on the ground, W/m²."""
     return tuple(f"shortwave_radiation@{point.name}" for point in deciding_points(market.zone, "load"))
 
 
@@ -38,7 +38,7 @@ WIND_TOPS_M_S: Final = (8, 16, 32)
 SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
 """The possible tops of the bands.
 
-They are few, so that weeks compare, and some are low, so that November's sun is visible.
+There are only a few tops, so that readers can compare weeks. Low tops make the weak sun of November visible.
 """
 
 _HEIGHT: Final = 100
@@ -46,9 +46,9 @@ _HEIGHT: Final = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionWeather:
-    """The mean over the region's places for each hour from `start_ts` on, shape (hours,).
+    """The mean weather of the region's places in each hour from `start_ts` on.
 
-    It is NaN if a place isn't known.
+    Both arrays have the shape (hours,). If the weather of one place is unknown, the mean is NaN.
 
     `wind` is the wind speed 100 m above ground, m/s. `sun` is the shortwave radiation on the ground, W/m².
     """
@@ -59,9 +59,9 @@ class RegionWeather:
 
     @classmethod
     def of(cls, archive: CovariateArchive, market: Market, now: int) -> Self | None:
-        """Return a market's weather forecasts of the two days before `now`, unix seconds; None if there are none.
+        """Return a market's weather from the forecasts of the two days before `now`, unix seconds.
 
-        The newest forecast of each hour counts.
+        Each hour has its newest forecast. Without any forecast, return None.
         """
         start_ts, hours = floor_hour(now) - _PAST_S, (_PAST_S + _AHEAD_S) // HOUR_S
         wind, sun = (
@@ -75,7 +75,10 @@ class RegionWeather:
         return cls(start_ts + first * HOUR_S, wind[first:end], sun[first:end])
 
     def at(self, hours: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the wind and the sun of some hours, NaN if unknown. `hours` are the starts of the hours."""
+        """Return the wind and the sun in some hours. Unknown values are NaN.
+
+        `hours` are the starts of the hours.
+        """
         slots = (np.asarray(hours, np.int64) - self.start_ts) // HOUR_S
         is_inside = (slots >= 0) & (slots < self.wind.size)
         at = np.where(is_inside, slots, 0)
@@ -84,9 +87,9 @@ class RegionWeather:
 
 @dataclass(frozen=True, slots=True)
 class WeatherStrip:
-    """Both bands, each 100 high: their paths and tops, the hours' values, each day in words, and the region's name.
+    """The drawing of both bands, each 100 high.
 
-    The part that is visible at first begins `shown_from` hours after `start_ts`.
+    At first, the visible part begins `shown_from` hours after `start_ts`.
     """
 
     start_ts: int
@@ -104,7 +107,7 @@ class WeatherStrip:
 
 
 def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, display: Display) -> WeatherStrip | None:
-    """Draw the known weather over the time of the drawn prices; None without known weather."""
+    """Draw the known weather for the time of the drawn prices. Without known weather, return None."""
     if weather is None or drawing is None or weather.start_ts >= drawing.end:
         return None
     hours = -((weather.start_ts - drawing.end) // HOUR_S)
@@ -127,7 +130,10 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
 
 
 def _top(values: Floats, tops: Sequence[int]) -> int:
-    """Return the lowest of the `tops` above all known values, else the highest one."""
+    """Return the lowest of the `tops` that no known value exceeds.
+
+    If a known value exceeds all of the `tops`, return the highest of them.
+    """
     highest = np.nanmax(values, initial=0)
     return next((top for top in tops if highest <= top), tops[-1])
 

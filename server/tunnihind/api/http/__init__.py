@@ -1,1 +1,1 @@
-"""HTTP for all answers: header fields, problems, content codings, conditional requests and prepared messages."""
+"""HTTP for all answers: header fields, problems, content codings and conditional requests."""

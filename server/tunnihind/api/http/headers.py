@@ -1,4 +1,4 @@
-"""The header fields of all answers, and the request's fields for codings and conditional requests."""
+"""Writes the header fields of answers, and reads the header fields of requests."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -16,7 +16,7 @@ METHODS: Final = "GET, HEAD, OPTIONS"
 _COMMON: Final = {
     "Access-Control-Allow-Origin": "*",
     "Referrer-Policy": "no-referrer",
-    # The name has no version, because a version helps attackers. aiohttp's own value has one.
+    # aiohttp's own value contains a version. A version would help attackers.
     "Server": "Tunnihind",
     "X-Content-Type-Options": "nosniff",
 }
@@ -25,12 +25,12 @@ _OF_API: Final = {
     "Access-Control-Expose-Headers": "Allow, ETag, Link, Retry-After, Tunnihind-VAT-Rate, X-Request-Id",
     "Link": '</docs>; rel="service-doc", </api/openapi.json>; rel="service-desc"',
 }
-"""Header fields that describe the API. Nobody would read them on a page's thirty files."""
+"""The header fields that describe the API. Pages and their files don't have these fields."""
 
 NOTHING_ALLOWED: Final = "default-src 'none'; frame-ancestors 'none'"
 """The Content-Security-Policy of all answers except pages.
 
-Scripts and style sheets can't be opened as a page and need none.
+Scripts and style sheets need no policy, because they can't be opened as pages.
 """
 
 
@@ -41,7 +41,7 @@ def headers(
     content_security_policy: str | None = NOTHING_ALLOWED,
     of_api: bool = True,
 ) -> CIMultiDict[str]:
-    """Return the fields of an answer. Without a content type the answer has no content."""
+    """Return the header fields of an answer. If the answer has no content, leave out `content_type`."""
     fields = CIMultiDict(_COMMON | _OF_API if of_api else _COMMON)
     fields["Cache-Control"] = cache_control
     if content_type is not None:
@@ -52,7 +52,7 @@ def headers(
 
 
 def preflight_headers() -> CIMultiDict[str]:
-    """Return the fields of the answer to a CORS preflight, or any other OPTIONS request."""
+    """Return the header fields of the answer to an OPTIONS request, such as a CORS preflight."""
     fields = headers("no-store")
     fields["Allow"] = METHODS
     fields["Access-Control-Allow-Methods"] = METHODS
@@ -62,7 +62,7 @@ def preflight_headers() -> CIMultiDict[str]:
 
 
 def wants_page(request: web.Request) -> bool:
-    """Return whether a request comes from a browser that shows the answer to a person."""
+    """Return whether the client accepts HTML, like a browser that opens a page."""
     return any(
         name == "text/html" and weight > 0
         for name, weight in weighted_members(_field(request.headers.getall(hdrs.ACCEPT, ())))
@@ -72,13 +72,13 @@ def wants_page(request: web.Request) -> bool:
 type Coding = Literal["zstd", "gzip", "identity"]
 
 CODINGS: Final[tuple[Coding, ...]] = ("zstd", "gzip", "identity")
-"""The codings that the server can send, the smallest first. Among codings that a client accepts equally the first
-wins."""
+"""The codings that the server can send. The coding with the smallest bodies is first. If a client accepts several
+codings equally, the first of them is chosen."""
 
 _ALIASES: Final = {"x-gzip": "gzip"}
 
 _UNNAMED_IDENTITY: Final = 0.0005
-"""The weight of identity if it isn't named: acceptable, but below 0.001, the least weight that can be named."""
+"""The weight of identity if a client doesn't name it. It is lower than any weight that a client can name, except 0."""
 
 
 def accepted_coding(request: web.Request) -> Coding:
@@ -88,7 +88,7 @@ def accepted_coding(request: web.Request) -> Coding:
 
 @lru_cache(maxsize=256)
 def best_coding(accept_encoding: str) -> Coding:
-    """Choose the content coding for an Accept-Encoding field value: identity if no other is acceptable."""
+    """Choose the content coding for an Accept-Encoding field value. If no coding is acceptable, choose identity."""
     weights = {_ALIASES.get(name, name): weight for name, weight in weighted_members(accept_encoding)}
     wildcard = weights.get("*")
     best: Coding = "identity"
@@ -102,7 +102,7 @@ def best_coding(accept_encoding: str) -> Coding:
 
 
 def weighted_members(field: str) -> Iterator[tuple[str, float]]:
-    """Yield each member of an Accept field's value in lower case with its weight. Invalid members are skipped."""
+    """Yield the members of an Accept field's value in lower case, each with its weight. Invalid members are skipped."""
     for member in field.lower().split(","):
         name, *parameters = (part.strip() for part in member.split(";"))
         weight = _weight(parameters)
@@ -130,10 +130,10 @@ def has_already(request: web.Request, tag: str) -> bool:
 
 
 def is_current(if_none_match: str, tag: str) -> bool:
-    """Return whether an If-None-Match field value is `*` or contains the opaque tag, which is given with its quotes.
+    """Return whether an If-None-Match field value is `*` or contains the tag.
 
-    The comparison is the weak one. Tags are quoted and contain no quotes, so our tag with its quotes can only be found
-    as a member of the list.
+    `tag` is an opaque tag with its quotes. Searching the value for the tag is a weak comparison (RFC 9110, section
+    8.8.3.2). No part of another tag can match, because tags contain no quotes.
     """
     return tag in if_none_match or if_none_match.strip() == "*"
 

@@ -1,4 +1,4 @@
-"""Answers for problems, as RFC 9457 describes them."""
+"""Makes problem answers (RFC 9457)."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -21,7 +21,7 @@ DETAILS: Final[Mapping[int, str]] = {
     500: "Internal error, logged. Try again in a minute.",
     503: "The server has no data to answer from yet. Try again in a moment.",
 }
-"""The general text of each status, for answers without a more specific one."""
+"""The general text of each status, for answers without a more specific text."""
 
 
 class Problems:
@@ -43,12 +43,12 @@ class Problems:
     def answer(
         self, status: int, detail: str | None = None, *, fields: Mapping[str, str] | None = None
     ) -> web.Response:
-        """Answer with a problem, and with the further header fields that the status needs."""
+        """Return a problem answer. `fields` are additional header fields."""
         return problem_answer(self.describe(status, detail), fields=fields)
 
 
 def problem_answer(problem: Problem, *, fields: Mapping[str, str] | None = None) -> web.Response:
-    """Answer with a described problem."""
+    """Return the answer for a described problem."""
     all_fields = headers("no-store", content_type=PROBLEM_JSON)
     all_fields.update(fields or {})
     return web.Response(status=problem.status, body=msgspec.json.encode(problem), headers=all_fields)

@@ -1,6 +1,6 @@
-"""Bodies in their content codings, with the header fields that describe them to caches and clients.
+"""Encoded bodies and their header fields.
 
-They are made once and sent many times, as whole messages if possible.
+A body is encoded once and sent many times. If possible, the whole message is also serialised only once.
 """
 
 import gzip
@@ -20,16 +20,16 @@ from tunnihind.api import request_id
 from tunnihind.api.http.headers import JSON, NOTHING_ALLOWED, Coding, has_already, headers
 
 type Message = tuple[bytes, bytes]
-"""A serialised message: its first line, and the rest. Each request's own field goes between them."""
+"""A serialised message in two parts: the first line and the rest. The request's id is sent between these parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedAnswer:
-    """An answer for any number of requests: its header fields and body, and if possible the whole message.
+    """An answer for any number of requests. `message` is None if the message can't be serialised in advance.
 
-    aiohttp serialises the fields of every response again. But an answer may be the same for everybody within a second.
-    If its message is serialised only once, the same processor time answers 1.7 times as many requests
-    (`tests/benchmarks/bench_requests.py`). So `_MessageResponse` does aiohttp's work here.
+    By itself, aiohttp serialises the header fields of every response. But many answers are the same for all clients
+    within a second. `_MessageResponse` sends a message that was serialised once for all clients. The same processor
+    time then answers 1.7 times as many requests (`tests/benchmarks/bench_requests.py`).
     """
 
     status: HTTPStatus
@@ -39,7 +39,7 @@ class PreparedAnswer:
 
     @classmethod
     def of(cls, status: HTTPStatus, fields: CIMultiDict[str], body: bytes, *, date: str | None) -> Self:
-        """Make an answer, serialised if its Date field is known in advance."""
+        """Make an answer. If the Date field is given, serialise the message."""
         if date is None:
             return cls(status, fields, body, None)
         fields = CIMultiDict(fields, Date=date)
@@ -52,7 +52,7 @@ class PreparedAnswer:
         return self.plain_response()
 
     def plain_response(self) -> web.Response:
-        """Return a response whose head aiohttp makes."""
+        """Return a response that aiohttp serialises."""
         return web.Response(status=self.status, headers=self.fields, body=self.body or None)
 
 
@@ -66,7 +66,10 @@ def _message(status: HTTPStatus, fields: CIMultiDict[str], body: bytes) -> Messa
 
 
 def _takes_message(request: web.Request) -> bool:
-    """Return whether a serialised message fits: an HTTP/1.1 request that wants a body and keeps the connection open."""
+    """Return whether a serialised message can answer a request.
+
+    The request must be a GET in HTTP/1.1, and its connection must stay open.
+    """
     return request.version == HttpVersion11 and request.method == "GET" and request.keep_alive
 
 
@@ -80,16 +83,16 @@ class _MessageResponse(web.StreamResponse):
 
     @property
     def keep_alive(self) -> bool:
-        """The connection stays open."""
+        """True, because the connection stays open."""
         return True
 
     @property
     def body_length(self) -> int:
-        """The size for the access log. It counts the whole message, as aiohttp does."""
+        """The size of the whole message in bytes, for the access log."""
         return sum(map(len, self._message))
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
-        """Send the message, and wait for a client that reads too slowly."""
+        """Send the message. If the client reads too slowly, wait."""
         status_line, rest = self._message
         name = self.headers[request_id.FIELD].encode("ascii")
         await request.writer.write_eof(b"%bX-Request-Id: %b\r\n%b" % (status_line, name, rest))
@@ -100,14 +103,15 @@ class _MessageResponse(web.StreamResponse):
 
 
 def last_answer(response: web.StreamResponse) -> web.StreamResponse:
-    """Return a response that ends the connection and has `Connection: close`."""
+    """Return the given response as the last response on its connection."""
     closing = response.answer.plain_response() if isinstance(response, _MessageResponse) else response
     closing.force_close()
     return closing
 
 
 _ZSTD_LEVEL: Final = 9
-"""This level takes as long as gzip. Prices and pages are a tenth smaller than at the library's default level."""
+"""At this level, compression takes as long as gzip. Prices and pages are a tenth smaller than at the library's default
+level."""
 
 _TAG_BYTES: Final = 12
 _FIVE_MINUTES: Final = "public, max-age=300"
@@ -115,7 +119,10 @@ _FIVE_MINUTES: Final = "public, max-age=300"
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """A body in one content coding, with its opaque tag (quotes included) and its answers for 200 and 304."""
+    """A body in one content coding, with its answers for status 200 and 304.
+
+    `tag` is the opaque tag with its quotes.
+    """
 
     tag: str
     ok: PreparedAnswer
@@ -140,11 +147,11 @@ def represent(
     of_api: bool = True,
     more_fields: Mapping[str, str] | None = None,
 ) -> Representation:
-    """Encode a body and make its header fields. `vary` names the request's fields that the body depends on.
+    """Encode a body and make its header fields.
 
-    Only an answer `of_api` has the fields that describe the API. `more_fields` are header fields that only this body
-    has. A 304 answer has them too. `date` is the Date field of a representation that lives at most a second; its
-    messages can then be serialised in advance.
+    The body depends on the request fields in `vary`. With `of_api`, the answers have the header fields that describe
+    the API. `more_fields` are additional header fields. If the answers are used for at most a second, pass their Date
+    field as `date`. The messages are then serialised in advance.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})
@@ -176,7 +183,7 @@ def encode(body: bytes, coding: Coding) -> bytes:
 
 
 def opaque_tag(*parts: object) -> str:
-    """Return an entity tag, with its quotes, that changes with any of the parts."""
+    """Return a quoted entity tag that changes with any of the parts."""
     return f'"{blake2b(repr(parts).encode(), digest_size=_TAG_BYTES).hexdigest()}"'
 
 
@@ -188,7 +195,7 @@ def unchanging(
     cache_control: str = _FIVE_MINUTES,
     of_api: bool = True,
 ) -> Callable[[Coding], Representation]:
-    """Return the representations of a body that stays the same while the server runs."""
+    """Return a function that encodes a fixed body in a given coding. The function caches the representations."""
 
     @cache
     def of(coding: Coding) -> Representation:

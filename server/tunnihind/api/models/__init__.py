@@ -1,5 +1,7 @@
-"""The answers of the API as types, by subject. Their JSON, the OpenAPI document and the tests follow these types.
+"""The types of the API's answers.
 
-Schema names, field names, order and required fields come from the specification. Descriptions are `string.Template`s:
-`$vat` stands for the current VAT rate, which the OpenAPI document fills in.
+The answers' JSON, the OpenAPI document and the tests use these types.
+
+Schema names, field names, order and required fields come from the specification. Descriptions are `string.Template`s.
+The OpenAPI document fills in the `$words` of the descriptions, such as `$vat` for the current VAT rate.
 """

@@ -36,7 +36,7 @@ class AccuracyAhead(AccuracyScores, frozen=True, rename="camel", kw_only=True):
     days_ahead: Annotated[
         int,
         Meta(
-            description="Delivery days from the morning on which the forecast was made to the hour.",
+            description="Delivery days from the morning of the forecast to the forecast hour.",
             examples=[1],
             ge=1,
             le=7,
@@ -49,10 +49,12 @@ def _saving(description: str, example: float) -> Meta:
 
 
 class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
-    """Savings of plans that took the cheapest hours by a forecast, wherever they lay, and the earliest of equal hours.
+    """Savings of plans that took the cheapest hours by a forecast.
 
-    A plan saves the mean price of its days less the mean price of the hours that it takes. Shares are of sums over all
-    plans. Days with an unknown price are left out.
+    The hours of a plan need not be consecutive. If hours have equal prices, a plan takes the earliest of these hours.
+
+    A plan saves the mean price of its days less the mean price of its hours. Each share is calculated from sums over
+    all plans. Days with an unknown price are left out.
     """
 
     hours: Annotated[int, Meta(description="Hours that each plan takes.", examples=[4])]
@@ -60,18 +62,18 @@ class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
     share: Annotated[
         float | None,
         Meta(
-            description="Share of the ideal saving that plans by p50 caught, a fraction: 1 is perfect, 0 no better "
-            "than any hours. Null where nothing could be saved.",
+            description="Saving of plans by p50 as a fraction of the ideal saving. 1 is perfect. 0 is no better than "
+            "any hours. Null if nothing could be saved.",
             examples=[0.8385],
         ),
     ]
     baseline_share: Annotated[
-        float | None, Meta(description="The same for plans by the price one week earlier.", examples=[0.7112])
+        float | None, Meta(description="As `share`, for plans by the price one week earlier.", examples=[0.7112])
     ]
     seven_day_mean_share: Annotated[
         float | None,
         Meta(
-            description="The same for plans by the mean of the seven delivery days up to the day of issue.",
+            description="As `share`, for plans by the mean of the seven delivery days up to the day of issue.",
             examples=[0.7571],
         ),
     ]
@@ -88,16 +90,16 @@ class AccuracyDecisionsAhead(Struct, frozen=True, rename="camel", kw_only=True):
     boiler_eur_a_year: Annotated[
         float | None,
         Meta(
-            description="EUR without VAT that a boiler of 3 kW saves in 365 such days if it runs in the 3 cheapest "
-            "hours of each by p50, against the day's mean price. Null without plans to score.",
+            description="Saving of a 3 kW boiler in 365 such days, EUR without VAT. The boiler runs in the 3 cheapest "
+            "hours of each day by p50. Its cost is compared with the day's mean price. Null without plans to score.",
             examples=[152.6],
         ),
     ]
     baseline_boiler_eur_a_year: Annotated[
-        float | None, Meta(description="The same by the price one week earlier.", examples=[128.2])
+        float | None, Meta(description="As `boilerEurAYear`, by the price one week earlier.", examples=[128.2])
     ]
     ideal_boiler_eur_a_year: Annotated[
-        float | None, Meta(description="The same with perfect foresight.", examples=[182.6])
+        float | None, Meta(description="As `boilerEurAYear`, with perfect foresight.", examples=[182.6])
     ]
 
 
@@ -114,18 +116,16 @@ class AccuracyDecisions(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class AccuracyWindow(Struct, frozen=True, rename="camel", kw_only=True):
-    """The scores over the delivery days up to the newest settled one."""
+    """The scores over the delivery days up to the newest settled day."""
 
     days: Annotated[int, Meta(description="Delivery days in the window.", examples=[30])]
     overall: Annotated[AccuracyScores, Meta(description="Over all days ahead.")]
     by_days_ahead: Annotated[list[AccuracyAhead], Meta(description="By days ahead, ascending.")]
-    decisions: Annotated[
-        AccuracyDecisions, Meta(description="How much of the possible saving plans by these forecasts caught.")
-    ]
+    decisions: Annotated[AccuracyDecisions, Meta(description="The savings of plans by these forecasts.")]
 
 
 class AccuracyResponse(Struct, frozen=True, rename="camel", kw_only=True):
-    """Forecasts exactly as issued, against the actual prices."""
+    """The scores of forecasts exactly as issued, compared with the actual prices."""
 
     now: Now
     made_at: MadeAt

@@ -1,4 +1,4 @@
-"""Fields that several answers share. `api.openapi.document` fills in the `$words` of their descriptions."""
+"""Fields that several answers share. `api.openapi.document` fills in the `$words` of the descriptions."""
 
 from typing import Annotated, Final, Literal
 
@@ -11,17 +11,20 @@ _INSTANT_EXAMPLE: Final = 1_765_793_412
 
 
 def iso_time(description: str, example: int = HOUR_EXAMPLE) -> Meta:
-    """Describe a field with an instant in ISO 8601. The example is given in unix seconds."""
+    """Describe a field with an instant in ISO 8601. `example` is in unix seconds."""
     return Meta(description=description, examples=[iso_utc(example)], extra_json_schema={"format": "date-time"})
 
 
 def start(unit: str, step_s: int, later_s: int = 0) -> Meta:
-    """Describe a field with the start of an hour or a quarter. The example is `later_s` seconds after the usual one."""
+    """Describe a field with the start of an hour or a quarter.
+
+    The example is `later_s` seconds after `HOUR_EXAMPLE`.
+    """
     return Meta(description=f"{unit} start, unix seconds UTC.", multiple_of=step_s, examples=[HOUR_EXAMPLE + later_s])
 
 
 def iso_start(unit: str, later_s: int = 0) -> Meta:
-    """Describe a field with the start in ISO 8601."""
+    """Describe a field with the start of an hour or a quarter in ISO 8601."""
     return iso_time(f"{unit} start, ISO 8601 UTC; the same instant as `ts`.", HOUR_EXAMPLE + later_s)
 
 

@@ -1,6 +1,6 @@
-"""The answers on prices: hours, quarters, the dashboard's series, price paths, months and feeds.
+"""The types of the answers on prices.
 
-The feed for EMHASS is a plain mapping of times to prices.
+The feed for EMHASS has no type here, because it is a plain mapping of times to prices.
 """
 
 from typing import Annotated
@@ -131,8 +131,8 @@ class DayAheadQuarter(DayAheadHour, frozen=True, rename="camel", kw_only=True):
     hourly: Annotated[
         bool,
         Meta(
-            description="True if only the price of the hour is known, which the quarter then has. This holds for all "
-            "quarters before the delivery day 2025-10-01.",
+            description="True if only the price of the hour is known. The quarter then has this price. This holds for "
+            "all quarters before the delivery day 2025-10-01.",
             examples=[False],
         ),
     ]
@@ -146,7 +146,7 @@ class ForecastQuarter(ForecastHour, frozen=True, rename="camel", kw_only=True):
 
 
 class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
-    """Settled quarters from the current one forward, and the public part of the forecast, by the quarter."""
+    """Settled quarters from the current quarter forward, and the public part of the forecast by quarters."""
 
     free_until: Annotated[
         int,
@@ -164,16 +164,16 @@ class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
     day_ahead: Annotated[
         list[DayAheadQuarter],
         Meta(
-            description="Settled day-ahead prices from the current quarter forward, ascending by `ts`; with `days`, "
-            "those of that many days before it come first."
+            description="Settled day-ahead prices from the current quarter forward, ascending by `ts`. With `days`, "
+            "the settled quarters of that many past days come first."
         ),
     ]
     forecast: Annotated[
         list[ForecastQuarter],
         Meta(
             description="Model forecast for strictly-future quarters, to the end of the last public hour, ascending by "
-            "`ts`. With `days`, past quarters and the current one come first, each with the newest forecast made "
-            "before it, exactly as issued; a forecast made by the hour counts for all four quarters."
+            "`ts`. With `days`, past quarters and the current quarter come first. Each has the newest forecast made "
+            "before it, exactly as issued. If only the hour was forecast, its four quarters have that forecast."
         ),
     ]
 
@@ -207,8 +207,8 @@ class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
     actuals: Annotated[
         list[SeriesActual],
         Meta(
-            description="Hourly settled prices over the requested history window, plus settled future hours, "
-            "ascending by `ts`."
+            description="Hourly settled prices over the requested history window, plus settled future hours, ascending "
+            "by `ts`."
         ),
     ]
     forecast: Annotated[
@@ -259,16 +259,16 @@ class ScenariosResponse(_Heading, frozen=True, rename="camel", kw_only=True):
     ts: Annotated[
         list[HourStart],
         Meta(
-            description="Starts of the hours of every path, unix seconds UTC, ascending: those of `forecast` in "
-            "`/api/v1/forecast`. Empty if the served run has no paths.",
+            description="Starts of the hours of every path, unix seconds UTC, ascending. They are the hours of "
+            "`forecast` in `/api/v1/forecast`. Empty if the served run has no paths.",
             examples=[[HOUR_EXAMPLE + HOUR_S, HOUR_EXAMPLE + 2 * HOUR_S]],
         ),
     ]
     paths: Annotated[
         list[list[float]],
         Meta(
-            description="20 price paths, EUR/MWh, excluding VAT, 2 decimals: the price of each hour of `ts`. Their "
-            "10th, 50th and 90th percentiles are p10, p50 and p90 of the hour, within 0.01.",
+            description="20 price paths, EUR/MWh, excluding VAT, 2 decimals. Each path has a price for each hour of "
+            "`ts`. The 10th, 50th and 90th percentiles of an hour's prices are its p10, p50 and p90, within 0.01.",
             examples=[[[71.9, 64.31], [88.2, 90.07]]],
         ),
     ]
@@ -290,8 +290,8 @@ class HistoryPrice(Struct, frozen=True, rename="camel", kw_only=True):
     hourly: Annotated[
         bool | UnsetType,
         Meta(
-            description="True for a quarter that has the hour's price because only that is known, as before "
-            "2025-10-01. Only at a resolution of 15m.",
+            description="True if only the price of the hour is known, as before 2025-10-01. The quarter then has this "
+            "price. Only at a resolution of 15m.",
             examples=[False],
         ),
     ] = UNSET
@@ -303,7 +303,7 @@ class HistoryResponse(Struct, frozen=True, rename="camel", kw_only=True):
     zone: ZoneCode
     currency: Currency
     month: Annotated[str, Meta(description="The requested month.", examples=["2025-12"])]
-    resolution: Annotated[str, Meta(description="How long each period is: 15m or 60m.", examples=["15m"])]
+    resolution: Annotated[str, Meta(description="The length of each period: 15m or 60m.", examples=["15m"])]
     prices: Annotated[
         list[HistoryPrice],
         Meta(description="Settled prices, ascending by `ts`. Periods with an unknown price are left out."),
@@ -317,7 +317,7 @@ PeriodEndIso = Annotated[
 
 
 class EvccRate(Struct, frozen=True, kw_only=True):
-    """The price of a period as evcc's custom tariff reads it."""
+    """The price of a period in the format of evcc's custom tariff."""
 
     start: PeriodStartIso
     end: PeriodEndIso
@@ -327,7 +327,7 @@ class EvccRate(Struct, frozen=True, kw_only=True):
 
 
 class OctopusRate(Struct, frozen=True, kw_only=True):
-    """The price of a period as Octopus Energy's `standard-unit-rates` has it."""
+    """The price of a period in the format of Octopus Energy's `standard-unit-rates`."""
 
     value_inc_vat: Annotated[
         float,
@@ -338,7 +338,7 @@ class OctopusRate(Struct, frozen=True, kw_only=True):
 
 
 class OctopusRates(Struct, frozen=True, kw_only=True):
-    """Prices in the form of Octopus Energy's `standard-unit-rates`, which Predbat reads: all on one page."""
+    """All prices on one page, in the format of Octopus Energy's `standard-unit-rates`."""
 
     count: Annotated[int, Meta(description="The number of prices.", examples=[1], ge=1)]
     next: Annotated[str | None, Meta(description="The next page: always null.", examples=[None])]

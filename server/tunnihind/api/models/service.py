@@ -1,4 +1,4 @@
-"""Bodies about the server itself: its identity, its state, and problems with a request."""
+"""The types of the answers about the server, and of problem answers."""
 
 from typing import Annotated, Literal
 
@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from tunnihind.api.models.fields import Now, ZoneCode, uri
 
 type Mode = Literal["live", "demo", "rehearsal"]
-"""The served data: the market, a simulated market (`--demo`), or a past day as known then (`--as-of`)."""
+"""The served data: the market, a simulated market (`--demo`), or a past day in a rehearsal (`--as-of`)."""
 
 
 class ZoneAddress(Struct, frozen=True, rename="camel", kw_only=True):
@@ -37,8 +37,8 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
     vat_rate_is_chosen: Annotated[
         bool,
         Meta(
-            description="True if the operator chose a rate, which then applies to hours of all dates. False if "
-            "household prices use the legal rate of each date.",
+            description="True if the operator chose one rate for all dates. False if household prices use the legal "
+            "rate of each date.",
             examples=[False],
         ),
     ]
@@ -54,7 +54,7 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
         bool,
         Meta(
             description="True if `/api/v1/quarters`, `/api/v1/scenarios` and the feeds continue past `freeUntil` to "
-            "the end of the forecast, an option for private servers (`--full-horizon`). Usually false.",
+            "the end of the forecast. This is an option for private servers (`--full-horizon`). Usually false.",
             examples=[False],
         ),
     ]
@@ -71,7 +71,7 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
         Mode,
         Meta(
             description="The served data: `live` is the market, `demo` a simulated market, and `rehearsal` a past day "
-            "as it was known then, by a clock that runs on from that day.",
+            "as it was known then. The clock of a rehearsal runs on from that day.",
             examples=["live"],
         ),
     ]
@@ -96,7 +96,7 @@ class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
     ready: Annotated[
         bool,
         Meta(
-            description="True when nothing is missing or stale. A server that only serves another's data "
+            description="True when nothing is missing or stale. A server that only serves another server's data "
             "(`--no-pipeline`, or standing by) is also ready with old data.",
             examples=[True],
         ),
@@ -105,8 +105,8 @@ class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
     settled_age_s: Annotated[
         int | None,
         Meta(
-            description="Seconds since the newest settled hour ended; 0 while settled prices reach past `now`. "
-            "Null when no price is settled.",
+            description="Seconds since the newest settled hour ended; 0 while settled prices reach past `now`. Null "
+            "when no price is settled.",
             examples=[0],
         ),
     ]
@@ -132,7 +132,7 @@ class Readiness(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Problem(Struct, frozen=True, rename="camel", kw_only=True):
-    """A problem with a request, by RFC 9457."""
+    """A problem with a request, in the form of RFC 9457."""
 
     type: Annotated[
         str,
@@ -150,7 +150,7 @@ class Problem(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class NotReady(Problem, frozen=True, rename="camel", kw_only=True):
-    """Data is missing or stale: a problem with the ages of `Readiness`."""
+    """A problem for missing or stale data, with the fields of `Readiness`."""
 
     ready: Annotated[bool, Meta(description="Always false here.", examples=[False])]
     now: Now

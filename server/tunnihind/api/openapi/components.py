@@ -1,4 +1,4 @@
-"""The shared parts of the description: header fields, problems, schemas from the types, and examples."""
+"""The shared parts of the OpenAPI document: header fields, problem answers, schemas and examples."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -39,7 +39,7 @@ _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-A
 
 
 def cached(body: Document, *fields: str) -> Document:
-    """Return the answers of a cacheable resource: 200 with `body`, which comes from `content`, and 304.
+    """Describe the answers 200 and 304 of a cacheable resource. `content` makes the `body` of 200.
 
     `fields` are header fields that only this resource has.
     """
@@ -57,17 +57,17 @@ def _not_modified(*fields: str) -> Document:
 
 
 def fresh(description: str, body: Document) -> Document:
-    """Return an answer that is made anew for each request."""
+    """Describe an answer that is made anew for each request."""
     return {"description": description, "headers": _fields("Cache-Control"), "content": body}
 
 
 def problems(*statuses: int) -> Document:
-    """Return the shared error answers of a resource."""
+    """Return references to the shared problem answers."""
     return {str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses}
 
 
 def response_components(settings: Settings) -> Document:
-    """Return the shared answers. A path that isn't described here answers 404."""
+    """Describe the answers that operations share, by status."""
     texts = Problems(settings.base_url)
     return {"304": _not_modified()} | {
         str(status): {
@@ -85,7 +85,7 @@ def response_components(settings: Settings) -> Document:
 
 
 def content(schema: str, media_type: str = JSON) -> Document:
-    """Return the content of an answer: the name of its schema."""
+    """Describe the content of an answer by the name of its schema."""
     return {media_type: {"schema": reference(schema)}}
 
 
@@ -102,15 +102,17 @@ def _fields(*names: str) -> Document:
 
 
 def header_components() -> Document:
-    """Return the header fields of answers."""
+    """Describe the header fields of answers."""
     return {
         "ETag": _field(
-            "Weak validator of the data and the UTC hour (of quarters: the quarter); send it back in `If-None-Match`.",
+            "Weak validator of the data and of the UTC hour, or of the quarter for answers by quarters. Send it back "
+            "in `If-None-Match`.",
             {"pattern": '^W/"[0-9a-f]+"$'},
         ),
         "Cache-Control": _field(
-            "How long the answer may be reused. Prices: fresh for a minute, then stale while revalidating, both ending "
-            "at the full UTC hour, or for quarters at the full quarter. Errors: not at all."
+            "How long the answer may be reused. Prices are fresh for a minute, and may then be stale while a cache "
+            "revalidates them. Both times end at the full UTC hour, or at the full quarter for answers by quarters. "
+            "Errors may not be reused."
         ),
         "Vary": _field("The answer comes in gzip and zstd too.", {"const": "Accept-Encoding"}),
         "Access-Control-Allow-Origin": _field("Any origin may read the answer.", {"const": "*"}),
@@ -162,11 +164,11 @@ _SCHEMAS: Final = (
 )
 
 _CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", "p90Kwh": "p90", "pathsKwh": "paths"}
-"""The consumer-unit fields, each with the market-unit field that it converts."""
+"""Each field in EUR/kWh, with its field in EUR/MWh."""
 
 
 def schema_components(vat: VatRates) -> Document:
-    """Return the schemas by name, with examples of consumer prices that fit the VAT rates."""
+    """Return the schemas by name. The examples of consumer prices include VAT."""
     vat_rate = vat_rate_at(vat, HOUR_EXAMPLE)
     _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")
     for schema in schemas.values():
@@ -175,7 +177,7 @@ def schema_components(vat: VatRates) -> Document:
 
 
 def _convert_examples(properties: Document, vat_rate: float) -> None:
-    """Compute the examples of consumer-unit fields from the examples of the market-unit fields."""
+    """Compute the examples of prices in EUR/kWh from the examples of prices in EUR/MWh."""
     for consumer_field, market_field in _CONSUMER_UNITS.items():
         if consumer_field in properties:
             market_example = properties[market_field]["examples"][0]
@@ -183,14 +185,14 @@ def _convert_examples(properties: Document, vat_rate: float) -> None:
 
 
 def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or lists of prices
-    """Convert a market-unit price, EUR/MWh, or each price of a list."""
+    """Convert a price in EUR/MWh to EUR/kWh with VAT. In a list, convert each price."""
     if isinstance(price, list):
         return [_converted(one, vat_rate) for one in price]
     return consumer_price(price, vat_rate)
 
 
 def add_examples(operations: Iterable[Document], schemas: Document) -> None:
-    """Give each answer of the operations a valid example, unless it already has one."""
+    """Add a valid example to each answer without an example."""
     answers = (answer for operation in operations for answer in operation["responses"].values())
     for answer in answers:
         for content in answer.get("content", {}).values():

@@ -1,4 +1,4 @@
-"""The OpenAPI document as a whole, with the general description of the API."""
+"""Makes the OpenAPI document, and holds the general description of the API."""
 
 from collections.abc import Callable, Mapping
 from string import Template
@@ -104,7 +104,7 @@ def openapi_document(settings: Settings) -> Document:
 
 
 def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
-    """Fill the words into every text of a document. A `$` without a word is part of a pattern, and stays."""
+    """Replace the `$words` in every text of a document. Any other `$` stays, because it is part of a pattern."""
     match node:
         case dict():
             return {key: _fill_in(value, words) for key, value in node.items()}

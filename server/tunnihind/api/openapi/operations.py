@@ -1,4 +1,4 @@
-"""The resources and their parameters: prices and forecasts, feeds, and the server itself."""
+"""Describes the resources and their parameters."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -15,7 +15,7 @@ from tunnihind.api.score_table import COLUMNS, CSV, DEFAULT_DAYS, FIRST_YEAR, FO
 def _operation(
     name: str, tag: str, summary: str, description: str, *, answers: Document, parameters: Iterable[Document] = ()
 ) -> Document:
-    """Return one operation. Generated clients use its `name`."""
+    """Describe one operation. Generated clients use the operation's `name`."""
     written = {
         "operationId": name,
         "tags": [tag],
@@ -55,7 +55,7 @@ _DAYS_BEFORE: Final = _parameter(
 )
 _MONTH: Final = _parameter(
     "month",
-    f"A calendar month by the $adjective clock, YYYY-MM, from {FIRST} to the current one; others get 404.",
+    f"A calendar month by the $adjective clock, YYYY-MM, from {FIRST} to the current month. Other months get 404.",
     is_required=True,
     pattern="^[0-9]{4}-(0[1-9]|1[0-2])$",
     example="2025-12",
@@ -68,8 +68,8 @@ _RESOLUTION: Final = _parameter(
 )
 _PRICE: Final = _parameter(
     "price",
-    "`consumer` is with VAT, `market` without. The rate is the legal one of each date, or the operator's choice; "
-    "`Tunnihind-VAT-Rate` names it.",
+    "`consumer` is with VAT, `market` without. The VAT rate is the legal rate of each date, or the operator's choice. "
+    "The header field `Tunnihind-VAT-Rate` has this rate.",
     enum=[*PRICES],
     default=PRICES[0],
 )
@@ -78,8 +78,8 @@ _FORMAT: Final = _parameter(
 )
 _YEAR: Final = _parameter(
     "year",
-    f"For the table: the days of issue of a year, from {FIRST_YEAR} to the current one; others get 404. Without it, "
-    f"the last {DEFAULT_DAYS} days.",
+    f"For the table: the days of issue of a year, from {FIRST_YEAR} to the current year. Other years get 404. Without "
+    f"a year, the table has the last {DEFAULT_DAYS} days.",
     pattern="^[0-9]{4}$",
     example="2025",
 )
@@ -95,8 +95,8 @@ _TABLE_COLUMNS: Final = (
     "`width` and savings are in EUR/MWh without VAT; `coverage80`, `below10` and `above90` are fractions. `baseline…` "
     "uses the price one week earlier, `sevenDayMean…` the mean of the seven days up to the day of issue, and `ideal…` "
     "perfect foresight. `saving4h` is the mean price of the delivery day less that of its 4 cheapest hours by p50. "
-    "`savingWeek4h` is the same for the seven days after the day of issue, given with the seventh. Missing figures are "
-    "empty."
+    "`savingWeek4h` is such a saving over the seven days after the day of issue. It is in the row of the seventh day. "
+    "Missing figures are empty."
 )
 
 _TABLE: Final = (
@@ -107,7 +107,7 @@ _TABLE: Final = (
 
 
 def price_operations() -> Mapping[str, Document]:
-    """Return each operation by its path."""
+    """Return the operations on prices by path."""
     return {
         "/api/v1/forecast": _operation(
             "getForecast",
@@ -122,11 +122,11 @@ def price_operations() -> Mapping[str, Document]:
             "getQuarters",
             "Prices",
             "Settled prices and the forecast by the quarter of an hour",
-            "The content of `/api/v1/forecast`, by quarters of an hour. The market has traded them since 2025-10-01. "
-            "The mean of an hour's four prices is the hour's price, and the mean of its four medians is the hour's "
-            "p50, apart from rounding. If only the hour is known, its quarters have its price and are marked `hourly`. "
-            "With `days`, the settled quarters of that many days come first in `dayAhead`, and their forecasts come "
-            "first in `forecast`. Other parameters are ignored.",
+            "The content of `/api/v1/forecast`, by quarters of an hour. The market has traded quarters since "
+            "2025-10-01. The mean of an hour's four prices is the hour's price, and the mean of its four medians is "
+            "the hour's p50, apart from rounding. If only the price of the hour is known, its quarters have this price "
+            "and are marked `hourly`. With `days`, the settled quarters of that many days come first in `dayAhead`, "
+            "and their forecasts come first in `forecast`. Other parameters are ignored.",
             answers=cached(content("QuartersResponse")) | problems(400, 405, 429, 500, 503),
             parameters=[_DAYS_BEFORE, _KNOWN_TAG],
         ),
@@ -134,10 +134,11 @@ def price_operations() -> Mapping[str, Document]:
             "getScenarios",
             "Prices",
             "Twenty equally likely price paths",
-            "For planners that handle uncertainty: 20 price paths over the hours of the forecast. Hours that erred "
-            "together in the past err together here, so the costs of a plan on the 20 paths show how certain its cost "
-            "is. Two of an hour's 20 prices lie below p10 and two above p90. Their 10th, 50th and 90th percentiles are "
-            "those of `/api/v1/forecast`. There are paths of hours only, not of quarters. It takes no query string.",
+            "For planners that handle uncertainty: 20 price paths over the hours of the forecast. The errors of the "
+            "hours are related as in past forecasts. So the costs of a plan on the 20 paths show how certain its cost "
+            "is. Two of an hour's 20 prices lie below p10 and two above p90. The 10th, 50th and 90th percentiles of "
+            "these prices are the percentiles of `/api/v1/forecast`. There are paths of hours only, not of quarters. "
+            "It takes no query string.",
             answers=cached(content("ScenariosResponse")) | problems(400, 405, 429, 500, 503),
             parameters=[_KNOWN_TAG],
         ),
@@ -154,10 +155,10 @@ def price_operations() -> Mapping[str, Document]:
             "getAccuracy",
             "Prices",
             "How good the forecasts were",
-            "Forecasts exactly as issued, against the actual prices, over 7, 30 and 90 delivery days. For each day, "
-            "the last run made before the day-ahead auction counts. `decisions` says how much plans by these forecasts "
-            "would have saved, which shows best what a forecast is worth. Parameters other than `format` and `year` "
-            "are ignored.\n\n"
+            "The scores of forecasts exactly as issued, over 7, 30 and 90 delivery days. For each day, the last run "
+            "made before the day-ahead auction counts. `decisions` says how much plans by these forecasts would have "
+            "saved. These savings show best what a forecast is worth. Parameters other than `format` and `year` are "
+            "ignored.\n\n"
             "With `format=csv` the answer is a table with a row for each day of issue and number of days ahead, kept "
             f"for ever. {_TABLE_COLUMNS}",
             answers=cached(content("AccuracyResponse") | {CSV: {"schema": {"type": "string", "examples": [_TABLE]}}})
@@ -168,10 +169,10 @@ def price_operations() -> Mapping[str, Document]:
             "getHistory",
             "Prices",
             "The settled prices of a month",
-            "One calendar month by the $adjective clock. If only the hour is known, its quarters have its price and "
-            "are marked `hourly`. Periods with an unknown price are left out. Complete, confirmed months may be cached "
-            "for ever after a week; a correction changes the `ETag`. Unknown parameters are refused. Only two months "
-            "are read at a time; other requests get 503 with `Retry-After`.",
+            "One calendar month by the $adjective clock. If only the price of the hour is known, its quarters have "
+            "this price and are marked `hourly`. Periods with an unknown price are left out. Complete, confirmed "
+            "months may be cached for ever after a week. A correction changes the `ETag`. Unknown parameters are "
+            "refused. Only two months are read at a time. Other requests get 503 with `Retry-After`.",
             answers=cached(content("HistoryResponse")) | problems(400, 404, 405, 429, 500, 503),
             parameters=[_MONTH, _RESOLUTION, _KNOWN_TAG],
         ),
@@ -179,8 +180,8 @@ def price_operations() -> Mapping[str, Document]:
 
 
 _FEED: Final = (
-    "Prices from $adjective midnight of today to the end of the served data, without a gap: settled prices, then the "
-    "median. Unknown parameters are refused. Without a current or future price the answer is 503, so that readers "
+    "Settled prices, then forecast medians, without a gap. They begin at midnight, $adjective time, and end with the "
+    "served data. Unknown parameters are refused. Without a current or future price the answer is 503, so that readers "
     "keep their data."
 )
 
@@ -220,11 +221,11 @@ _FEEDS: Final[Mapping[Reader, tuple[str, str, str, Document]]] = {
         reference("OctopusRates"),
     ),
 }
-"""For each feed: the name of its operation, a summary, where VAT and fees go in that program, and the schema."""
+"""The operation of each feed: its name, its summary, its advice on VAT and fees, and its schema."""
 
 
 def feed_operations() -> Mapping[str, Document]:
-    """Return each operation by its path."""
+    """Return the operations of the feeds by path."""
     return {
         f"/api/feeds/{reader}": _operation(
             name,
@@ -239,7 +240,7 @@ def feed_operations() -> Mapping[str, Document]:
 
 
 def service_operations() -> Mapping[str, Document]:
-    """Return each operation by its path."""
+    """Return the operations about the server by path."""
     return {
         "/api/openapi.json": _operation(
             "getDescription",

@@ -9,7 +9,7 @@ HOUR_S = 3600
 with urlopen("http://tunnihind.local:8080/api/v1/forecast", timeout=10) as answer:
     body = json.load(answer)
 
-# Where an hour has both, the market price replaces the forecast.
+# If an hour has a market price and a forecast, the market price counts.
 prices = {hour["ts"]: hour["p50Kwh"] for hour in body["forecast"]}
 prices |= {hour["ts"]: hour["eurKwh"] for hour in body["dayAhead"]}
 

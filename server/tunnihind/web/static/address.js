@@ -1,5 +1,5 @@
-// The page's address: it holds every choice of the reader, so a link shares the view. Code to copy gets the server's
-// address from it. This module also reads, for all pages, the data that the server gives to the scripts.
+// The page's address holds every choice of the reader, so that a link shares the view. This module also writes the
+// server's address into code to copy, and reads the data that the server gives to the scripts.
 
 /** @param {string} name @param {string} fallback */
 export function chosen(name, fallback = "") {
@@ -25,7 +25,7 @@ export function choose(changes) {
 /**
  * Writes choices into the address as a step that Back undoes.
  * @param {Record<string, string | null>} changes
- * @param {string[]} remembered the choices that the browser remembers: the step back has to hold their old values
+ * @param {string[]} remembered the choices that the browser remembers; Back restores their old values
  */
 export function takeStep(changes, remembered) {
   const query = new URLSearchParams(location.search);
@@ -44,17 +44,17 @@ export function followSteps() {
   });
 }
 
-/** The browser remembers these fees of a household for each zone. */
+/** The fees of a household that the browser remembers for each zone. */
 const OF_ZONE = new Set(["package", "network", "night", "other", "margin", "price"]);
 
-/** Remembers a choice for the next visit if the browser allows it; forgets an empty choice. @param {string} name @param {string} value */
+/** Remembers a choice for the next visit, or forgets an empty choice. @param {string} name @param {string} value */
 export function remember(name, value) {
   const key = `tunnihind.${OF_ZONE.has(name) ? `${document.documentElement.dataset.zone}.` : ""}${name}`;
   try {
     if (value) localStorage[key] = value;
     else delete localStorage[key];
   } catch {
-    // The address still has it.
+    // The browser may refuse to store the choice, but the address still has it.
   }
 }
 
@@ -65,10 +65,10 @@ export function choiceOf(link) {
 }
 
 /**
- * Writes the server's address into code to copy: this page's, if the operator has set no public address.
- * Shows a warning if only the local network can reach this page's address.
+ * Writes the server's address into code to copy. Without a public address, this page's address is used. If only the
+ * local network can reach it, a warning is shown.
  * @param {Document} page
- * @param {string | null} unnamed what the server wrote if it has no public address
+ * @param {string | null} unnamed the server's placeholder for a missing public address
  */
 export function nameServer(page, unnamed) {
   if (unnamed === null) return;
@@ -82,7 +82,7 @@ export function nameServer(page, unnamed) {
 }
 
 /**
- * Returns whether only its own network can reach a host, by address or name. The server's settings use the same rule.
+ * Returns whether only the local network can reach a host. The server's settings use the same rule.
  * @param {string} host as in a URL
  */
 export function isPrivate(host) {
@@ -100,7 +100,7 @@ export function isPrivate(host) {
 /** @param {Record<string, string>} texts */
 export function letCopy(texts) {
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-copy]"))) {
-    // Browsers have no clipboard outside https and localhost; readers can still select the code.
+    // Browsers have no clipboard outside https and localhost. Readers can still select the code.
     if (!navigator.clipboard) continue;
     button.hidden = false;
     const label = button.textContent;

@@ -1,4 +1,4 @@
-// The dashboard: the price now and the chart, plus a finder, options, a household's fees and code to copy.
+// The dashboard: the present price, the chart, the finder, options, a household's fees and code to copy.
 
 import { choiceOf, chosen, followSteps, letCopy, remember, takeStep } from "./address.js";
 import { Finder } from "./finder.js";
@@ -9,7 +9,7 @@ import { data, drawChart, feed, scene, start } from "./view.js";
  * @param {() => void} onChange
  */
 export function listenToHousehold(onChange) {
-  // Fresh pages replace the form, so the document listens.
+  // A fresh page replaces the form, so the listener belongs to the document.
   for (const type of ["change", "submit"]) {
     document.addEventListener(type, (event) => {
       const form = /** @type {HTMLFormElement | null} */ (/** @type {Element} */ (event.target).closest("[data-household]"));
@@ -22,7 +22,7 @@ export function listenToHousehold(onChange) {
         entered[field.name] = field.value;
         if (field instanceof HTMLInputElement) field.defaultValue = field.value;
       }
-      // If there are packages, a margin alone makes no household.
+      // In a zone with packages, a margin alone is not enough for a household price.
       const rates = "package" in entered ? entered.package : Object.values(entered).join("");
       entered.price = rates && "all";
       for (const [name, value] of Object.entries(entered)) remember(name, value);
@@ -32,7 +32,7 @@ export function listenToHousehold(onChange) {
   }
 }
 
-/** A server without prices leaves the form out. */
+/** The form; null if the server has no prices. */
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-finder]"));
 const place = /** @type {HTMLElement | null} */ (document.querySelector("[data-found]"));
 const finder = form && place && new Finder(form, place, scene, (found, dearest) => {

@@ -1,14 +1,14 @@
-// The page's own drawing of prices, on top of the chart that Home Assistant's card shares. It matches the server's
-// drawing without scripts.
+// Draws the prices on the page. Home Assistant's card uses the same chart. The drawing matches the server's drawing
+// without scripts.
 
 import { DAYS_PX, Drawing, HOURS_PX, roundStep, TINTS, within } from "./chart.js";
 
-/** The room at both ends of the price axis, as a part of the range between the lowest and the highest price. */
+/** The free space at each end of the price axis, as a share of the distance from the lowest to the highest price. */
 const MARGIN = 0.05;
 const TICKS = 6;
 const GAP_PX = 8;
 const USUAL_FONT_PX = 16;
-/** Hatching sets the times to avoid apart from the found times by more than a colour. */
+/** Times to avoid are hatched, so that they differ from the found times not only by colour. */
 const HATCHING = `<pattern id="hatching" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatching" d="M3 0V6"/></pattern>`;
 
 /** @typedef {import("./chart.js").Period} Period @typedef {import("./chart.js").Span} Span */
@@ -18,7 +18,7 @@ const HATCHING = `<pattern id="hatching" width="6" height="6" patternUnits="user
  */
 
 /**
- * The price axis: it fits zero, all prices in view and a little more, like the axis of the server's drawing.
+ * The price axis. It covers zero, all visible prices and some free space. The server's drawing has the same axis.
  * @param {number} least @param {number} most
  */
 export function priceScale(least, most) {
@@ -29,7 +29,7 @@ export function priceScale(least, most) {
 
 /** Draws published prices as steps, the forecast as a line in its band, and the background. */
 export class PageDrawing extends Drawing {
-  /** @param {HTMLElement} place @param {HTMLElement} over lies over the plot; the style sheet places it */
+  /** @param {HTMLElement} place @param {HTMLElement} over an element over the plot, placed by the style sheet */
   constructor(place, over) {
     super(place, { behind: ["nights", "window", "avoid"], before: TINTS.map((tint) => `edge ${tint}`), more: HATCHING });
     this.over = place.appendChild(over);
@@ -67,7 +67,7 @@ export class PageDrawing extends Drawing {
     this.nameMarks(scene);
   }
 
-  /** Draws the line of prices, each step joined to the one before. @override @param {Period[]} published @param {number} now */
+  /** Draws the line of prices. Each step is joined to the previous step. @override @param {Period[]} published @param {number} now */
   drawPublished(published, now) {
     super.drawPublished(published, now);
     const edges = TINTS.map(() => "");
@@ -94,7 +94,7 @@ export class PageDrawing extends Drawing {
     this.path("likely", runs.map((run) => `M${line(run, "high")}L${line([...run].reverse(), "low")}Z`).join(""));
   }
 
-  /** Labels the unit above the price axis, and the present if its label has room. @param {DrawnScene} scene */
+  /** Writes the unit above the price axis. If there is room, also labels the present. @param {DrawnScene} scene */
   nameMarks({ now, view, wording }) {
     const { left, right } = this.plot;
     const label = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {number} */ middle, /** @type {number} */ least) => {

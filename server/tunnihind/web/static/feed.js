@@ -1,4 +1,4 @@
-// Keeps the page up to date: asks once a minute and just after each full period, and reports a lost server.
+// Keeps the page up to date. Sends a request once a minute, and just after each full period. Reports a lost server.
 
 import { chosen } from "./address.js";
 import { HOUR_S } from "./periods.js";
@@ -9,8 +9,8 @@ const PATIENCE_MS = 10_000;
 const CLOCK_SET_MS = 60_000;
 
 /**
- * `recent` is the number of days back that covers today; hours have no smaller number. The last hour of the longest day
- * would need one more day; then the page asks for all of the past.
+ * `recent` is the number of past days that covers today. For hours, the API has no smaller number. In the last hour of
+ * the longest day, the number is too small. The page then requests all of the past.
  */
 const HOURS = { url: "api/series", step: HOUR_S, recent: 2 };
 const QUARTERS = { url: "api/v1/quarters", step: HOUR_S / 4, recent: 1 };
@@ -22,7 +22,7 @@ const ALL_DAYS = 14;
  *   page: (page: Document) => void,
  *   reachable: (since: number | null) => void,
  *   period: () => void,
- * }} Listener  `reachable` gets null, or the time (this device's clock, in ms) since which the server has been gone
+ * }} Listener  `reachable` gets null, or the time in ms since which the server can't be reached, by this device's clock
  */
 
 export class Feed {
@@ -42,14 +42,13 @@ export class Feed {
     window.addEventListener("online", () => this.poll());
   }
 
-  /** The server's time, unix seconds: its clock may differ from this device's, or replay another day. */
+  /** The server's time, unix seconds. The server's clock may differ from this device's clock, or show a past day. */
   now() {
     return (Date.now() + this.aheadMs) / 1000;
   }
 
   /**
-   * Asks for all of the past, which most visits never look at. Returns whether it will come soon; false while the server
-   * can't be reached.
+   * Requests all of the past. Returns whether it will come soon. While the server can't be reached, returns false.
    */
   awaitsPast() {
     if (!this.wantsPast) {
@@ -59,20 +58,20 @@ export class Feed {
     return !this.hasPast && this.isAnswered;
   }
 
-  /** Asks for news, and again in a minute. */
+  /** Requests new data, and repeats this after a minute. */
   async poll() {
     clearTimeout(this.timer);
     const turn = ++this.turn;
     const { wantsPast } = this;
     if (Math.abs(fromSteadyClock() - this.steadyMs) > CLOCK_SET_MS) {
-      // The device has slept, or its clock was set: the known difference is no longer valid.
+      // The device has slept, or its clock was set. So the known difference is no longer valid.
       this.steadyMs = fromSteadyClock();
       this.tags.prices = "";
     }
     const { url, step, recent } = chosen("period") === "quarter" ? QUARTERS : HOURS;
     // A cached answer may have an old `now`, so the first answer has to come from the server.
     const prices = await this.ask("prices", `${url}?days=${wantsPast ? ALL_DAYS : recent}`, this.tags.prices ? "no-cache" : "reload", (text) => this.read(JSON.parse(text), step));
-    // If the reader has changed an option meanwhile, a later turn asks with the new options.
+    // If the reader has changed an option meanwhile, a later request has the new options.
     if (turn !== this.turn) return;
     this.isAnswered = prices !== null;
     if (prices) this.hasPast = wantsPast;
@@ -92,15 +91,15 @@ export class Feed {
   /** Reads an answer. Throws if it has no prices. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
   read({ now, actuals, dayAhead, forecast }, step) {
     if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
-    // An answer is never younger than its `now`, so the largest difference is closest to the truth.
+    // An answer's `now` is never later than the server's present time. So the largest difference is the most exact.
     const aheadMs = now * 1000 - Date.now();
     this.aheadMs = this.tags.prices ? Math.max(this.aheadMs, aheadMs) : aheadMs;
     return { now, step, settled: actuals ?? dayAhead, forecast };
   }
 
   /**
-   * Returns the news, or null for none, and the tag of the answer. Returns null without a readable answer; the sign-in
-   * page of a guest network, for example, isn't readable.
+   * Returns the tag of the answer, and the news or null. If the answer isn't readable, returns null. For instance, the
+   * sign-in page of a guest network isn't readable.
    * @template T
    * @param {"prices" | "page"} what @param {string} url @param {RequestCache} cache @param {(text: string) => T} read
    * @returns {Promise<{tag: string, news: T | null} | null>}
@@ -110,7 +109,7 @@ export class Feed {
       const answer = await fetch(url, { cache, signal: AbortSignal.timeout(PATIENCE_MS) });
       if (!answer.ok) return null;
       const etag = answer.headers.get("ETag");
-      // Some proxies remove the tag: then each answer may be new.
+      // Some proxies remove the tag. Without a tag, each answer may be new.
       const tag = etag ? `${url} ${etag}` : "";
       return { tag, news: tag && tag === this.tags[what] ? null : read(await answer.text()) };
     } catch {
@@ -119,12 +118,12 @@ export class Feed {
   }
 }
 
-/** Ms from the clock that counts since the page opened to this device's clock, which can be set. */
+/** The difference in ms between this device's clock and the page's own clock. The device's clock can be set. */
 function fromSteadyClock() {
   return Date.now() - performance.now();
 }
 
-/** Parses a page. Throws if it isn't this server's. @param {string} text */
+/** Parses a page. Throws if the page isn't from this server. @param {string} text */
 function pageFrom(text) {
   const page = new DOMParser().parseFromString(text, "text/html");
   if (!page.getElementById("page-data")) throw new TypeError("no page of this server");

@@ -1,4 +1,4 @@
-// The finder of the cheapest time, and of the most expensive time to avoid: the question, the deadline, the results.
+// The finder of the cheapest time, and of the most expensive time to avoid.
 
 import { choose, chosen, remember } from "./address.js";
 import { DAY_S, floorTo, HOUR_S, MINUTE_S, pieces, priceOf, QUARTER_S } from "./periods.js";
@@ -11,14 +11,14 @@ const MOST_QUARTERS = DAY_S / QUARTER_S;
 
 /**
  * @typedef {{hours: number, kw: number, kwh: number, isByEnergy: boolean}} Asked
- *   `hours` in whole quarters, `kwh` the energy used in them, `isByEnergy` whether the reader gave the energy, not the time
+ *   `hours` in whole quarters, `kwh` the energy used in them, `isByEnergy` is true if the reader gave the energy instead of the time
  * @typedef {{refused: "hours" | "kw" | "kwh"}} Refused  the field with an impossible value
  */
 
 const REFUSALS = { hours: "finder.refused.hours", kw: "finder.refused.kw", kwh: "finder.refused.kwh" };
 
 /**
- * Reads the typed values. An energy, if given, decides the time.
+ * Reads the typed values. If an energy is given, the time follows from it.
  * @param {{hours: string, kw: string, kwh: string}} typed
  * @returns {Asked | Refused}
  */
@@ -35,14 +35,14 @@ export function askedFor(typed) {
   return { hours, kw, kwh: isByEnergy ? energy : Number((hours * kw).toFixed(3)), isByEnergy };
 }
 
-/** A number from the address; a field could not show other text. @param {string} name */
+/** A number from the address. Other text is ignored. @param {string} name */
 function numberOf(name, usual = "") {
   return Number.isFinite(Number(chosen(name) || NaN)) ? chosen(name) : usual;
 }
 
 const MORNING = "07:00";
 
-/** The default deadline: the next 24 hours, to the end of the last. */
+/** The default deadline: the end of the next 24 hours. */
 export const USUAL = "24h";
 
 /**
@@ -53,9 +53,9 @@ export const USUAL = "24h";
  */
 
 /**
- * The instant of a choice: `24h` from the earliest start, `morning`, `none`, an instant in unix seconds, or the reader's
- * clock, as in old addresses; anything else means the usual choice. A past time gives null. A deadline is never after
- * the last price.
+ * The instant of a choice. A choice is `24h` from the earliest start, `morning`, `none` or an instant in unix seconds.
+ * Old addresses have a time by the reader's clock. Anything else means the default. A past time gives null. A deadline
+ * is never after the last price.
  * @param {string} choice @param {Ahead} ahead
  * @returns {number | null}
  */
@@ -76,7 +76,7 @@ function meaning(choice, { next, duration, ends, wall }) {
 }
 
 /**
- * The first 7 o'clock in the morning from an instant on; 7 o'clock is a full hour in every zone that we show.
+ * The first 7 o'clock in the morning from an instant on. It is a full UTC hour in every zone of the pages.
  * @param {number} from @param {(ts: number) => string} wall
  */
 export function nextMorning(from, wall) {
@@ -105,7 +105,7 @@ export function endsByDay(ends, step, wording) {
   return days;
 }
 
-/** The end in a day at another day's clock time: the same time, else the next later one, else the last one. @param {Day} day @param {string} clock */
+/** The end in a day at a clock time. Without this time, the next later end or the day's last end. @param {Day} day @param {string} clock */
 export function sameTime(day, clock) {
   return (day.ends.find((end) => end.clock >= clock) ?? day.ends[day.ends.length - 1]).ts;
 }
@@ -152,7 +152,7 @@ function times({ pieces }, now, wording) {
   return list([...days].map(([day, spans]) => element("li", day, list(spans))));
 }
 
-/** A list; screen readers announce it as a list if it has more than one item. @param {HTMLElement[]} items */
+/** A list. Screen readers don't announce a list with a single item as a list. @param {HTMLElement[]} items */
 function list(items) {
   const made = element("ul", ...items);
   if (items.length === 1) made.role = "none";
@@ -169,7 +169,7 @@ function costs({ mean, range, isAllForecast, euros }, kwh, wording) {
 }
 
 /**
- * The saving from waiting: the difference of the sums as shown, so that the figures agree.
+ * The saving from waiting. It is the difference of the shown sums, so that the figures agree.
  * @param {import("./windows.js").Cost} best @param {import("./windows.js").Cost} atOnce @param {import("./wording.js").Wording} wording
  */
 function saving(best, atOnce, wording) {
@@ -205,25 +205,25 @@ export class Finder {
     this.deadline = chosen("by") || USUAL;
     /** @type {Day[]} */
     this.days = [];
-    /** The typed values; the energy is empty if the reader gave the time. */
+    /** The typed values. If the reader gave the time, the energy is empty. */
     this.typed = { hours: numberOf("hours", USUAL_TIME), kw: numberOf("kw", USUAL_KW), kwh: numberOf("kwh") };
     this.tidy();
     this.fields.split.value = chosen("split", "0");
     this.fields.predicted.checked = chosen("predicted", "1") === "1";
     form.addEventListener("input", (event) => this.change(/** @type {HTMLInputElement} */ (event.target)));
     form.addEventListener("click", (event) => this.press(/** @type {HTMLElement} */ (event.target)));
-    // On a phone the question is one line until the reader opens it.
+    // On a phone, the form is folded to one line until the reader opens it.
     this.question = /** @type {HTMLElement} */ (form.parentElement?.querySelector("[data-asked]"));
     this.question.addEventListener("click", () => {
       this.question.setAttribute("aria-expanded", String(this.question.getAttribute("aria-expanded") !== "true"));
     });
-    // Screen readers announce the results while the reader is in the form, not at each new price.
+    // Screen readers announce the results only while the reader is in the form. New prices are not announced.
     form.addEventListener("focusin", () => place.setAttribute("aria-live", "polite"));
     form.addEventListener("focusout", () => place.setAttribute("aria-live", "off"));
     form.addEventListener("submit", (event) => event.preventDefault());
   }
 
-  /** Writes the question into all fields except the one typed into, or marks an impossible value. @param {HTMLInputElement} [typedInto] */
+  /** Fills all fields except the field that the reader types into, or marks an impossible value. @param {HTMLInputElement} [typedInto] */
   tidy(typedInto) {
     const asked = askedFor(this.typed);
     for (const name of /** @type {const} */ (["hours", "kw", "kwh"])) {
@@ -298,18 +298,18 @@ export class Finder {
     };
     const start = floorTo(now(), MINUTE_S);
     const found = { cheapest: finding(best), atOnce: finding([{ from: start, to: start + duration }]), dearest: finding(worst) };
-    // Without any price, no other question would find anything.
+    // Without any known price, no change of the form can give a result.
     if (!priced.length && this.fields.predicted.checked) this.say(element("strong", wording.say("nothingAhead")));
     else this.say(...(wanted === null ? [element("p", wording.say("finder.passed"))] : []), ...findings(found, kwh, now(), wording));
   }
 
-  /** Shows the results. Screen readers read again whatever is written again. @param {...HTMLElement} parts */
+  /** Shows the results. Unchanged results are not written again, because screen readers would read them again. @param {...HTMLElement} parts */
   say(...parts) {
     const said = element("output", ...parts);
     if (said.innerHTML !== this.place.innerHTML) this.place.replaceChildren(...said.childNodes);
   }
 
-  /** The quarters from an instant on whose price counts; quarters of an hour have the hour's price. @param {number} start */
+  /** The quarters with a usable price, from an instant on. The quarters of an hourly price have the hour's price. @param {number} start */
   pricedFrom(start) {
     const { periods, step } = this.scene;
     const counts = (/** @type {import("./periods.js").Period} */ { settled }) => this.fields.predicted.checked || settled !== null;
@@ -345,7 +345,7 @@ export class Finder {
 }
 
 /**
- * Offers choices. Doesn't touch a list that already has them: the reader may have it open.
+ * Offers choices. A list that already has these choices stays unchanged, because the reader may have opened it.
  * @param {HTMLSelectElement} field @param {{value: string, text: string}[]} choices @param {string | undefined} chosen
  */
 function fill(field, choices, chosen) {

@@ -1,10 +1,11 @@
-// The parts of the page that the server renders. A fresh page replaces them; without one they move to the next period.
+// Updates the parts of the page that the server renders. A fresh page replaces them. Without a fresh page, they are
+// moved to the next period.
 
 import { floorTo, HOUR_S, levelsOf, MINUTE_S, priceOf } from "./periods.js";
 
 /**
- * Takes over the changed parts of a fresh page. The focus stays, open details stay open, and a part in which the reader
- * is typing waits for the next time.
+ * Takes over the changed parts of a fresh page. The focus stays, and open details stay open. A part in which the reader
+ * is typing is not replaced until the next fresh page.
  * @param {Document} fresh
  */
 export function takeOver(fresh) {
@@ -16,21 +17,21 @@ export function takeOver(fresh) {
     }
     if (next.isEqualNode(old)) continue;
     const focused = old.contains(document.activeElement) ? document.activeElement?.id : "";
-    // A live region has to stay in the page: screen readers don't read a new one.
+    // A live region has to stay in the page, because screen readers don't read a new live region.
     if (old.hasAttribute("role")) old.replaceChildren(...document.adoptNode(next).childNodes);
     else old.replaceWith(document.adoptNode(next));
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }
 }
 
-/** Whether the field with the focus is in a part, and has unsaved input. @param {Element} part */
+/** Returns whether a part contains the focused field with unsaved input. @param {Element} part */
 function isBeingEntered(part) {
   const field = document.activeElement;
   return part.contains(field) && field instanceof HTMLInputElement && field.value !== field.defaultValue;
 }
 
 /**
- * Shows another period as the present one from the page's own data, while the server can't be reached.
+ * Shows another period as the present period, from the page's own data. This is used while the server can't be reached.
  * @param {number} ts start of the period
  * @param {import("./periods.js").Scene} scene
  */
@@ -62,7 +63,7 @@ export function showPeriod(ts, scene) {
   const said = level ? wording.say("now.level", { level: wording.say(`level.${level}`).toLowerCase() }) : "";
   write(card, "[data-now-level]", said && said[0].toUpperCase() + said.slice(1));
   write(card, "[data-now-kind]", wording.say(kind));
-  // It compares with the price that was.
+  // The sentence compares with the earlier price, so it is no longer true.
   write(card, "#next-cheap", "");
 }
 

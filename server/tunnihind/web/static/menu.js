@@ -1,6 +1,6 @@
 // Closes menus by Escape, by a click beside them, and when the focus leaves them.
 
-/** The menus open now; the page's refresh replaces some. */
+/** Returns the open menus. They are searched each time, because a fresh page replaces some menus. */
 const openMenus = () => /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll(":is(.menu, .zones, .household)[open]"));
 
 /** @param {EventTarget | null} place */
@@ -10,7 +10,7 @@ function closeAllBut(place) {
 
 document.addEventListener("pointerdown", ({ target }) => closeAllBut(target));
 document.addEventListener("focusout", ({ relatedTarget }) => {
-  // Nothing gets the focus if the page's refresh replaces the focused option.
+  // If a fresh page replaces the focused option, no element has the focus.
   if (relatedTarget) closeAllBut(relatedTarget);
 });
 document.addEventListener("click", (event) => {

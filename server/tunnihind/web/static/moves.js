@@ -7,7 +7,7 @@ import { nightsOf } from "./periods.js";
 
 const MARGIN_S = 2 * HOUR_S;
 const PAST_DAYS = 14;
-/** Browsers refuse an address that changes with every pixel of a drag. */
+/** Wait this long before writing the address, in ms. Browsers refuse to change the address with every pixel of a drag. */
 const REST_MS = 250;
 const SPANS = ["near", "ahead", "week", "all"];
 
@@ -18,7 +18,7 @@ const SPANS = ["near", "ahead", "week", "all"];
  * @param {string} name @param {Span} known from the first period to the end of the chart @param {number} now @param {import("./chart.js").Clock} clock
  */
 export function spanOf(name, { from, to }, now, clock) {
-  // Without prices of today, show the latest known day, not only its edge.
+  // Without prices for today, show the whole latest known day.
   const latest = Math.min(now, to - MARGIN_S - 1);
   // "all" begins before the loaded periods, so that the chart asks for the past.
   const start = name === "all" ? from - 1 : clock.midnight(latest, name === "week" ? -7 : 0);
@@ -61,7 +61,7 @@ export class PageChart extends Chart {
     this.data = data;
     this.awaitsPast = awaitsPast;
     this.showsPast = false;
-    /** @type {{y: number, isFinger: boolean} | null} where the pointer is, from the plot's top; null for a keyboard */
+    /** @type {{y: number, isFinger: boolean} | null} the pointer's distance from the plot's top; null for a keyboard */
     this.spot = null;
     /** The default span: on a narrow screen, only today and tomorrow. */
     this.usual = matchMedia("(max-width: 36rem)").matches ? "near" : "ahead";
@@ -71,7 +71,7 @@ export class PageChart extends Chart {
     this.own = to - from >= HOUR_S && from > 0 ? { from, to } : null;
     this.timer = 0;
     place.addEventListener("dblclick", () => this.span(this.usual));
-    // A finger leaves the chart only by touching something else; buttons zoom around the period pointed at.
+    // On a touch screen, a touch elsewhere leaves the chart. But a button zooms around the chosen period.
     document.addEventListener("pointerdown", (event) => {
       if (!(/** @type {Element} */ (event.target).closest("[data-chart], button"))) this.point(null);
     });
@@ -86,7 +86,7 @@ export class PageChart extends Chart {
     this.listener();
   }
 
-  /** From the first period to the end of the chart: a little after the last period. @returns {Span} */
+  /** The time from the first period to a little after the last period. @returns {Span} */
   get known() {
     const all = [...this.data.periods.keys()];
     return { from: all[0], to: all[all.length - 1] + this.data.step + MARGIN_S };
@@ -111,7 +111,7 @@ export class PageChart extends Chart {
     this.apply();
   }
 
-  /** How far back a server's prices go. */
+  /** The earliest instant of a server's prices. */
   get earliest() {
     return this.clock() - PAST_DAYS * DAY_S;
   }
@@ -121,7 +121,7 @@ export class PageChart extends Chart {
     this.see(this.own ?? spanOf(this.name, this.known, this.clock(), this.data.wording));
   }
 
-  /** Goes before the first period only while more may come. @override @param {Span} view */
+  /** Shows a view. It may begin before the first period only while earlier periods may still come. @override @param {Span} view */
   see(view) {
     const { from, to } = this.known;
     this.bounds = { from: view.from < from && this.awaitsPast() ? Math.min(from, this.earliest) : from, to };

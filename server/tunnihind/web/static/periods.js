@@ -1,4 +1,4 @@
-// The hours or quarter-hours of an answer of the API, their days, and how expensive each is within its day.
+// The hours or quarter-hours of an answer of the API, their days, and their price levels within these days.
 
 import { DAY_S, HOUR_S } from "./chart.js";
 
@@ -45,7 +45,7 @@ export function periodsOf({ settled, forecast, step }, amount) {
   return periods;
 }
 
-/** The price of a period: the published one, else the forecast's median. @param {Period | undefined} period */
+/** The published price of a period. Without a published price, the forecast's median. @param {Period | undefined} period */
 export function priceOf(period) {
   return period?.settled ?? period?.forecast?.[1] ?? null;
 }
@@ -88,8 +88,8 @@ export const LEVELS = ["very_low", "low", "normal", "high", "very_high"];
 const knownLevels = new WeakMap();
 
 /**
- * Returns the level of each period with a price. Equal prices share their middle rank, so a day with one price is all
- * normal.
+ * Returns the level of each period with a price. Equal prices share the middle of their ranks. So if all prices of a
+ * day are equal, all periods are normal.
  * @param {Scene} scene
  * @returns {Map<number, string>}
  */

@@ -1,17 +1,17 @@
-// The words around the chart: the tip at the period pointed at, the legend, and wind and sun in the strip below.
+// The words around the chart: the tip at the chosen period, the legend, and the weather below the chart.
 
 import { inView, isPublished } from "./chart.js";
 import { floorTo, HOUR_S, levelsOf } from "./periods.js";
 
 /** @typedef {{width: number, height: number}} Size */
-/** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  where the pointer and the column of its period are */
+/** @typedef {{from: number, to: number, y: number, isFinger: boolean}} Spot  the places of the pointer and of its period's column */
 
-/** The tip's distance from the pointer: a finger hides more than an arrow. */
+/** The tip's distance from the pointer. A finger hides more than an arrow. */
 const [GAP_PX, FINGER_PX] = [12, 36];
 
 /**
- * Places a tip beside the column pointed at, or above or below the pointer if neither side has room. The tip stays
- * inside a plot that has room for it.
+ * Places a tip beside the column of the pointer's period. If neither side has room, places the tip above or below the
+ * pointer. If the plot has room for the tip, the tip stays inside it.
  * @param {Size} tip @param {Size} plot @param {Spot} spot
  */
 export function placed(tip, plot, { from, to, y, isFinger }) {
@@ -30,12 +30,12 @@ export class Readout {
     this.chart = chart;
     this.card = card;
     this.tip = /** @type {HTMLElement} */ (card.querySelector("[data-readout]"));
-    // The small view's plot has no room: there the tip covers the present price, so only one price shows.
+    // The small view's plot has no room for a tip. So the tip covers the present price, and only one price is visible.
     this.floats = !card.closest(".embed");
     if (this.floats) chart.drawing.over.append(this.tip);
   }
 
-  /** Shows the price of the period pointed at; without one, screen readers get the present price. */
+  /** Shows the price of the pointer's period. Without such a period, screen readers get the present price. */
   say() {
     const { place, data: scene, pointed } = this.chart;
     const ts = pointed ?? floorTo(scene.now(), scene.step);
@@ -121,15 +121,15 @@ export function explain(card, { periods, forecasts, view, nights, found, dearest
 const OF_HOUR = { wind: "windOfHour", sun: "sunOfHour" };
 
 /**
- * The part of the drawing for a range of time; one unit to the right is an hour. Both bands are 100 high, with room of
- * 100 above each for its words.
+ * The part of the drawing for a range of time. One unit of x is an hour. Both bands are 100 high. Above each band is a
+ * space of 100 for its words.
  * @param {number} start the drawing's first instant @param {import("./chart.js").Span} view
  */
 export function viewBox(start, { from, to }) {
   return `${(from - start) / HOUR_S} 0 ${(to - from) / HOUR_S} 400`;
 }
 
-/** The strip and the server's drawing in it; null if there is no weather. */
+/** Returns the strip and the server's drawing in it. Without weather, returns null. */
 function drawn() {
   const strip = document.getElementById("weather");
   const svg = strip?.querySelector("svg");

@@ -39,7 +39,7 @@ const SHOWN_CHARACTERS = 20_000;
 
 const data = pageData(document);
 
-/** Asks a resource and shows its answer. @param {HTMLElement} box */
+/** Requests a resource, and shows its answer. @param {HTMLElement} box */
 async function show(box) {
   const live = /** @type {HTMLElement} */ (box.querySelector(".live"));
   const status = /** @type {HTMLElement} */ (live.querySelector("[data-status]"));

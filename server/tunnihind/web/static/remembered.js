@@ -1,10 +1,10 @@
-// Runs before the page shows. If the address lacks choices, it goes to the address with this reader's last choices.
-// A module would run too late.
+// If the address lacks choices, this script opens the address with the reader's last choices. It must run before the
+// page is shown. A module would run too late.
 {
   const prefix = "tunnihind.";
   const query = new URLSearchParams(location.search);
   const told = query.toString();
-  // A shared household view is complete: this reader's fees must not mix into another's price.
+  // A shared household view is complete. This reader's fees must not be added to another reader's price.
   const isShared = ["package", "network", "night", "other", "margin"].some((name) => query.has(name));
   try {
     for (const key of Object.keys(localStorage).filter((name) => name.startsWith(prefix))) {
@@ -16,7 +16,7 @@
       if (value.length <= 40 && !query.has(name)) query.set(name, value);
     }
   } catch {
-    // A browser may store nothing: then the page shows as on a first visit.
+    // If the browser stores nothing, the page is shown as on a first visit.
   }
   if (query.toString() !== told) {
     document.documentElement.hidden = true;

@@ -1,4 +1,4 @@
-// The price now and the chart, kept up to date: the part that the dashboard and the small view share.
+// Keeps the present price and the chart up to date, on the dashboard and in the small view.
 
 import { choose, chosen, nameServer, pageData } from "./address.js";
 import { Feed } from "./feed.js";
@@ -23,7 +23,7 @@ let beyond = data.beyond;
 /** @type {PageChart | null} */
 let chart = null;
 
-/** The section of the chart; a server without prices leaves it out. */
+/** The section of the chart; null if the server has no prices. */
 const card = /** @type {HTMLElement | null} */ (document.querySelector(".chart"));
 /** @type {() => void} updates the page's other parts with the prices */
 let follow = () => {};
@@ -49,13 +49,13 @@ export const feed = new Feed({
     showPrices();
   },
   reachable: (since) => {
-    // The reader may have moved it to where prices were still to come.
+    // The reader may have moved the chart to a time without known prices.
     if (since !== null) chart?.apply();
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-offline]"))) {
       place.hidden = since === null;
       const text = place instanceof HTMLSpanElement ? "offline.brief" : "offline";
       const said = since === null ? "" : scene.wording.say(text, { time: scene.wording.clock(since / 1000) });
-      // Screen readers read again whatever is written again.
+      // Don't write the same text again, because screen readers would read it again.
       if (place.textContent !== said) place.textContent = said;
     }
   },
@@ -72,7 +72,7 @@ export const feed = new Feed({
 /** Shows the price and the chart, and keeps them up to date. @param {() => void} [onPrices] called when the prices or the period change */
 export function start(onPrices) {
   if (onPrices) follow = onPrices;
-  // Paper has another width, and no other event reports it.
+  // Paper has another width than the screen. Only this event reports the change.
   matchMedia("print").addEventListener("change", () => chart?.fit());
   nameServer(document, data.address);
   feed.poll();

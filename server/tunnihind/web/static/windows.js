@@ -1,11 +1,12 @@
-// The cheapest and the most expensive time to run something, and its cost: pure functions over periods with prices.
+// Finds the cheapest and the most expensive time to run a device, and the cost. All functions are pure.
 
 import { floorTo, HOUR_S, priceOf } from "./periods.js";
 
 /** @typedef {{ts: number, price: number}} Candidate */
 
 /**
- * The cheapest `length` periods in one piece, the earliest of equals; null if no piece is long enough.
+ * Returns the cheapest `length` periods in one piece. If pieces cost the same, returns the earliest one. If no piece is
+ * long enough, returns null.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
  * @param {number} step the length of a period
@@ -25,7 +26,8 @@ export function cheapestPiece(candidates, length, step) {
 }
 
 /**
- * The cheapest `length` periods anywhere, the earliest of equals; null if there are fewer.
+ * Returns the cheapest `length` periods. If periods cost the same, the earlier ones are chosen. If there are fewer
+ * periods, returns null.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
  * @returns {Candidate[] | null}
@@ -37,8 +39,8 @@ export function cheapestPeriods(candidates, length) {
 }
 
 /**
- * The cheapest and the most expensive `length` periods, in one piece or anywhere. `dearest` is null if it would share a
- * period with the cheapest or cost no more.
+ * Returns the cheapest and the most expensive `length` periods, in one piece or anywhere. If both would share a period,
+ * or if the most expensive ones cost no more, `dearest` is null.
  * @param {Candidate[]} candidates ascending
  * @param {number} length
  * @param {number} step the length of a period
@@ -65,14 +67,14 @@ function total(periods) {
   return periods.reduce((sum, { price }) => sum + price, 0);
 }
 
-/** @typedef {{period: import("./periods.js").Period, seconds: number}} Part  a period with a price, and how long something runs in it */
+/** @typedef {{period: import("./periods.js").Period, seconds: number}} Part  a period with a price, and the seconds that a device runs in it */
 /**
  * @typedef {{mean: number, range: [number, number] | null, isAllForecast: boolean, euros: number}} Cost
  *   `mean` and `range` in the reader's unit, `range` only if a price is a forecast; `euros` to the cent
  */
 
 /**
- * Returns how much of each period a run from an instant uses; null if a price is unknown.
+ * Returns the part of each period that a run from an instant uses. If a price is unknown, returns null.
  * @param {Map<number, import("./periods.js").Period>} periods
  * @param {number} from @param {number} duration in seconds @param {number} step the length of a period
  * @returns {Part[] | null}
@@ -89,14 +91,14 @@ export function partsOf(periods, from, duration, step) {
 }
 
 /**
- * The correlation of two hours' forecast errors: its shares, and the seconds in which each share fades. The Home
- * Assistant integration uses the same numbers; its `plans/saving.py` says how they were fitted.
+ * The correlation of two hours' forecast errors, as shares with the seconds in which each share fades. The Home
+ * Assistant integration uses the same numbers. Its `plans/saving.py` describes how they were fitted.
  */
 const CORRELATION = [[0.45, 2.5 * HOUR_S], [0.55, 34 * HOUR_S]];
 
 /**
- * The mean price of a run, and the cost of using an energy evenly in it. Periods don't all turn out high or low
- * together, so the run's range is narrower than the mean of the periods' ranges.
+ * Returns the mean price of a run, and the cost of an energy used evenly in it. The run's range is narrower than the
+ * mean of the periods' ranges, because the periods' errors partly cancel out.
  * @param {Part[]} parts in the order of time
  * @param {number} kwh
  * @param {number} eurosPerKwh euros per kWh for 1 in the reader's unit
@@ -117,7 +119,7 @@ export function costOf(parts, kwh, eurosPerKwh) {
 }
 
 /**
- * How far a sum can be from its median, from how far its parts can be from theirs.
+ * Returns a sum's distance from its median, computed from the distances of its parts from their medians.
  * @param {[ts: number, away: number][]} parts
  */
 function joint(parts) {

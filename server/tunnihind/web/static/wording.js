@@ -3,10 +3,10 @@
 import { Clock, DAY_S, HOUR_S, TINTS, tintOf } from "./chart.js";
 
 /** @typedef {[since: number, rate: number][]} VatRates  fractions, each valid from an instant, the oldest first */
-/** @typedef {[since: number, eurMwh: number][]} Surcharge  a household's fees on top, without VAT; the first also counts before its instant */
+/** @typedef {[since: number, eurMwh: number][]} Surcharge  a household's fees, without VAT; the first amount also counts before its instant */
 
 /**
- * Returns a function from EUR/MWh without VAT at an instant to cents per kWh or EUR/MWh with the VAT of that instant.
+ * Returns a function that converts EUR/MWh without VAT to the reader's unit, with the fees and the VAT of an instant.
  * @param {"kwh" | "mwh"} unit @param {VatRates} rates @param {Surcharge} surcharge
  * @returns {(eurMwh: number, ts: number) => number}
  */
@@ -14,14 +14,14 @@ export function amountsIn(unit, rates, surcharge = []) {
   const whole = (/** @type {number} */ eurMwh, /** @type {number} */ ts) => eurMwh + (surcharge.findLast(([since]) => since <= ts) ?? surcharge[0] ?? [0, 0])[1];
   const factor = (/** @type {number} */ ts) => 1 + (rates.findLast(([since]) => since <= ts)?.[1] ?? 0);
   if (unit === "mwh") return (eurMwh, ts) => rounded(whole(eurMwh, ts) * factor(ts), 2);
-  // The API gives euros with 4 decimals; this makes cents of them without the rounding errors of binary fractions.
+  // The API gives euros with 4 decimals. Rounding avoids the errors of binary fractions in cents.
   return (eurMwh, ts) => Math.round(rounded((whole(eurMwh, ts) / 1000) * factor(ts), 4) * 10000) / 100;
 }
 
 /** Euros per kWh for 1 in each unit. */
 export const EUROS_PER_KWH = { kwh: 0.01, mwh: 0.001 };
 
-/** Rounds to some decimals; an exact middle goes to the even digit. @param {number} value @param {number} decimals */
+/** Rounds to some decimals. An exact middle is rounded to the even digit. @param {number} value @param {number} decimals */
 function rounded(value, decimals) {
   const isMiddle = Math.abs((value * 2 ** (decimals + 1)) % 2) === 1;
   const scale = 10 ** decimals;
@@ -52,7 +52,7 @@ export class Wording extends Clock {
     this.market = new Clock(data.clock);
   }
 
-  /** A text; if it has plural forms, the one for the number `n`. @param {string} key @param {Record<string, string | number>} gaps */
+  /** A text. If it has plural forms, returns the form for the number `n`. @param {string} key @param {Record<string, string | number>} gaps */
   say(key, gaps = {}) {
     const said = this.texts[key];
     const text = typeof said === "string" ? said : (said[this.plurals.select(Number(gaps.n))] ?? "");
@@ -65,7 +65,7 @@ export class Wording extends Clock {
     return written.replace("-", "\u2212").replace(".", this.texts.decimal);
   }
 
-  /** A price: a published one with all decimals, a forecast as "about" and a whole number. @param {number} value @param {boolean} isForecast */
+  /** Writes a published price with all decimals, or a forecast as "about" a whole number. @param {number} value @param {boolean} isForecast */
   told(value, isForecast) {
     return isForecast ? this.say("about", { price: this.price(value, 0) }) : this.price(value);
   }
@@ -75,7 +75,7 @@ export class Wording extends Clock {
     return isForecast ? this.say("about", { price: this.price(value) }) : this.price(value);
   }
 
-  /** The colour of a price against the last 30 days; prices below zero have their own. @param {number} value */
+  /** The colour of a price compared with the last 30 days. Prices below zero have their own colour. @param {number} value */
   tint(value) {
     return TINTS[tintOf(value, this.scale)];
   }
@@ -85,12 +85,12 @@ export class Wording extends Clock {
     return String(Number(value.toFixed(2))).replace(".", this.texts.decimal);
   }
 
-  /** The range of a forecast; no dash next to a minus sign, which would look like another minus. @param {[number, number, number]} forecast */
+  /** The range of a forecast. Next to a minus sign, a dash would look like another minus. @param {[number, number, number]} forecast */
   band([low, , high]) {
     return `${this.price(low, 0)}${low < 0 ? " … " : "–"}${this.price(high, 0)}`;
   }
 
-  /** The clock's time, with its zone in the hour that autumn repeats. @param {number} ts */
+  /** The time by the reader's clock. In the hour repeated in autumn, the time zone is added. @param {number} ts */
   clock(ts) {
     const time = this.wall(ts).slice(11);
     return this.isRepeated(ts) ? `${time} ${this.offset(ts) > this.offset(ts + HOUR_S) ? "EEST" : "EET"}` : time;
@@ -101,7 +101,7 @@ export class Wording extends Clock {
     return this.dayNames(ts)[0];
   }
 
-  /** The day of an instant: "today" or "tomorrow" if it is `now`'s day or the next, else the date. @param {number} ts @param {number} now */
+  /** Writes the day of an instant as "today", "tomorrow" or a date. @param {number} ts @param {number} now */
   dayFrom(ts, now) {
     const day = this.wall(ts).slice(0, 10);
     if (day === this.wall(now).slice(0, 10)) return this.say("days.today");
@@ -127,21 +127,21 @@ export class Wording extends Clock {
     return `${this.clock(from)}–${this.clock(to)}`;
   }
 
-  /** Returns start and end, with the end's day if it differs; midnight belongs to the day it ends. @param {import("./chart.js").Span} span @param {number} now */
+  /** Writes a start and an end. If the end is on another day, its day is added. Midnight belongs to the day that it ends. @param {import("./chart.js").Span} span @param {number} now */
   spanOverDays(span, now) {
     const [first, last] = [span.from, span.to - 1].map((ts) => this.dayWithin(ts, now));
     return first === last ? this.span(span) : `${this.clock(span.from)} – ${last} ${this.clock(span.to)}`;
   }
 
-  /** The day of an instant within a sentence: today and tomorrow in lower case, days of the week unchanged. @param {number} ts @param {number} now */
+  /** Writes the day of an instant for use within a sentence. "Today" and "tomorrow" then have a small letter. @param {number} ts @param {number} now */
   dayWithin(ts, now) {
     const name = this.dayFrom(ts, now);
     return name === this.day(ts) ? name : name.toLowerCase();
   }
 
   /**
-   * Whether network tariffs count an hour as night: from 22 to 7 by the market's clock, on weekends and public
-   * holidays. No hour is night unless the shown prices include a night rate.
+   * Returns whether an hour has the network's night rate. The rate holds from 22 to 7 by the market's clock, and on
+   * weekends and public holidays. Without a night rate in the shown prices, returns false.
    * @param {number} ts
    */
   isNightRate(ts) {
@@ -151,7 +151,7 @@ export class Wording extends Clock {
   }
 
   /**
-   * The words about a period; one or two lines say what kind of price it has.
+   * The words about a period. One or two lines name the kind of its price.
    * @param {import("./periods.js").Period | undefined} period @param {import("./chart.js").Span} span
    */
   period(period, span) {
