@@ -69,7 +69,7 @@ class MonthReader:
     def __init__(
         self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
     ) -> None:
-        """Past prices never change if `is_lasting` is true. In a demo, `is_lasting` is false."""
+        """If `is_lasting` is true, past prices never change. In a demo, `is_lasting` is false."""
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed

@@ -96,7 +96,7 @@ class _StoreReaders:
     """Reads from the store in threads, for a few requests at a time."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Set two words for problem texts: `what` may be "months", and `of` may be "prices"."""
+        """Set the words for problem texts, such as "months" for `what` and "prices" for `of`."""
         self._problems = problems
         self._what = what
         self._of = of
