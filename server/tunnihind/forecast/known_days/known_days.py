@@ -28,14 +28,17 @@ from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery
 from tunnihind.price_series import PriceSeries
 
 MOST_STALE_DAYS: Final = 7
-"""Older weather forecasts say nothing about the days to come."""
+"""Weather forecasts of this age contain no information about the coming days."""
 _LATE_DAYS: Final = 14
-"""The newest complete day is looked for this far back."""
+"""The newest complete day is searched among this many days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Covariate:
-    """A covariate that the model can read. It has the issue and the last hour of its newest forecast."""
+    """A covariate that the model can read.
+
+    Its newest forecast was issued at `issued_ts`. The last hour of this forecast begins at `reaches_ts`.
+    """
 
     name: str
     issued_ts: int
@@ -47,9 +50,9 @@ class Covariate:
 class KnownDays:
     """The data known at an instant, on a grid of delivery days.
 
-    `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the instant's day.
-    `stale_days` counts the whole days since the newest weather was issued. `weather_runs` holds the initialisations of
-    the weather runs that are the newest for some of the days to come.
+    `newest` is the row of the newest delivery day with all prices known. `today` is the row of the instant's delivery
+    day. `stale_days` is the number of whole days since the newest weather forecast was issued. `weather_runs` holds the
+    initialisation instants of the weather runs in use.
     """
 
     grid: DayGrid
@@ -74,10 +77,10 @@ class KnownDays:
         seasons: SeasonCache,
         fit_until: date,
     ) -> KnownDays | None:
-        """Lay out the known data from the day `first` on. Return None if that leaves no day before today.
+        """Arrange the known data from day `first` on. Return None if no price is known before today.
 
-        `newest` is the newest delivery day whose prices are all known. `vintages` and `seasons` save work between
-        calls. Regressions on the covariates' past use the days up to `fit_until`.
+        `newest` is the newest delivery day with all prices known. `vintages` and `seasons` keep results for later
+        calls. Regressions on past covariates use the days up to `fit_until`.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
@@ -102,7 +105,10 @@ class KnownDays:
 
     @property
     def lag(self) -> int:
-        """The days from today to the newest settled day: 0 before the auction, 1 after it."""
+        """The number of days from today to the newest settled day.
+
+        It is 0 before the auction and 1 after the auction.
+        """
         return min(max(self.newest - self.today, 0), 1)
 
 
@@ -118,7 +124,7 @@ class _Seen:
 
 
 def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageCache) -> _Seen:
-    """Return the vintages of all covariates that the model can read and that are fresh enough."""
+    """Return the vintages of all readable covariates with a recent forecast."""
     issues = {
         name: without_passing_runs(found, known.as_of)
         for name, found in known.covariates.series.items()
@@ -139,7 +145,7 @@ def _read_covariates(known: Known, grid: DayGrid, today: int, vintages: VintageC
                 seen.near[name] = by_delivery_day(vintage[:, 0])
             else:
                 if age_days[name] > stale_days:
-                    vintage[today] = np.nan  # it is late, and an estimate from others is better than an old value
+                    vintage[today] = np.nan  # an estimate from other covariates is better than an old value
                 seen.far[name] = vintage
             seen.covariates.append(_covariate(name, newest[name], vintage[today], ages, int(grid.starts[today])))
     seen.covariates.sort(key=lambda one: one.name)
