@@ -55,10 +55,10 @@ class _Task:
 class TieredForecaster:
     """Forecasts with a point model and calibrated intervals.
 
-    The forecast of day i uses the prices of the days up to j = min(newest settled day, i - 1), and the covariates known
-    at the issue. The lead of this forecast is i - j. With too little data, `LastWeeksMean` forecasts instead. An
-    instance keeps its trained models for the next forecast. A `keeper` also keeps the models for later processes. From
-    the same `Known`, every instance makes the same run.
+    The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). It also uses the covariates
+    known when the forecast is issued. The lead of this forecast is i - j. With too little data, `LastWeeksMean`
+    forecasts instead. An instance keeps its trained models for the next forecast. A `keeper` also keeps the models for
+    later processes. From the same `Known`, every instance makes the same run.
     """
 
     market: Market
@@ -140,7 +140,10 @@ class TieredForecaster:
         return scenarios_of(hourly, hours, self._issued_for(known, hourly), self.market.limits)
 
     def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
-        """Return the past forecasts of the replay from which `hourly` was made, if there was a replay."""
+        """Return the replay's past forecasts for `hourly`.
+
+        If `hourly` was made without a replay, the result is empty.
+        """
         if self._last is None or self._last[0] is not hourly:
             task = self._task(known)
             self._last = hourly, IssuedHours.none(delivery_day(known.as_of)) if task is None else self._issued(task)
@@ -153,7 +156,7 @@ class TieredForecaster:
         return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
 
     def _task(self, known: Known) -> _Task | None:
-        """Arrange the known data. Return None if they are too few or too old for the point model."""
+        """Arrange the known data. Return None if the data are too few or too old for the point model."""
         newest = newest_whole_day(known.prices.of(self.market.zone))
         if newest is None:
             return None
@@ -200,14 +203,14 @@ class TieredForecaster:
         return LastWeeksMean(self.market)
 
     def _mean_of_last_weeks(self, known: Known) -> Floats:
-        """Return p10, p50 and p90 by the mean of the last weeks, shape (3, hours)."""
+        """Return p10, p50 and p90 of the forecast by `LastWeeksMean`, shape (3, hours)."""
         run = self._last_weeks_mean().forecast(known)
         if run is None:
             raise ValueError("the mean of the last weeks needs a price")
         return np.stack([run.p10, run.p50, run.p90])
 
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
-        """Append the hours past the model's last day, as forecast by the mean of the last weeks.
+        """Append the hours past the model's last day from the forecast by `LastWeeksMean`.
 
         The intervals of these hours are at least as wide as on the model's last day.
         """

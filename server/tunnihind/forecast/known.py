@@ -1,7 +1,8 @@
 """The data known at an instant: prices with their publication time, and covariates as they were issued.
 
-The store fills the archives of this module. A forecast reads archives only through `as_of`. So newer data cannot enter
-a forecast. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown values are NaN.
+The store fills the archives of this module. A forecast reads archives only through `as_of`, which leaves out all data
+that became known later. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown values are
+NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -110,7 +111,7 @@ class IssuedSeries:
     """A covariate's hourly forecast, issued at `issued_ts`.
 
     `values` has shape (hours,). The first value is for the hour that begins at `start_ts`. `run_ts` is the instant at
-    which the weather model's run was initialised. It is None if that instant is unknown, or if no weather model made
+    which the weather model's run was initialised. `run_ts` is None if the run is unknown, or if no weather model made
     the values.
     """
 
@@ -137,8 +138,7 @@ class CovariateArchive:
     def newest(self, name: str, start_ts: int, hours: int, issued_since: int, issued_until: int) -> Floats:
         """Return the newest values that were issued from `issued_since` to `issued_until`, both included.
 
-        The values have shape (hours,), and the first hour begins at `start_ts`. A value is NaN if none was issued in
-        this time.
+        The result has shape (hours,). The first hour begins at `start_ts`. Hours without any issued value are NaN.
         """
         values = np.full(hours, np.nan)
         for issue in self.series.get(name, ()):

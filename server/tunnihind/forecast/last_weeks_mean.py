@@ -1,4 +1,4 @@
-"""The tier that forecasts the mean of the last weeks. It needs only the zone's own prices."""
+"""The tier that forecasts the mean of the last weeks. This tier needs only the zone's own prices."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -27,10 +27,10 @@ _HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
 """The expected price if no recent price is known.
 
-It is about the median of Estonia's hourly prices in 2024 and 2025.
+This value is about the median of Estonia's hourly prices in 2024 and 2025.
 """
 _PRIOR_WEIGHT: Final = 1e-6
-"""The weight of the prior. It is so small that the prior matters only for hours without any known price."""
+"""The weight of the prior. The weight is so small that the prior matters only for hours without any known price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class LastWeeksMean:
     """Forecasts the mean of each clock hour over the last six weeks. Similar and recent days count more.
 
     The forecast of day i uses the days up to j = min(newest settled day, i - 1). The lead of this forecast is i - j.
-    p10 and p90 come from the errors that the same method would have made at this lead on earlier days. With few known
-    days, p10 and p90 are close to a wide prior.
+    The errors of the same method at this lead on earlier days give p10 and p90. With few known days, p10 and p90 are
+    close to a wide prior.
     """
 
     market: Market
@@ -102,10 +102,10 @@ class LastWeeksMean:
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the mean by clock hour over the days up to row `seen`, and whether any of their prices is known.
+    """Return the mean by clock hour over the days up to row `seen`, and whether any price is known.
 
-    `classes` holds the classes of the target days, and has the same shape (...) as `seen`. The means are in EUR/MWh and
-    have shape (..., 24). If an hour is unknown on every day, its mean is the mean of all hours.
+    `classes` holds the classes of the target days. It has the same shape (...) as `seen`. The means are in EUR/MWh and
+    have shape (..., 24). If a clock hour's price is unknown on every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
@@ -123,10 +123,10 @@ def _shrunk(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
 
 
 def _past_errors(history: DailyPrices) -> Floats:
-    """Return the price of each hour minus its p50, shape (7, days, 24).
+    """Return the errors of forecasts for 1 to 7 days ahead, shape (7, days, 24).
 
-    p50 is the forecast that would have been issued 1 to 7 days before each day. The errors of the first days are NaN,
-    because these days are only used for the means of later days.
+    An error is the price minus the p50 that would have been issued. The errors of the first days are NaN, because these
+    days are only used for the means of later days.
     """
     errors = np.full((LEADS, *history.eur_mwh.shape), np.nan)
     targets = np.arange(LEADS + _MEAN_DAYS, len(history.classes))

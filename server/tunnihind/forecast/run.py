@@ -20,7 +20,7 @@ LEVELS: Final = (0.1, 0.5, 0.9)
 OUTER_LEVELS: Final = (LEVELS[0], LEVELS[-1])
 
 ISSUE_AT: Final = time(9)
-"""The UTC time of day as of which past days are forecast. It is before the auction both in winter and in summer."""
+"""The UTC time of issue for forecasts of past days. This time is before the auction both in winter and in summer."""
 ISSUE_CLOCK_S: Final = ISSUE_AT.hour * HOUR_S
 """`ISSUE_AT` in seconds after midnight UTC."""
 
@@ -69,9 +69,9 @@ class Run:
         return range(self.start_ts, self.end_ts, self.step_s)
 
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
-        """Return this run from `start_ts` on, as made at `made_at`. Return None if the run does not reach `start_ts`.
+        """Return the part of this run from `start_ts` on, made at `made_at`. Return None if there is no such part.
 
-        The ages of the inputs grow by the time between the two instants.
+        The ages of the inputs grow by the time from the old instant to `made_at`.
         """
         skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:
@@ -118,7 +118,8 @@ class Run:
     ) -> Run:
         """Build a run from unrounded p10, p50 and p90, shape (3, periods).
 
-        Raises ValueError if a value is not finite, or if percentiles cross. Such a run must never be served.
+        Raises ValueError if a value is not finite, or if percentiles cross. A run with such values must never be
+        served.
         """
         rounded = np.round(percentiles, 2) + 0.0
         if not np.isfinite(rounded).all():
@@ -129,7 +130,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return the inputs with the covariates' ages and reaches as of some hours later."""
+    """Return the inputs with the ages and reaches that the covariates have some hours later."""
     if "covariates" not in inputs:
         return inputs
     covariates = [
@@ -213,7 +214,7 @@ class FullForecaster(Forecaster, Protocol):
 class Runs(NamedTuple):
     """Forecasts made together: a run for each step, and the scenarios of the hours.
 
-    All have the same instant and span.
+    All of these forecasts have the same instant and span.
     """
 
     by_step: Mapping[int, Run]

@@ -17,7 +17,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.forecast.known_days.price_state import PriceState
 
 CURVE: Final = "supply_curve_12h"
-"""The column of recent prices at a similar market tightness, from hours at most twelve clock hours apart."""
+"""The column of recent prices at a similar market tightness, at most 12 clock hours apart."""
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
@@ -135,7 +135,7 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
     """Return a driver's linear columns.
 
     The hourly columns are the value, its change since the day before, and its difference from the week's mean. The
-    daily columns are the same for the day's mean.
+    daily columns hold the same three figures for the day's mean.
     """
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)

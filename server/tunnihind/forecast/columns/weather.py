@@ -23,7 +23,7 @@ def anomalies(values: Floats) -> Floats:
 
     The running mean covers the issues up to each issue day. With a fixed mean, the anomalies at the start of the
     archive would mainly show whether a forecast exists. Hours past a forecast's reach get the last known day mean of
-    the anomaly. This mean shrinks with every further day.
+    the anomaly. The day mean shrinks by `_FADE` with every further day.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
@@ -45,7 +45,7 @@ def weather_columns(
     `values` holds the driver's vintages, and `anomaly` their anomalies. Both have shape (issue days, ages, 24). `sun`
     has shape (days, 24). The columns are hourly values, day means, the week's mean and the values of neighbouring
     hours. All columns together cover the days from the last usable day to the target day. The product with the sun uses
-    `values` instead of `anomaly`, so it is 0 for old rows without a forecast.
+    `values` instead of `anomaly`. For old rows without a forecast, this product is 0.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]

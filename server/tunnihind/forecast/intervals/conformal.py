@@ -1,10 +1,10 @@
 """80% intervals by conformal calibration on the model's past errors, by lead, side and clock hour.
 
-The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). It is divided by the volatility V = (moving mean of
-|r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. The result is
+The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The residual is divided by the volatility V = (moving
+mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. The result is
 averaged with the mean over all leads. In asinh scale, p10 and p90 are p50 plus 1.03 V times the weighted 10% and 90%
-quantiles of past r / V. Errors of forecasts at a similar price level have more weight. p10 is not below the 1% quantile
-of the last 90 days' prices.
+quantiles of past r / V. Errors of forecasts at a similar price level have more weight. The lower bound of p10 is the 1%
+quantile of the last 90 days' prices.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
 (Papadopoulos, Gammerman, Vovk 2008). The weight by price level follows localized conformal prediction (Guan 2023,
@@ -44,7 +44,10 @@ _SHARED: Final = 0.5
 Means over more errors vary less.
 """
 _LOCAL_LEADS: Final = 2
-"""Up to this lead, the size of errors depends on the level of p50. At longer leads, it hardly does."""
+"""Up to this lead, the size of errors depends on the level of p50.
+
+At longer leads, the size of errors hardly depends on p50.
+"""
 _LEVEL_WIDTH: Final = 0.35
 """The standard deviation, in asinh units, of the Gaussian weight by the level of p50."""
 _UNLIKE: Final = 0.25
@@ -52,7 +55,7 @@ _UNLIKE: Final = 0.25
 _WIDER: Final = 1.03
 """The factor by which both sides widen.
 
-It makes up for the coverage lost because p10 stops at the lowest likely price.
+The factor makes up for coverage lost where p10 stops at the lowest likely price.
 """
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
@@ -68,8 +71,9 @@ _SMOOTHER: Final = clock_smoother(2.0)
 def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
     """Return the signed distances of p10 and p90 from p50 in the scale asinh(x / 80), each of shape (leads, 24).
 
-    `actual` (days, 24) holds past prices, and `issued` (leads, days, 24) the p50 issued for these prices, EUR/MWh. The
-    last day is the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose interval is computed.
+    `actual` (days, 24) holds past prices, EUR/MWh. `issued` (leads, days, 24) holds the p50 issued for these prices.
+    The last day is the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose interval is
+    computed.
     """
     days = BANK_DAYS + _VOLATILITY_DAYS
     level = to_scale(issued[:, -days:], _SCALE_EUR_MWH)
@@ -91,11 +95,11 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 
 
 def lowest_likely(actual: Floats) -> float:
-    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. It is the lower bound of p10.
+    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. This price is the lower bound of p10.
 
-    For a p50 near zero, the errors of expensive hours would otherwise set p10 far below any recent price. `actual`
-    (days, 24) holds the prices up to the newest day that a forecast may use. Return minus infinity if no price is
-    known, for instance after a gap of months.
+    Without this bound, p10 would be far below any recent price for cheap hours, because of the errors of expensive
+    hours. `actual` (days, 24) holds the prices up to the newest day that a forecast may use. Return minus infinity if
+    no price is known, for instance after a gap of months.
     """
     lately = actual[-_LOWEST_DAYS:]
     return float(np.nanquantile(lately, _LOWEST_LEVEL)) if np.isfinite(lately).any() else -np.inf
@@ -104,7 +108,7 @@ def lowest_likely(actual: Floats) -> float:
 def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) -> Floats:
     """Return p10, p50 and p90 in EUR/MWh, shape (3, ...). They lie within the market's limits and never cross.
 
-    p10 is at least the smaller of `lowest` and p50.
+    The smaller of `lowest` and p50 is the lower bound of p10.
     """
     centre = to_scale(p50, _SCALE_EUR_MWH)
     edges = [to_eur(centre + side, _SCALE_EUR_MWH) for side in (low, high)]

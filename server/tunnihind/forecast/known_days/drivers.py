@@ -108,7 +108,7 @@ def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
     """Leave out weather covariates if the same quantity of their zone is known in MW for day `target`.
 
-    The values in MW are the better input.
+    Values in MW are a better input than the weather.
     """
     meanings = {name: meaning for name in near if (meaning := quantity(name)) is not None}
     measured = {
@@ -261,9 +261,9 @@ def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) 
 def usual_hours(days: Floats) -> Floats:
     """Return the usual value of each clock hour, shape (days, 24).
 
-    The usual value is the mean over the known days of the last 14 days. If none of these days is known, the newest
-    earlier mean is used. Before the first known day, the mean of the first `MIN_ISSUE_DAYS` known days is used. Later
-    days never change this mean.
+    The usual value is the mean over the known days of the last 14 days. If none of the last 14 days is known, the
+    newest earlier mean is used. Before the first known day, the mean of the first `MIN_ISSUE_DAYS` known days is used.
+    Later days do not change the mean of the first days.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
@@ -285,7 +285,7 @@ def _nominal(part: _Part) -> float:
 def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
     """Return a quantity in GW.
 
-    Weather is scaled by a regression on known GW. Without a regression, it is scaled by the nominal power.
+    Weather is scaled by a regression on known GW. Without such a regression, weather is scaled by the nominal power.
     """
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:
@@ -297,7 +297,7 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope in GW per unit of weather. Return None with too few known hours or a slope of 0 or less.
 
-    The slope is fitted to the days up to `fit_row`. If these days have too few known hours, more days are used.
+    The slope is fitted to the days up to `fit_row`. If too few hours of these days are known, the fit uses more days.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

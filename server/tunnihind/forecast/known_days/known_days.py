@@ -28,9 +28,12 @@ from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery
 from tunnihind.price_series import PriceSeries
 
 MOST_STALE_DAYS: Final = 7
-"""Weather forecasts of this age contain no information about the coming days."""
+"""The age in days at which weather forecasts are not used any more.
+
+They contain no information about the coming days.
+"""
 _LATE_DAYS: Final = 14
-"""The newest complete day is searched among this many days."""
+"""The number of days among which the newest complete day is searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ class KnownDays:
     def lag(self) -> int:
         """The number of days from today to the newest settled day.
 
-        It is 0 before the auction and 1 after the auction.
+        The lag is 0 before the auction and 1 after the auction.
         """
         return min(max(self.newest - self.today, 0), 1)
 

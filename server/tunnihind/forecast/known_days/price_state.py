@@ -13,8 +13,8 @@ from tunnihind.market import Market, Zone
 SCALE_EUR_MWH: Final = 100.0
 """Prices are modelled as asinh(price / scale).
 
-This function is nearly linear up to the scale and logarithmic beyond the scale. It is also defined for negative prices
-(Uniejewski, Weron, Ziel 2018, IEEE Trans. Power Syst. 33(2)).
+The function asinh is nearly linear for small prices and nearly logarithmic for large prices. Unlike the logarithm,
+asinh is defined for negative prices (Uniejewski, Weron, Ziel 2018, IEEE Trans. Power Syst. 33(2)).
 """
 _WEEK_DAYS: Final = 7
 MEAN_DAYS: Final = (3, _WEEK_DAYS, 28)
@@ -48,14 +48,13 @@ class NeighbourPrices(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceState:
-    """Prices on a grid. Unless the list says otherwise, arrays are in asinh scale and have shape (days, 24).
+    """Prices on a grid. Unless stated otherwise, arrays are in asinh scale and have shape (days, 24).
 
-    - `eur_mwh`: the own zone's prices in EUR/MWh, NaN where unknown. `target` has the same prices in asinh scale.
-    - `own` and `neighbours`: prices without gaps. A neighbour's missing price is replaced by the own zone's price. A
-      missing own price is replaced by the price of the day before.
-    - `mean[k]`: the mean of the own prices over the last k days.
-    - `profile`: the mean deviation from the day's mean over the last 15 days.
-    - `low` and `high` (days,): the bounds of a forecast for which this day is the newest known day.
+    `eur_mwh` holds the own zone's prices in EUR/MWh. Unknown prices are NaN. `target` has the same prices in asinh
+    scale. `own` and `neighbours` hold prices without gaps. A neighbour's missing price is replaced by the own zone's
+    price. A missing own price is replaced by the price of the day before. `mean[k]` is the mean of the own prices over
+    the last k days. `profile` is the mean deviation from the day's mean over the last 15 days. `low` and `high` (days,)
+    are the bounds of a forecast for which this day is the newest known day.
     """
 
     eur_mwh: Floats
@@ -117,7 +116,7 @@ def _trailing_max(daily: Floats) -> Floats:
 
 
 def _filled_forward(values: Floats) -> Floats:
-    """Replace NaN by the newest known value of the rows before. If no value is known before, replace NaN by zero."""
+    """Replace NaN by the newest known value of earlier rows. If no earlier value is known, replace NaN by zero."""
     known = ~np.isnan(values)
     rows = np.arange(len(values)).reshape((-1,) + (1,) * (values.ndim - 1))
     newest = np.maximum.accumulate(np.where(known, rows, 0), axis=0)

@@ -49,9 +49,10 @@ NOMINAL_GW: Final = {
 """The nominal power in GW, for regions whose power in MW is unknown.
 
 It is the power of the wind turbines at full wind, the power of the solar plants at full sun, and the load per ten
-heating degrees. The figures come from the day-ahead forecasts that ENTSO-E published for 2025. Wind and solar come from
-the 99.9% quantile, taken as nine tenths of full power and as 780 W/m2. Load comes from February's mean less July's
-mean. Sweden is SE3 and SE4. Only the proportions within a region affect the model.
+heating degrees. The figures come from the day-ahead forecasts that ENTSO-E published for 2025. For wind, the 99.9%
+quantile counts as nine tenths of full power. For solar, the 99.9% quantile counts as the power at 780 W/m2. Load comes
+from February's mean less July's mean. Sweden's figures cover SE3 and SE4. Only the proportions within a region affect
+the model.
 """
 
 
@@ -88,11 +89,10 @@ def unknown_names(names: Iterable[str]) -> list[str]:
 
 
 def in_units(meaning: Quantity, values: Singles) -> Singles:
-    """Convert values to the units of the model.
+    """Convert a covariate to the unit of the model.
 
-    - power: from MW to GW
-    - wind speed (m/s) and radiation (W/m2): to the share of capacity
-    - temperature (C): to tens of heating degrees
+    Power is converted from MW to GW. Wind speed (m/s) and radiation (W/m2) are converted to a share of capacity.
+    Temperature (C) is converted to tens of heating degrees.
     """
     if not meaning.is_weather:
         return values / np.float32(1000)

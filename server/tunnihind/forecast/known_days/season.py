@@ -21,11 +21,10 @@ _LOWEST_SINE: Final = -0.2
 class Season:
     """The calendar and the sun for each day of a grid.
 
-    - `weekday` (days, 7): 1 in the column of the weekday, 0 in the others.
-    - `holiday` (days,): 1 if the own country has a holiday, else 0.
-    - `neighbour_holiday` (days,): the share of the neighbour countries that have a holiday.
-    - `phase` (days, 4): sine and cosine of a yearly and of a half-yearly cycle.
-    - `sun` (days, 24): sine of the sun's elevation in the middle of the hour.
+    `weekday` (days, 7) is 1 in the column of the weekday, and 0 in the other columns. `holiday` (days,) is 1 if the own
+    country has a holiday, else 0. `neighbour_holiday` (days,) is the share of the neighbour countries that have a
+    holiday. `phase` (days, 4) holds sine and cosine of a yearly and of a half-yearly cycle. `sun` (days, 24) is the
+    sine of the sun's elevation in the middle of the hour.
     """
 
     weekday: Floats
@@ -51,7 +50,7 @@ class Season:
 
 
 class SeasonCache:
-    """Keeps the season of the last grid. A `keeper` also keeps the season for later processes."""
+    """Keeps the season of the last requested grid. A `keeper` also keeps the season for later processes."""
 
     def __init__(self, keeper: LearntKeeper | None = None) -> None:
         self._keeper = keeper

@@ -1,8 +1,8 @@
 """Covariates as they were known on each past day. The model reads covariates only through this module.
 
 A vintage is the forecast that was known at a day's issue instant. Training reads the vintages of past days. A live
-forecast reads the vintage of its own instant. So training and live forecasts use covariates of the same age, and no
-observations.
+forecast reads the vintage of its own instant. So training and live forecasts use covariates of the same age.
+Observations are never used.
 """
 
 from collections import deque
@@ -33,9 +33,10 @@ NEXT_DAY_S: Final = 48 * HOUR_S
 
 
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
-    """Return the instant as of which each issue day up to row `today` uses covariates, shape (today + 1,).
+    """Return the instant of each issue day up to row `today`, shape (today + 1,).
 
-    For past days, the instant is the clock time of issue `stale_days` days earlier. For today, the instant is `as_of`.
+    An issue day uses the covariates known at its instant. For past days, the instant is the clock time of issue
+    `stale_days` days earlier. For today, the instant is `as_of`.
     """
     midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
     instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
@@ -58,7 +59,7 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
     """Leave out weather runs that were not the newest run at the issue instant of any day.
 
-    Evening runs are deleted after two weeks. If training used these runs, each deletion would change the model. All
+    Evening runs are deleted after two weeks. If training used evening runs, each deletion would change the model. All
     runs since the last issue instant are kept.
     """
     if all(issue.run_ts is None for issue in issues):
@@ -97,9 +98,9 @@ def reach_s(issues: Sequence[IssuedSeries]) -> int:
 class Frame:
     """The positions of the hours in the vintages of some issue days.
 
-    `instants` (rows,) holds the instant as of which each issue day uses covariates. `slots` (rows, ages, 25) holds the
-    position of each hour, counted in hours from `start_ts`. Hours outside the grid have the position `hours`.
-    `is_short` (rows, ages) is true for days of 23 hours.
+    `instants` (rows,) holds the instant of each issue day. `slots` (rows, ages, 25) holds the position of each hour,
+    counted in hours from `start_ts`. Hours outside the grid have the position `hours`. `is_short` (rows, ages) is true
+    for days of 23 hours.
     """
 
     start_ts: int
@@ -125,9 +126,9 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
     """Return the newest forecast known at each issue instant, shape (covariates, rows, ages, 24).
 
     Unknown values are NaN. The covariates must have been issued together, at the same instants and for the same hours.
-    If an hour had begun at the issue, its value is skipped, because it is an observation. The issues are written to
-    `board`, an array of all hours, oldest first. A row is read from `board` after all issues up to the row's instant
-    are written.
+    Values of hours that had begun at the issue are skipped, because they are observations. The array `board` holds all
+    hours. The issues are written to `board`, oldest first. A row is read from `board` after all issues up to the row's
+    instant are written.
     """
     reaching = (
         issues
@@ -187,8 +188,8 @@ class VintageCache:
     ) -> dict[str, Singles]:
         """Return the vintages of all issue days by name, shape (issue days, ages, 24).
 
-        Covariates that were issued together are processed together. So many weather points take little more time than
-        one point.
+        Covariates that were issued together are processed together. In this way, many weather points take little more
+        time than one point.
         """
         today = len(instants) - 1
         until = int(instants[today - 1]) if today else 0

@@ -1,9 +1,10 @@
-"""Kernel ridge regression on whole days. It predicts all 24 hours of a day together.
+"""Kernel ridge regression on whole days. The model predicts all 24 hours of a day together.
 
-The kernel is the sum of a linear and a Gaussian kernel. It models interactions of columns, which the hourly ridges do
-not model. The weight of each column in the distance between two days is learnt. A column has a large weight if its
-coefficients are large in a linear fit of all hours. This is a diagonal recursive feature machine with linear features
-(Radhakrishnan, Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). Single precision is enough.
+The kernel is the sum of a linear and a Gaussian kernel. Unlike the hourly ridges, this kernel models interactions
+between columns. The weight of each column in the distance between two days is learnt. A column has a large weight if
+its coefficients are large in a linear fit of all hours. The method is a diagonal recursive feature machine with linear
+features (Radhakrishnan, Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). Single precision is
+enough.
 """
 
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
-    """Return the names of a group's hourly columns that the kernel uses.
+    """Return the names of the hourly columns that the kernel uses from a group.
 
     The kernel uses the hourly prices of two neighbours. The first neighbour has the most similar prices. The last
     neighbour is connected by cables.
@@ -102,8 +103,8 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
     """Return the kernel's inputs from next-day covariates.
 
-    For the first lead, these are the hourly and daily columns of each driver, the supply curves and the hinges. For the
-    second lead, these are all daily columns.
+    For the first lead, the inputs are the hourly and daily columns of each driver, the supply curves and the hinges.
+    For the second lead, the inputs are all daily columns.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
@@ -184,8 +185,8 @@ def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
 def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
     """Return the scale of each column, shape (k,).
 
-    The scale of a column is the size of its coefficients in a linear fit of all hours. Each step fits again with the
-    scale of the step before. So the scale of unimportant columns shrinks further.
+    The scale of a column is the size of its coefficients in a linear fit of all hours. Each step repeats the fit with
+    the scale of the step before. This shrinks the scale of unimportant columns further.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target

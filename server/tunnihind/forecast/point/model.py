@@ -33,8 +33,9 @@ class Fit(Protocol):
 class Learning(Protocol):
     """A model that learns one day after another.
 
-    The model must be a dataclass. Its fields hold its whole state as arrays, numbers and mappings (see
-    `replay.learnt`). So the state can be kept in a file. A model restored from the file makes the same forecasts.
+    The model must be a dataclass. The fields of the dataclass hold the model's whole state as arrays, numbers and
+    mappings (see `replay.learnt`). So the state can be kept in a file. A model restored from the file makes the same
+    forecasts.
     """
 
     fit_type: ClassVar[type[Fit]]
@@ -43,8 +44,8 @@ class Learning(Protocol):
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
         """Learn from the prices of consecutive days, oldest first.
 
-        `price` (n, 24) is NaN where unknown. `predicted` is the array that `Fit.predict` returned for these days. It is
-        NaN where no forecast was made.
+        `price` (n, 24) is NaN where unknown. `predicted` is the array that `Fit.predict` returned for these days.
+        `predicted` is NaN where no forecast was made.
         """
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> Fit:

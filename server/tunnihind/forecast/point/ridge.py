@@ -1,9 +1,9 @@
 """Streaming ridge regressions for each lead and clock hour, from exponentially weighted moments.
 
-Each row is added to the moments once. So a new day costs one update, and no old rows are kept. The weight of a row
-depends on its out-of-sample error. This is a streaming form of iteratively reweighted least squares, which approaches
-least absolute deviations. Coefficients are computed in correlation units, lead by lead. Each lead's coefficients are
-shrunk toward the coefficients of the lead before.
+Each row is added to the moments once. A new day costs one update. Old rows are not kept. The weight of a row depends on
+its out-of-sample error. The method is a streaming form of iteratively reweighted least squares. It approximates least
+absolute deviations. Coefficients are computed in correlation units, lead by lead. Each lead's coefficients are shrunk
+toward the coefficients of the lead before.
 """
 
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class Solution:
     def predict(self, x: Floats, week_mean: Floats) -> Floats:
         """Return the members' forecasts in asinh scale, shape (members, n, 24).
 
-        The rows `x` have shape (n, 24, p). Their 7-day mean `week_mean` has shape (n, 24).
+        The rows `x` have shape (n, 24, p). `week_mean` is the 7-day mean of prices, shape (n, 24).
         """
         z = np.clip((x - self.mean) / self.sd, -_Z_CLIP, _Z_CLIP)
         fitted = np.einsum("nhp,mhp->mnh", z, self.beta) + self.level[:, None]
@@ -110,8 +110,8 @@ class Moments:
     def absorb(self, x: Floats, y: Floats, week_mean: Floats, weight: Floats) -> None:
         """Add consecutive days, oldest first.
 
-        The rows `x` have shape (n, 24, p). The targets `y` and the other arrays have shape (n, 24). Unknown targets
-        (NaN) are skipped.
+        The rows `x` have shape (n, 24, p). `y`, `week_mean` and `weight` have shape (n, 24). Unknown targets `y` (NaN)
+        are skipped.
         """
         n = len(x)
         fade = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life_days)

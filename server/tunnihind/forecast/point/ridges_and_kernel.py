@@ -1,4 +1,4 @@
-"""The served point model. It averages two ridges for each hour and a kernel over whole days."""
+"""The served point model. The model averages two ridges for each hour and a kernel over whole days."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -73,7 +73,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _LeadState:
-    """The learnt state of one lead. Kept blocks never change, so copies of the state share the blocks."""
+    """The learnt state of one lead. Blocks never change, so copies of the state can share them."""
 
     names: ColumnNames
     moments: Moments
@@ -104,7 +104,7 @@ class _LeadState:
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Return the first row to fit. If enough days have next-day covariates, the days before them are left out."""
+        """Return the first row to fit. If enough days have next-day covariates, earlier days are left out."""
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
         first = int(np.argmax(has_next_day))

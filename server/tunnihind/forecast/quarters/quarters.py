@@ -69,10 +69,10 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
 def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask) -> tuple[Floats, Floats]:
     """Return the expected prices of the hours before and after each hour, EUR/MWh, NaN where unknown.
 
-    All arrays have shape (hours,). `before` holds the known price of the hour before each hour, NaN where unknown. It
-    is used only for the first hour of a day (`starts_day`), because only that price belongs to the day before.
-    `is_settled` is true for hours of settled days. The forecast of the day after a settled day uses the prices of the
-    settled day. So the last hour of a settled day must not use this forecast.
+    All arrays have shape (hours,). `before` holds the known price of the hour before each hour, NaN where unknown.
+    `before` is used only for the first hour of a day (`starts_day`). For other hours, the p50 of the hour before is
+    used. `is_settled` is true for hours of settled days. The forecast of the day after a settled day uses the prices of
+    the settled day. So the last hour of a settled day must not use this forecast.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)

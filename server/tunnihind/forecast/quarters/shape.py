@@ -24,12 +24,10 @@ def deviations(
 ) -> Floats:
     """Return the distances of the quarters from their hour, shape (hours, 4), EUR/MWh.
 
-    - `p50` (hours,): the medians of the hours, EUR/MWh.
-    - `previous` and `following` (hours,): the expected prices of the hours before and after each hour, EUR/MWh, NaN
-      where unknown.
-    - `recent` (hours,): the recent slope of the clock hour, in units of the scale.
-    - `rise` (hours,): the rise of the sun, as returned by `sun_rise`.
-    - `shares` (hours, 3): the shares of the line, of the recent slope and of the rise.
+    `p50` (hours,) holds the medians of the hours, EUR/MWh. `previous` and `following` (hours,) hold the expected prices
+    of the hours before and after each hour, EUR/MWh. Unknown prices are NaN. `recent` (hours,) is the recent slope of
+    the clock hour, in units of the scale. `rise` (hours,) is the rise of the sun, as returned by `sun_rise`. `shares`
+    (hours, 3) holds the shares of the line, of the recent slope and of the rise.
     """
     before, after = one_for_the_other(p50 - previous, following - p50)
     unit = scale(p50)

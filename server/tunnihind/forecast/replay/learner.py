@@ -1,8 +1,7 @@
-"""Forecasts each past day with a point model from the data known then, and then learns the day.
+"""Forecasts each past day with a point model, and then learns that day.
 
 Past days between two refits are forecast with the same fit. The days since the last refit are learnt again for every
-forecast. So a forecast depends only on the data. It does not depend on the start of the process or on earlier
-forecasts.
+forecast. So a forecast depends only on the data. The start of the process and earlier forecasts have no effect.
 """
 
 from copy import copy
@@ -124,7 +123,7 @@ class Learner:
     def issued(self, leads: tuple[int, ...]) -> Floats:
         """Return the p50 issued for the days learnt, EUR/MWh, shape (leads, days, 24).
 
-        Where no p50 was issued, it is NaN.
+        If no p50 was issued for an hour, its value is NaN.
         """
         return np.stack([self.records[lead].issued[: self.through + 1] for lead in leads])
 
@@ -135,7 +134,7 @@ class Learner:
     def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
         """Return the forecasts of a block of days, shape (parts, n, 24).
 
-        They are NaN for days without an earlier fit.
+        Days without an earlier fit are NaN.
         """
         parts = [(days, dated.fit.predict(lead, rows.pick(days))) for dated, days in self._by_fit(block, lead)]
         predicted = np.full((len(parts[0][1]) if parts else 1, len(block), CLOCK_HOURS), np.nan)

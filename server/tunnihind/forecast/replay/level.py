@@ -21,7 +21,7 @@ class LevelTracker:
     """Tracks the moving mean of one lead's day-mean errors, and the gain of the correction.
 
     The gain is the slope of a regression of errors on the moving mean at their issue. If errors do not persist, the
-    gain is near 0, and so is the correction.
+    gain and the correction are near 0.
     """
 
     lead: int

@@ -1,8 +1,7 @@
 """Replays a point model over past days, and continues kept replays.
 
 Time is divided into eras of 16 weeks. Each era has its own model state. A state begins on a fixed day before its era,
-and is refitted on fixed days. So a state that is continued day by day equals a state that is replayed at once, to the
-last bit.
+and is refitted on fixed days. So a state continued day by day equals a state replayed at once, to the last bit.
 """
 
 from collections import OrderedDict
@@ -132,7 +131,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """The part of the name that does not change when days are added. The era comes first."""
+        """The part of the name that does not change when days are added. The first values identify the era."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
@@ -154,7 +153,7 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Return the kept part of the first possible name. Return None if no part is kept under these names."""
+        """Return the first kept part in the order of the names. Return None if no part is kept."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:

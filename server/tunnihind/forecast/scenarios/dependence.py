@@ -1,7 +1,7 @@
 """The ranks of the paths at each hour, taken from the errors of past forecasts.
 
-The method is the Schaake shuffle (Clark et al. 2004, J. Hydrometeorology 5(1)). It uses the errors of the model's own
-forecasts, like ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statist. Sci. 28(4)).
+The method is the Schaake shuffle (Clark et al. 2004, J. Hydrometeorology 5(1)). The shuffle uses the errors of the
+model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statist. Sci. 28(4)).
 """
 
 from datetime import date
@@ -39,9 +39,9 @@ _SEED: Final = 20
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer issues are known.
 
-    `hours` holds the known prices. `days` holds the days to forecast, counted from the newest day in `issued`. In a
-    past issue, the errors are taken at the same numbers of days, counted from the newest day of that issue. Each error
-    is taken at the lead of its day.
+    `hours` holds the known prices. `days` holds the days to forecast, counted from the newest day in `issued`. From
+    each past issue, the errors of the same days are taken, counted from the newest day of that issue. An error's lead
+    is the number of its day, but at least 1 and at most 7.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -90,8 +90,8 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
     """Return the positions of 20 issues, newest first. Return None if there are fewer issues.
 
-    `whole` holds the days of all issues in ascending order. The chosen issues are at least a week apart. If this is not
-    possible, they are as far apart as possible.
+    `whole` holds the days of all issues in ascending order. The chosen issues are at least a week apart. If too few
+    issues are a week apart, the chosen issues are as far apart as possible.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

@@ -1,4 +1,4 @@
-"""The scenarios of a run. They combine the values of the hours in the order of past errors."""
+"""The scenarios of a run. Each path combines values of the hours in the order of past errors."""
 
 import math
 from datetime import date, timedelta

@@ -1,7 +1,6 @@
-"""A walk-forward backtest. It makes forecasts as of past instants, and scores them against the actual prices.
+"""A walk-forward backtest of forecasts made as of past instants.
 
-Every forecast uses only `archive.as_of(issue instant)`. Only hours without a published price at that instant are
-scored.
+Every forecast uses only `archive.as_of(issue instant)`. Only hours whose price was unpublished at the issue are scored.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -60,8 +59,8 @@ class IssuedForecasts:
 class BacktestResult:
     """Forecasts and actual prices. Each period lasts `step_s` seconds.
 
-    `actual` holds the actual prices, and `baseline` the prices 168 h earlier. Both have shape (n,), EUR/MWh. Unknown
-    prices are NaN.
+    `actual` holds the actual prices, and `baseline` the prices 168 h earlier. Both arrays have shape (n,), EUR/MWh.
+    Unknown prices are NaN.
     """
 
     forecasts: IssuedForecasts
@@ -176,8 +175,7 @@ class NextDay:
 def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
     """Return the issue instants of the scored forecasts up to `as_of`, oldest first.
 
-    There is one instant a day, at `ISSUE_AT`. The delivery days after these instants are the 90 days up to the newest
-    settled day.
+    There is one instant a day, at `ISSUE_AT`. The forecasts are for the 90 delivery days up to the newest settled day.
     """
     newest = truth.newest_day
     if newest is None:
@@ -238,7 +236,7 @@ def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
 
 
 def _lead_days(targets: Instants, newest: date | None) -> Instants:
-    """Return the lead days of `targets`, shape (n,). If no price was known, they are 0."""
+    """Return the lead days of `targets`, shape (n,). If no price was known, the lead days are 0."""
     days = [delivery_day(int(ts)) for ts in targets]
     return np.array([max(1, (day - newest).days) if newest is not None else 0 for day in days], np.int64)
 

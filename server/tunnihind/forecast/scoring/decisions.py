@@ -1,4 +1,4 @@
-"""The value of a forecast for planning: the share of the possible saving that plans by the forecast reach.
+"""The value of a forecast for planning, as a share of the possible saving.
 
 A plan takes the cheapest periods of a forecast, anywhere in the day. Among equal periods, the plan takes the earliest.
 The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal saving is the saving
@@ -46,7 +46,7 @@ class Hours(NamedTuple):
 class Savings(NamedTuple):
     """The savings of plans against the mean price, EUR/MWh.
 
-    Each field has the saving by one forecast. `ideal` is the saving with perfect foresight.
+    Each field is named after the forecast that the plans follow. `ideal` is the saving with perfect foresight.
     """
 
     forecast: float
@@ -90,9 +90,9 @@ def week_savings(days: Sequence[Hours], step_s: int = HOUR_S) -> Savings | None:
 
 @dataclass(frozen=True, slots=True)
 class PlanScores:
-    """The mean savings of `n` plans, EUR/MWh. If there are no plans, they are NaN.
+    """The mean savings of `n` plans, EUR/MWh. If there are no plans, the savings are NaN.
 
-    The plans follow the forecast, two naive forecasts, and perfect foresight.
+    Each saving is named after the forecast that the plans follow. `ideal` is the saving with perfect foresight.
     """
 
     n: int
@@ -110,7 +110,7 @@ class PlanScores:
 
     @property
     def share(self) -> float:
-        """The share of the ideal saving reached with the forecast. If nothing could be saved, it is NaN."""
+        """The share of the ideal saving reached with the forecast. If nothing could be saved, the share is NaN."""
         return self._share(self.forecast)
 
     @property

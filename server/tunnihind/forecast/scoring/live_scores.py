@@ -32,12 +32,10 @@ MONTHS: Final = 24
 class DayScores:
     """The scores of a delivery day's forecast, issued on the morning `days_ahead` days earlier.
 
-    - `scores` covers the hours with a known price and a known baseline.
-    - `seven_day_mean_mae` is the MAE (EUR/MWh) of the mean over the seven delivery days up to the day of issue. If
-      unknown, it is NaN.
-    - `plans` has the savings of plans within the day, by the plan's hours. It is empty if a price or a forecast is
-      unknown.
-    - `week` has the savings of the plan within the coming week. Only the last of the seven days has this field.
+    `scores` covers the hours with a known price and a known baseline. `seven_day_mean_mae` is the MAE (EUR/MWh) of the
+    mean over the seven delivery days up to the day of issue. An unknown MAE is NaN. `plans` has the savings of plans
+    within the day, by the plan's hours. If a price or a forecast is unknown, `plans` is empty. `week` has the savings
+    of the plan within the coming week. Only the last of the seven days has `week`.
     """
 
     issued_on: date
@@ -59,7 +57,7 @@ class DayScores:
 class WindowScores:
     """Scores over `days` delivery days, by days ahead and overall.
 
-    `seven_day_mean_mae` is by days ahead, EUR/MWh.
+    `seven_day_mean_mae` has the MAE of the seven-day mean by days ahead, EUR/MWh.
     """
 
     days: int
@@ -127,7 +125,7 @@ def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
 def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScores, ...]:
     """Return the scores over each of `WINDOWS_DAYS` up to the newest settled day.
 
-    If no price is settled, return none.
+    If no price is settled, return an empty tuple.
     """
     if newest is None:
         return ()
@@ -150,7 +148,7 @@ def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
 
 
 def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
-    """Return each delivery day's last run before gate closure for the next day, by the day of issue."""
+    """Return the last run made on each delivery day before gate closure for the next day."""
     last: dict[date, Run] = {}
     for run in sorted(runs, key=lambda run: run.made_at):
         issued_on = delivery_day(run.made_at)

@@ -1,6 +1,7 @@
 """The report of a backtest.
 
-The report has scores by lead, by month and by hour. It also has tests against naive forecasts, and scores of plans.
+The report has scores by lead, by month and by hour. The report also has tests against naive forecasts, and scores of
+plans.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +25,8 @@ type Rows = NDArray[np.bool_]
 class Comparison:
     """A comparison of the model with a naive forecast.
 
-    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh. It is NaN if no hour of the naive forecast is known.
+    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh. If no hour of the naive forecast is known, the MAE is
+    NaN.
     """
 
     benchmark_mae: float
@@ -43,11 +45,10 @@ class Comparisons:
 class BacktestReport:
     """The scores of one backtest.
 
-    - `months`: the scores by month of the delivery day, for instance 2025-01.
-    - `hours`: the scores by the hour of the period's start on the market's clock, 0 to 23.
-    - `below_p50`: the share of hours whose price was below p50, by lead day.
-    - `decisions`: the scores of plans for delivery days without any published price at the issue. Plans for other days
-      need no forecast.
+    `months` has the scores by month of the delivery day, for instance 2025-01. `hours` has the scores by the hour of
+    the period's start on the market's clock, 0 to 23. `below_p50` is the share of hours whose price was below p50, by
+    lead day. `decisions` has the scores of plans for delivery days without any published price at the issue. Plans for
+    other days need no forecast.
     """
 
     leads: dict[int, Scores]

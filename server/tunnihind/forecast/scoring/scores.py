@@ -1,7 +1,7 @@
 """Scores of point, quantile and interval forecasts. Prices and losses are in EUR/MWh. Arrays have shape (n,).
 
-MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983). The relative MAE of this
-paper is 1 - skill. The pinball loss follows Koenker & Bassett 1978 (Econometrica 46(1)). The interval score follows
+MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983). The relative MAE of Lago et
+al. is 1 - skill. The pinball loss follows Koenker & Bassett 1978 (Econometrica 46(1)). The interval score follows
 Winkler 1972 (JASA 67(337)), as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
 """
 
@@ -55,10 +55,9 @@ def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
 class Scores:
     """Scores of p10, p50 and p90 over `n` hours. Every figure is NaN if `n` is 0.
 
-    - `baseline_mae`: the MAE of the price one week earlier.
-    - `pinball`: the mean of the three percentiles' losses.
-    - `winkler80`, `coverage80` and `width`: the scores of the interval from p10 to p90.
-    - `below10` and `above90`: the shares of actual prices below and above the interval.
+    `baseline_mae` is the MAE of the price one week earlier. `pinball` is the mean of the three percentiles' losses.
+    `winkler80`, `coverage80` and `width` are scores of the interval from p10 to p90. `below10` and `above90` are the
+    shares of actual prices below and above the interval.
     """
 
     n: int

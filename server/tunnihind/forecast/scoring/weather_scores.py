@@ -1,7 +1,7 @@
 """The accuracy of wind and temperature forecasts, by days ahead.
 
 The forecast known at a model's issue is compared with the newest issue of each hour. The newest issue was made at most
-12 hours before the delivery day. The store has nothing closer to a measurement.
+12 hours before the delivery day. It is the closest value to a measurement in the store.
 """
 
 from collections.abc import Iterator, Sequence
@@ -71,7 +71,7 @@ class VariableScores:
 def scored_names(market: Market) -> tuple[str, ...]:
     """Return the names of the scored covariates.
 
-    These are wind and temperature at the places with the greatest effect on the market's price.
+    The scored covariates are wind and temperature at the places with the greatest effect on the market's price.
     """
     return tuple(name for variable, drives in SCORED for name in _names(variable, drives, market))
 
