@@ -1,4 +1,4 @@
-"""The served forecaster. It picks the best tier that the known data allow."""
+"""The served forecaster. Its tier depends on the known data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,8 +1,8 @@
 """The data known at an instant: prices with their publication time, and covariates as they were issued.
 
-The store fills the archives of this module. A forecast reads archives only through `as_of`, which leaves out all data
-that became known later. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown values are
-NaN.
+The store fills the archives of this module. A forecast reads archives only through `as_of`. Data that became known
+after the given instant are left out. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown
+values are NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

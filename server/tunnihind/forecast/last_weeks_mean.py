@@ -102,10 +102,11 @@ class LastWeeksMean:
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the mean by clock hour over the days up to row `seen`, and whether any price is known.
+    """Return the means by clock hour over the days up to row `seen`, and a flag for known prices.
 
-    `classes` holds the classes of the target days. It has the same shape (...) as `seen`. The means are in EUR/MWh and
-    have shape (..., 24). If a clock hour's price is unknown on every day, its mean is the mean of all hours.
+    `classes` holds the classes of the target days. `classes` has the same shape (...) as `seen`. The means are in
+    EUR/MWh and have shape (..., 24). The flag is true if any price of these days is known. If a clock hour's price is
+    unknown on every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)

@@ -33,7 +33,7 @@ NEXT_DAY_LEADS: Final = 2
 class WeatherDriver:
     """The vintages and anomalies of a driver whose forecasts reach several days.
 
-    Both have shape (issue days, ages, 24).
+    Both arrays have shape (issue days, ages, 24).
     """
 
     values: Floats
@@ -89,7 +89,7 @@ class LeadColumns:
     def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
         """Return the rows of target days.
 
-        `issue` holds the day of issue of each row. By default, this is the day whose newest settled day lies `lead`
+        `issue` holds the day of issue of each row. By default, the newest settled day on the day of issue lies `lead`
         days before the target day.
         """
         issue = target - lead - self.lag if issue is None else issue

@@ -47,7 +47,7 @@ def own_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
 
 
 def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return columns of the neighbours' prices, and of the spread to the last neighbour."""
+    """Return columns of the neighbours' prices and of the price spread to the last neighbour."""
     j = target - lead
     columns: Columns = {}
     for zone, neighbour in prices.neighbours.items():

@@ -93,8 +93,8 @@ class Rows:
     ) -> NDArray[Number]:
         """Return the array `make(self, ...)`, shape (n, ...).
 
-        `make` must compute each day's values from the rows of that day alone. If these rows are a part of other rows,
-        the array is computed once for all of the other rows. Later calls for other parts use this array again.
+        `make` must compute each day's values from the rows of that day alone. The array is computed once for all rows
+        from which these rows were picked. Later calls for other picks use this array again.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from

@@ -33,7 +33,7 @@ _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
 """The moving mean starts this many days before the past errors in use.
 
-Its first value is the mean over `_START_DAYS` days.
+The first value of the moving mean is the mean over `_START_DAYS` days.
 """
 _START_DAYS: Final = 20
 _FLOOR: Final = 0.02
@@ -97,16 +97,18 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 def lowest_likely(actual: Floats) -> float:
     """Return the 1% quantile of the last 90 days' prices, EUR/MWh. This price is the lower bound of p10.
 
-    Without this bound, p10 would be far below any recent price for cheap hours, because of the errors of expensive
-    hours. `actual` (days, 24) holds the prices up to the newest day that a forecast may use. Return minus infinity if
-    no price is known, for instance after a gap of months.
+    Without this bound, errors of expensive hours would lower p10 of cheap hours far below any recent price. `actual`
+    (days, 24) holds the prices up to the newest day that a forecast may use. Return minus infinity if no price is
+    known, for instance after a gap of months.
     """
     lately = actual[-_LOWEST_DAYS:]
     return float(np.nanquantile(lately, _LOWEST_LEVEL)) if np.isfinite(lately).any() else -np.inf
 
 
 def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) -> Floats:
-    """Return p10, p50 and p90 in EUR/MWh, shape (3, ...). They lie within the market's limits and never cross.
+    """Return p10, p50 and p90 in EUR/MWh, shape (3, ...).
+
+    The percentiles lie within the market's limits and never cross.
 
     The smaller of `lowest` and p50 is the lower bound of p10.
     """

@@ -1,8 +1,8 @@
 """Intervals from a forecaster's own past errors, by lead day and clock hour.
 
-An 80% interval runs from p50 plus the 10% quantile of the errors to p50 plus their 90% quantile. The method is split
-conformal prediction with asymmetric sides. Recent errors have more weight (Barber et al. 2023, Conformal prediction
-beyond exchangeability, Ann. Statist. 51(2)).
+An 80% interval runs from p50 plus the 10% quantile of errors to p50 plus the 90% quantile of errors. The method is
+split conformal prediction with asymmetric sides. Recent errors have more weight (Barber et al. 2023, Conformal
+prediction beyond exchangeability, Annals of Statistics 51(2)).
 """
 
 from typing import Final

@@ -21,7 +21,7 @@ _SUNDAY: Final = 6
 CHANGE_HOUR: Final = 2
 """The Central European clock hour at which the clocks change.
 
-It is missing on the last Sunday of March, and occurs twice on the last Sunday of October.
+This clock hour is missing on the last Sunday of March, and occurs twice on the last Sunday of October.
 """
 
 
@@ -36,7 +36,7 @@ class DayClass(IntEnum):
 
 @lru_cache(maxsize=8192)
 def day_class(day: date, country: str) -> DayClass:
-    """Return the class of a delivery day in a country, which is given by its ISO 3166 code."""
+    """Return the class of a delivery day in a country. `country` is an ISO 3166 code."""
     if day.weekday() == _SUNDAY or is_holiday(day, country):
         return DayClass.SUNDAY
     return DayClass.SATURDAY if day.weekday() == _SATURDAY else DayClass.WORKDAY

@@ -1,9 +1,9 @@
 """Combines covariates into a few price drivers for each region.
 
 Covariates that reach several days (`far`) become one driver for each region, the residual load. The residual load is
-load - wind - solar of the known parts. Covariates that reach only the next day (`near`) become residual loads, and the
-wind and solar power of the Baltic states. If a part is unknown for the first day to forecast, the driver is computed
-without this part on all days.
+load - wind - solar of the known parts. Covariates that reach only the next day (`near`) become residual loads, Baltic
+wind power and Baltic solar power. If a part is unknown for the first day to forecast, the driver is computed without
+this part on all days.
 """
 
 from collections.abc import Iterable, Mapping
@@ -295,7 +295,7 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 
 
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
-    """Return the slope in GW per unit of weather. Return None with too few known hours or a slope of 0 or less.
+    """Return the slope in GW per unit of weather. Return None without enough hours or a positive slope.
 
     The slope is fitted to the days up to `fit_row`. If too few hours of these days are known, the fit uses more days.
     """

@@ -30,7 +30,7 @@ from tunnihind.price_series import PriceSeries
 MOST_STALE_DAYS: Final = 7
 """The age in days at which weather forecasts are not used any more.
 
-They contain no information about the coming days.
+Such forecasts contain no information about the coming days.
 """
 _LATE_DAYS: Final = 14
 """The number of days among which the newest complete day is searched."""
@@ -40,7 +40,8 @@ _LATE_DAYS: Final = 14
 class Covariate:
     """A covariate that the model can read.
 
-    Its newest forecast was issued at `issued_ts`. The last hour of this forecast begins at `reaches_ts`.
+    The newest forecast of the covariate was issued at `issued_ts`. The last hour of this forecast begins at
+    `reaches_ts`.
     """
 
     name: str

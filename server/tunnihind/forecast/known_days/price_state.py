@@ -14,7 +14,7 @@ SCALE_EUR_MWH: Final = 100.0
 """Prices are modelled as asinh(price / scale).
 
 The function asinh is nearly linear for small prices and nearly logarithmic for large prices. Unlike the logarithm,
-asinh is defined for negative prices (Uniejewski, Weron, Ziel 2018, IEEE Trans. Power Syst. 33(2)).
+asinh is defined for negative prices (Uniejewski, Weron, Ziel 2018, IEEE Transactions on Power Systems 33(2)).
 """
 _WEEK_DAYS: Final = 7
 MEAN_DAYS: Final = (3, _WEEK_DAYS, 28)
@@ -39,7 +39,7 @@ def to_eur(scaled: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
 class NeighbourPrices(NamedTuple):
     """A neighbour's prices without gaps, and their mean over seven days.
 
-    Both have shape (days, 24) and are in asinh scale.
+    Both arrays have shape (days, 24) and are in asinh scale.
     """
 
     price: Floats
@@ -93,7 +93,10 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return the prices by name, up to and including `row`. All other fields are computed from these prices."""
+        """Return the prices by name, up to and including `row`.
+
+        All other fields of the state are computed from these prices.
+        """
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]

@@ -188,8 +188,8 @@ class VintageCache:
     ) -> dict[str, Singles]:
         """Return the vintages of all issue days by name, shape (issue days, ages, 24).
 
-        Covariates that were issued together are processed together. In this way, many weather points take little more
-        time than one point.
+        Covariates that were issued together are processed together. Processing many weather points takes little more
+        time than processing one point.
         """
         today = len(instants) - 1
         until = int(instants[today - 1]) if today else 0

@@ -42,7 +42,7 @@ _SCALE_NOISE: Final = 2.0
 _LEAST_SCALE: Final = 0.1
 """The smallest scale of a column, as a fraction of the mean scale.
 
-It is above 0, because a column may have a non-linear effect.
+This scale is above 0, because a column may have a non-linear effect.
 """
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
@@ -56,7 +56,7 @@ def day_rows(rows: Rows, lead: int) -> Singles:
     """Return the kernel's inputs, shape (n, k).
 
     The inputs are daily and hourly columns. After the first lead, hourly columns are averaged over blocks of three
-    hours. Such blocks are cheaper and as accurate.
+    hours. Blocks of hours are cheaper than single hours, and as accurate.
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
     groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
@@ -186,7 +186,7 @@ def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float3
     """Return the scale of each column, shape (k,).
 
     The scale of a column is the size of its coefficients in a linear fit of all hours. Each step repeats the fit with
-    the scale of the step before. This shrinks the scale of unimportant columns further.
+    the scale of the step before. The repetition shrinks the scale of unimportant columns further.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target

@@ -1,9 +1,9 @@
 """Streaming ridge regressions for each lead and clock hour, from exponentially weighted moments.
 
 Each row is added to the moments once. A new day costs one update. Old rows are not kept. The weight of a row depends on
-its out-of-sample error. The method is a streaming form of iteratively reweighted least squares. It approximates least
-absolute deviations. Coefficients are computed in correlation units, lead by lead. Each lead's coefficients are shrunk
-toward the coefficients of the lead before.
+its out-of-sample error. The method is a streaming form of iteratively reweighted least squares. The regression
+approximates least absolute deviations. Coefficients are computed in correlation units, lead by lead. Each lead's
+coefficients are shrunk toward the coefficients of the lead before.
 """
 
 from dataclasses import dataclass

@@ -130,7 +130,7 @@ class RidgesAndKernel:
         state.keep(lead, _Block(rows.of_each_day(day_rows, lead), price, error, rows.has_next_day))
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
-        """Fit the ridges of each lead, and the kernels only if `thorough`.
+        """Fit the ridges of each lead. If `thorough` is true, fit the kernels too.
 
         The ridges of a lead are shrunk toward the ridges of the lead before.
         """
@@ -154,7 +154,9 @@ class RidgesAndKernel:
 def _ridge_columns(rows: Rows, lead: int) -> Floats:
     """Return the columns for the ridges.
 
-    The neighbours' columns are left out after the first lead, because they do not help.
+    Only the first lead has the neighbours' columns.
+
+    At later leads, the neighbours' columns do not improve the forecast.
     """
     if lead == 1:
         return rows.x

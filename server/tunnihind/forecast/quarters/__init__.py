@@ -1,1 +1,1 @@
-"""The forecast of quarter-hours. It adds a learnt shape within each hour to the hourly run."""
+"""The forecast of quarter-hours. The quarters add a learnt shape within each hour to the hourly run."""

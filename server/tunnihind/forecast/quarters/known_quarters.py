@@ -1,4 +1,4 @@
-"""The shapes of past hours: slopes and distances of quarter-hour prices."""
+"""The shapes of past hours, computed from their quarter-hour prices."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta

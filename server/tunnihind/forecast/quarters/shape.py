@@ -1,7 +1,7 @@
-"""The shape of a forecast within an hour: the distance of each quarter from the hour.
+"""The shape of a forecast within an hour: the distance of each quarter from the hour's price.
 
-The shape is a straight line with a little curvature. In Estonia's quarters of 2025, the slope explains four fifths of
-the variance within the hour. The rest of the variance does not repeat from day to day.
+The shape is a straight line with slight curvature. In Estonia's quarters of 2025, the slope explains four fifths of the
+variance within the hour. The rest of the variance does not repeat from day to day.
 """
 
 from typing import Final
@@ -22,7 +22,7 @@ For a parabola, the distances would be 1/32.
 def deviations(
     p50: Floats, previous: Floats, following: Floats, *, recent: Floats, rise: Floats, shares: Floats
 ) -> Floats:
-    """Return the distances of the quarters from their hour, shape (hours, 4), EUR/MWh.
+    """Return the distances of the quarters from the hour's price, shape (hours, 4), EUR/MWh.
 
     `p50` (hours,) holds the medians of the hours, EUR/MWh. `previous` and `following` (hours,) hold the expected prices
     of the hours before and after each hour, EUR/MWh. Unknown prices are NaN. `recent` (hours,) is the recent slope of

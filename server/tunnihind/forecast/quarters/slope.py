@@ -45,7 +45,7 @@ class IssuedHours:
 
     @classmethod
     def none(cls, first: date) -> Self:
-        """Return issued hours without any day."""
+        """Return an `IssuedHours` without any day."""
         return cls(first, np.empty((LEADS, 0, CLOCK_HOURS)))
 
     @property

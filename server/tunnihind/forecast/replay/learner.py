@@ -39,8 +39,8 @@ class _Record:
     """The forecasts and level corrections of one lead, by row of the grid.
 
     `issued` (days, 24) holds the forecast of each day after the level correction, EUR/MWh. `shift` (days,) holds the
-    level correction, asinh scale. Copies of a learner can share the arrays, because each row is written before it is
-    read.
+    level correction, asinh scale. Copies of a learner share the arrays. Every copy writes a row before it reads the
+    row.
     """
 
     level: LevelTracker
@@ -121,7 +121,7 @@ class Learner:
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
-        """Return the p50 issued for the days learnt, EUR/MWh, shape (leads, days, 24).
+        """Return the p50 issued for all learnt days, EUR/MWh, shape (leads, days, 24).
 
         If no p50 was issued for an hour, its value is NaN.
         """
@@ -143,7 +143,10 @@ class Learner:
         return predicted
 
     def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
-        """Return the fits with their days. The fit of a day uses only days at least `lead` days earlier."""
+        """Return each fit with the days that it forecasts.
+
+        A day is forecast with the newest fit that uses only days at least `lead` days earlier.
+        """
         parts: list[tuple[DatedFit, slice]] = []
         for k, fit in enumerate(self.fits):
             end = self.fits[k + 1].through if k + 1 < len(self.fits) else int(block[-1])

@@ -1,7 +1,8 @@
 """The ranks of the paths at each hour, taken from the errors of past forecasts.
 
-The method is the Schaake shuffle (Clark et al. 2004, J. Hydrometeorology 5(1)). The shuffle uses the errors of the
-model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statist. Sci. 28(4)).
+The method is the Schaake shuffle (Clark et al. 2004, Journal of Hydrometeorology 5(1)). The shuffle uses the errors of
+the model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statistical Science
+28(4)).
 """
 
 from datetime import date
@@ -39,9 +40,9 @@ _SEED: Final = 20
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer issues are known.
 
-    `hours` holds the known prices. `days` holds the days to forecast, counted from the newest day in `issued`. From
-    each past issue, the errors of the same days are taken, counted from the newest day of that issue. An error's lead
-    is the number of its day, but at least 1 and at most 7.
+    `hours` holds the known prices. `days` holds the numbers of the days to forecast. Day 0 is the newest day in
+    `issued`. For a past issue, day 0 is the newest day known at that issue. The lead of an error is the number of its
+    day, but at least 1 and at most 7.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))

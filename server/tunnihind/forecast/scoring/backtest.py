@@ -59,7 +59,7 @@ class IssuedForecasts:
 class BacktestResult:
     """Forecasts and actual prices. Each period lasts `step_s` seconds.
 
-    `actual` holds the actual prices, and `baseline` the prices 168 h earlier. Both arrays have shape (n,), EUR/MWh.
+    `actual` holds the actual prices. `baseline` holds the prices 168 h earlier. Both arrays have shape (n,), EUR/MWh.
     Unknown prices are NaN.
     """
 
@@ -112,7 +112,7 @@ def backtest(
     step_s: int = HOUR_S,
     progress: Progress | None = None,
 ) -> BacktestResult:
-    """Forecast once a day at `issue_at` UTC, and keep the hours of the delivery days from `first` to `last`.
+    """Forecast the delivery days from `first` to `last` once a day, at `issue_at` UTC.
 
     `make` must make runs of the step `step_s` (see `SingleStepForecaster`). If only the price of an hour is known, the
     actual price and the baseline of its quarters are unknown. A forecast issued on delivery day D is scored on the

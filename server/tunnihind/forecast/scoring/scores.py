@@ -32,13 +32,13 @@ def skill(mae: float, baseline_mae: float) -> float:
 
 
 def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
-    """Return the mean of max(q (y - f), (q - 1) (y - f)) for the forecast f of the quantile of level q."""
+    """Return the mean of max(q (y - f), (q - 1) (y - f)) for actual prices y and forecasts f of the quantile q."""
     error = actual - quantile
     return _mean(np.maximum(level * error, (level - 1) * error))
 
 
 def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _ALPHA) -> float:
-    """Return the mean Winkler score of intervals that should contain a share of 1 - alpha.
+    """Return the mean Winkler score of intervals that should contain a share of 1 - alpha of actual prices.
 
     The score is the width plus 2/alpha times the distance from the interval to an actual price outside it.
     """

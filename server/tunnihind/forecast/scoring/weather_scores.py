@@ -1,7 +1,7 @@
 """The accuracy of wind and temperature forecasts, by days ahead.
 
 The forecast known at a model's issue is compared with the newest issue of each hour. The newest issue was made at most
-12 hours before the delivery day. It is the closest value to a measurement in the store.
+12 hours before the delivery day. In the store, the newest issue is the closest value to a measurement.
 """
 
 from collections.abc import Iterator, Sequence
