@@ -56,9 +56,9 @@ class TieredForecaster:
     """Forecasts with a point model and calibrated intervals.
 
     The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). It also uses the covariates
-    known when the forecast is issued. The lead of this forecast is i - j. With too little data, `LastWeeksMean`
-    forecasts instead. An instance keeps its trained models for the next forecast. A `keeper` also keeps the models for
-    later processes. From the same `Known`, every instance makes the same run.
+    known when the forecast is issued. The lead of day i is i - j. With too little data, `LastWeeksMean` forecasts
+    instead. An instance keeps its trained models for the next forecast. A `keeper` also keeps the models for later
+    processes. From the same `Known`, every instance makes the same run.
     """
 
     market: Market
@@ -212,7 +212,7 @@ class TieredForecaster:
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
         """Append the hours past the model's last day from the forecast by `LastWeeksMean`.
 
-        The intervals of these hours are at least as wide as on the model's last day.
+        The intervals of the appended hours are at least as wide as on the model's last day.
         """
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (

@@ -1,8 +1,8 @@
 """The data known at an instant: prices with their publication time, and covariates as they were issued.
 
-The store fills the archives of this module. A forecast reads archives only through `as_of`. Data that became known
-after the given instant are left out. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown
-values are NaN.
+The store fills the archives with data. A forecast reads archives only through `as_of`. Data that became known after the
+given instant are left out. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown values
+are NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ type Floats = NDArray[np.float64]
 type Instants = NDArray[np.int64]
 
 _RUNS_THAT_COUNT: Final = 4
-"""The number of weather runs in a day. At least one of these runs is long."""
+"""The number of weather runs in a day. At least one of the runs is long."""
 
 
 class KnownPrice(NamedTuple):
@@ -153,7 +153,7 @@ class CovariateArchive:
         """Return the initialisation instant of each weather run in use, newest first.
 
         A run is in use if it is the newest run for some hours. A short run does not reach the last days, so an older
-        run is in use for these days.
+        run is in use for the last days.
         """
         found: set[int] = set()
         for name in names:

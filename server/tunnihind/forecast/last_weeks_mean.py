@@ -37,9 +37,9 @@ _PRIOR_WEIGHT: Final = 1e-6
 class LastWeeksMean:
     """Forecasts the mean of each clock hour over the last six weeks. Similar and recent days count more.
 
-    The forecast of day i uses the days up to j = min(newest settled day, i - 1). The lead of this forecast is i - j.
-    The errors of the same method at this lead on earlier days give p10 and p90. With few known days, p10 and p90 are
-    close to a wide prior.
+    The forecast of day i uses the days up to j = min(newest settled day, i - 1). The lead of day i is i - j. The errors
+    of the same method and lead on earlier days give p10 and p90. With few known days, p10 and p90 are close to a wide
+    prior.
     """
 
     market: Market
@@ -105,7 +105,7 @@ def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, 
     """Return the means by clock hour over the days up to row `seen`, and a flag for known prices.
 
     `classes` holds the classes of the target days. `classes` has the same shape (...) as `seen`. The means are in
-    EUR/MWh and have shape (..., 24). The flag is true if any price of these days is known. If a clock hour's price is
+    EUR/MWh and have shape (..., 24). The flag is true if any price of the days is known. If a clock hour's price is
     unknown on every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))

@@ -69,7 +69,7 @@ class Run:
         return range(self.start_ts, self.end_ts, self.step_s)
 
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
-        """Return the part of this run from `start_ts` on, made at `made_at`. Return None if there is no such part.
+        """Return the part of this run from `start_ts` on, made at `made_at`. Return None if the run has no such part.
 
         The ages of the inputs grow by the time from the old instant to `made_at`.
         """
@@ -118,8 +118,8 @@ class Run:
     ) -> Run:
         """Build a run from unrounded p10, p50 and p90, shape (3, periods).
 
-        Raises ValueError if a value is not finite, or if percentiles cross. A run with such values must never be
-        served.
+        Raises ValueError if a value is not finite, or if percentiles cross. A run with non-finite values or crossing
+        percentiles must never be served.
         """
         rounded = np.round(percentiles, 2) + 0.0
         if not np.isfinite(rounded).all():

@@ -52,9 +52,9 @@ class LeadColumns:
     `lag` is the number of days from the day of issue to the newest settled day. The lag is 0 before the auction and 1
     after the auction. The rows of lead L hold the weather forecast that was issued L + lag days before the target day.
     `next_day` holds the drivers of the next day by name, each of shape (delivery days, 24). `scale` is the
-    `NextDayScale` of these drivers. If there are no such drivers, `scale` is None. `has_second_day` is true if the
-    second lead also has columns of next-day drivers. The second lead has these columns if any covariate of the drivers
-    reaches only the next day.
+    `NextDayScale` of the drivers in `next_day`. If `next_day` is empty, `scale` is None. `has_second_day` is true if
+    the second lead also has columns of next-day drivers. The second lead has such columns if any covariate of the
+    drivers reaches only the next day.
     """
 
     grid: DayGrid

@@ -45,7 +45,8 @@ def weather_columns(
     `values` holds the driver's vintages. `anomaly` holds the anomalies of the vintages. Both arrays have shape (issue
     days, ages, 24). `sun` has shape (days, 24). The columns are hourly values, day means, the week's mean and the
     values of neighbouring hours. All columns together cover the days from the last usable day to the target day. The
-    product with the sun uses `values` instead of `anomaly`. For old rows without a forecast, this product is 0.
+    product with the sun uses `values` instead of `anomaly`. For old rows without a forecast, the product with the sun
+    is 0.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]

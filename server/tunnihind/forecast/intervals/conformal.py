@@ -1,10 +1,10 @@
 """80% intervals by conformal calibration on the model's past errors, by lead, side and clock hour.
 
 The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The residual is divided by the volatility V = (moving
-mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. The result is
-averaged with the mean over all leads. In asinh scale, p10 and p90 are p50 plus 1.03 V times the weighted 10% and 90%
-quantiles of past r / V. Errors of forecasts at a similar price level have more weight. The lower bound of p10 is the 1%
-quantile of the last 90 days' prices.
+mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. The averaged
+value of each lead is then averaged with the mean over all leads. In asinh scale, p10 and p90 are p50 plus 1.03 V times
+the weighted 10% and 90% quantiles of past r / V. Errors of forecasts at a similar price level have more weight. The
+lower bound of p10 is the 1% quantile of the last 90 days' prices.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
 (Papadopoulos, Gammerman, Vovk 2008). The weight by price level follows localized conformal prediction (Guan 2023,
@@ -71,7 +71,7 @@ _SMOOTHER: Final = clock_smoother(2.0)
 def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
     """Return the signed distances of p10 and p90 from p50 in the scale asinh(x / 80), each of shape (leads, 24).
 
-    `actual` (days, 24) holds past prices, EUR/MWh. `issued` (leads, days, 24) holds the p50 issued for these prices.
+    `actual` (days, 24) holds past prices, EUR/MWh. `issued` (leads, days, 24) holds the p50 issued for each past price.
     The last day is the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose interval is
     computed.
     """
@@ -97,9 +97,9 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 def lowest_likely(actual: Floats) -> float:
     """Return the 1% quantile of the last 90 days' prices, EUR/MWh. This price is the lower bound of p10.
 
-    Without this bound, errors of expensive hours would lower p10 of cheap hours far below any recent price. `actual`
-    (days, 24) holds the prices up to the newest day that a forecast may use. Return minus infinity if no price is
-    known, for instance after a gap of months.
+    Without the bound, errors of expensive hours would make p10 of cheap hours far too low. `actual` (days, 24) holds
+    the prices up to the newest day that a forecast may use. Return minus infinity if no price is known, for instance
+    after a gap of months.
     """
     lately = actual[-_LOWEST_DAYS:]
     return float(np.nanquantile(lately, _LOWEST_LEVEL)) if np.isfinite(lately).any() else -np.inf

@@ -47,8 +47,8 @@ class Drivers:
 def make_drivers(far: Mapping[str, Singles], near: Mapping[str, Singles], today: int, fit_row: int) -> Drivers:
     """Combine the vintages of covariates into drivers. Names that the model can't read are ignored.
 
-    `today` is the row of the day of issue. Regressions use the days up to row `fit_row`. This row seldom changes, so
-    the drivers' values on past days seldom change.
+    `today` is the row of the day of issue. Regressions use the days up to row `fit_row`. The row `fit_row` seldom
+    changes, so the drivers' values on past days seldom change.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -297,7 +297,8 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope in GW per unit of weather. Return None without enough hours or a positive slope.
 
-    The slope is fitted to the days up to `fit_row`. If too few hours of these days are known, the fit uses more days.
+    The slope is fitted to the days up to `fit_row`. If the days up to `fit_row` have too few known hours, the fit uses
+    more days.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

@@ -52,8 +52,8 @@ class DayGrid:
     def slots(self) -> NDArray[np.int64]:
         """Return the position of each clock hour among the grid's hours, shape (days, 25).
 
-        The 25th column is the second hour of a doubled clock hour. On days without a doubled hour, this column repeats
-        the third hour. On days of 23 hours, the missing hour has the position of the hour after it.
+        The 25th column is the second hour of a doubled clock hour. On days without a doubled hour, the 25th column
+        repeats the third hour. On days of 23 hours, the missing hour has the position of the hour after it.
         """
         lengths = self.lengths()
         clock = np.arange(CLOCK_HOURS)

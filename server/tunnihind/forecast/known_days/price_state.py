@@ -54,7 +54,7 @@ class PriceState:
     scale. `own` and `neighbours` hold prices without gaps. A neighbour's missing price is replaced by the own zone's
     price. A missing own price is replaced by the price of the day before. `mean[k]` is the mean of the own prices over
     the last k days. `profile` is the mean deviation from the day's mean over the last 15 days. `low` and `high` (days,)
-    are the bounds of a forecast for which this day is the newest known day.
+    are the bounds of a forecast for which the row's day is the newest known day.
     """
 
     eur_mwh: Floats

@@ -1,6 +1,6 @@
 """Kernel ridge regression on whole days. The model predicts all 24 hours of a day together.
 
-The kernel is the sum of a linear and a Gaussian kernel. Unlike the hourly ridges, this kernel models interactions
+The kernel is the sum of a linear and a Gaussian kernel. Unlike the hourly ridges, the kernel models interactions
 between columns. The weight of each column in the distance between two days is learnt. A column has a large weight if
 its coefficients are large in a linear fit of all hours. The method is a diagonal recursive feature machine with linear
 features (Radhakrishnan, Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). Single precision is

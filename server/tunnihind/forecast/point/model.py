@@ -44,12 +44,12 @@ class Learning(Protocol):
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
         """Learn from the prices of consecutive days, oldest first.
 
-        `price` (n, 24) is NaN where unknown. `predicted` is the array that `Fit.predict` returned for these days.
+        `price` (n, 24) is NaN where unknown. `predicted` is the array that `Fit.predict` returned for the days.
         `predicted` is NaN where no forecast was made.
         """
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> Fit:
-        """Fit the model of each lead to all days learnt. The leads ascend from the first lead.
+        """Fit the model of each lead to all days learnt. `leads` begins with lead 1 and ascends.
 
         If `thorough` is false, the model may leave out slow parts of the fit, or take these parts from the `last` fit.
         """

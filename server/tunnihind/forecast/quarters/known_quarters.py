@@ -52,7 +52,7 @@ def scale(hours: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class KnownQuarters:
-    """Past hours by delivery day from `first` on and by clock hour.
+    """Past hours by delivery day and by clock hour. The first delivery day is `first`.
 
     `hour` (days, 24) holds the prices of the hours, EUR/MWh. `slope` (days, 24) and `distance` (4, days, 24) are in
     units of `scale`. An hour with an unknown quarter is NaN. Two hours with the same clock hour are replaced by their

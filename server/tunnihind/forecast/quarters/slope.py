@@ -1,8 +1,8 @@
 """The slope of the price within an hour, predicted from neighbouring hours, recent slopes and the sun.
 
-The shares of these three predictors are learnt by ridge regression on the forecasts issued for past days. The
-regression shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025. Slopes are in units of the
-scale per hour.
+The shares of the three predictors are learnt by ridge regression on the forecasts issued for past days. The regression
+shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025. Slopes are in units of the scale per
+hour.
 """
 
 from dataclasses import dataclass

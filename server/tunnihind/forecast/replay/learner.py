@@ -54,9 +54,9 @@ class _Record:
 
 
 class RowBlocks:
-    """Makes the rows of consecutive days up to row `last`, in blocks.
+    """Computes the columns of consecutive days, in blocks of days.
 
-    Blocks save time, because each call has a fixed cost.
+    The last day has the grid row `last`. Blocks save time, because each call has a fixed cost.
     """
 
     def __init__(self, columns: LeadColumns, last: int) -> None:
@@ -97,7 +97,7 @@ class Learner:
         return replace(self, learning=self.learning.copy(), records=records)
 
     def learn(self, blocks: RowBlocks, through: int) -> None:
-        """Forecast the days up to row `through` with the fits of their time, and then learn these days."""
+        """Forecast the days up to row `through` with the fits of their time, and then learn the days."""
         days = range(self.through + 1, through + 1)
         block = np.arange(days.start, days.stop)
         price = blocks.columns.prices.target[block]
@@ -117,7 +117,7 @@ class Learner:
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
 
     def fit(self, leads: tuple[int, ...]) -> Fit:
-        """Fit the model of each lead to all days learnt. The leads ascend from the first lead."""
+        """Fit the model of each lead to all days learnt. `leads` begins with lead 1 and ascends."""
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
@@ -134,7 +134,7 @@ class Learner:
     def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
         """Return the forecasts of a block of days, shape (parts, n, 24).
 
-        Days without an earlier fit are NaN.
+        Forecasts of days without an earlier fit are NaN.
         """
         parts = [(days, dated.fit.predict(lead, rows.pick(days))) for dated, days in self._by_fit(block, lead)]
         predicted = np.full((len(parts[0][1]) if parts else 1, len(block), CLOCK_HOURS), np.nan)

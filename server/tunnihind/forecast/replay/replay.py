@@ -54,7 +54,7 @@ def era_start(newest: date) -> date:
 
 
 def history_start(newest: date) -> date:
-    """Return the first day of the state for the newest settled day `newest`."""
+    """Return the first day of the replay for the newest settled day `newest`."""
     return era_start(newest) - timedelta(days=REPLAY_DAYS)
 
 
@@ -142,7 +142,7 @@ class _Name:
 class _Kept[Part]:
     """Keeps the most recently used parts of each state by name. A part is a learner or a result.
 
-    Parts of earlier processes come from the `keeper`.
+    Parts from earlier processes come from the `keeper`.
     """
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:

@@ -21,7 +21,7 @@ _LATELY_DAYS: Final = 90
 def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: Limits) -> Scenarios:
     """Return 20 equally likely price paths over the hours of a run.
 
-    `hours` holds the known prices. `issued` holds the past forecasts. The errors of these forecasts determine the
+    `hours` holds the known prices. `issued` holds the past forecasts. The errors of the past forecasts determine the
     dependence between hours. If there are too few past forecasts, a fixed correlation determines the dependence
     (`modelled_ranks`). The values of the hours come from the run and from prices before its first day (`values_of`). So
     no price of a delivery day affects the paths of that day.

@@ -34,7 +34,7 @@ class IssuedForecasts:
     """Forecasts of unpublished hours exactly as issued. All arrays have shape (n,).
 
     `lead_days` is the number of days from the newest settled day to the delivery day, but at least 1. `seven_day_mean`
-    is the naive forecast of that name from the same data. Unknown naive forecasts are NaN.
+    is the naive forecast by `naive.seven_day_mean` from the same data. Unknown naive forecasts are NaN.
     """
 
     issued_ts: Instants

@@ -29,7 +29,7 @@ class Hours(NamedTuple):
     """Prices of consecutive periods, and forecasts of these prices.
 
     Arrays have shape (periods,). Unknown values are NaN. `baseline` is the price one week earlier. `seven_day_mean` is
-    the naive forecast of that name.
+    the naive forecast by the mean of seven days.
     """
 
     actual: Floats

@@ -1,8 +1,8 @@
 """The accuracy of the served forecasts. Runs are scored exactly as issued.
 
 Every delivery day is scored at 1 to 7 days ahead. On each issue day, only the last run before the day-ahead auction is
-scored. A household would have planned with this run in the morning. Each pair of an issue day and a delivery day has
-its own scores (`DayScores`). All other scores are combined from these scores.
+scored. A household would have planned with the last morning run. Each pair of an issue day and a delivery day has its
+own scores (`DayScores`). All other scores are combined from these scores.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

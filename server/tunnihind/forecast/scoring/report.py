@@ -23,7 +23,7 @@ type Rows = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A comparison of the model with a naive forecast.
+    """The comparison of the model with a naive forecast.
 
     `benchmark_mae` is the MAE of the naive forecast, EUR/MWh. If no hour of the naive forecast is known, the MAE is
     NaN.
