@@ -130,7 +130,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return the inputs with the ages and reaches that the covariates have some hours later."""
+    """Return the inputs with covariates that are `hours` hours older."""
     if "covariates" not in inputs:
         return inputs
     covariates = [

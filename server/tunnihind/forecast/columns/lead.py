@@ -89,7 +89,7 @@ class LeadColumns:
     def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
         """Return the rows of target days.
 
-        `issue` holds the day of issue of each row. By default, the newest settled day on the day of issue lies `lead`
+        `issue` holds the day of issue of each row. By default, a row is issued when the newest settled day lies `lead`
         days before the target day.
         """
         issue = target - lead - self.lag if issue is None else issue

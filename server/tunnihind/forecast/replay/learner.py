@@ -1,4 +1,4 @@
-"""Forecasts each past day with a point model, and then learns that day.
+"""Forecasts each past day with a point model, and then trains the model on that day.
 
 Past days between two refits are forecast with the same fit. The days since the last refit are learnt again for every
 forecast. So a forecast depends only on the data. The start of the process and earlier forecasts have no effect.

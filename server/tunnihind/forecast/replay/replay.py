@@ -131,7 +131,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """The part of the name that does not change when days are added. The first values identify the era."""
+        """The key of the state to which the result belongs. Its first values identify the era."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:

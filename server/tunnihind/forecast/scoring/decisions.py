@@ -110,17 +110,20 @@ class PlanScores:
 
     @property
     def share(self) -> float:
-        """The share of the ideal saving reached with the forecast. If nothing could be saved, the share is NaN."""
+        """The share of the ideal saving reached by plans from the forecast.
+
+        If nothing could be saved, the share is NaN.
+        """
         return self._share(self.forecast)
 
     @property
     def baseline_share(self) -> float:
-        """The share of the ideal saving reached with the price one week earlier."""
+        """The share of the ideal saving reached by plans from the price one week earlier."""
         return self._share(self.baseline)
 
     @property
     def seven_day_mean_share(self) -> float:
-        """The share of the ideal saving reached with the seven-day mean."""
+        """The share of the ideal saving reached by plans from the seven-day mean."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:

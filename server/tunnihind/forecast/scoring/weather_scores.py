@@ -47,7 +47,7 @@ class LeadAgreement:
 
     @classmethod
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
-        """Compare forecasts with the newest issues. Return None if too few hours are known, or if the values never change.
+        """Compare forecasts with the newest issues. Return None with too few known hours or constant values.
 
         Unknown values are NaN.
         """
