@@ -43,8 +43,8 @@ _LEAST_SCALE_EUR_MWH: Final = 20.0
 def scale(hours: Floats) -> Floats:
     """Return the unit of slopes and distances, EUR/MWh.
 
-    The unit is about the hour's absolute price, and at least 20. Prices vary more within expensive hours than within
-    cheap hours, about in proportion to the price.
+    The unit is about the hour's absolute price, and at least 20. Within an hour, prices vary about in proportion to the
+    hour's price.
     """
     unit: Floats = np.hypot(hours, _LEAST_SCALE_EUR_MWH)
     return unit

@@ -20,7 +20,7 @@ _LARGEST_SHIFT: Final = 0.4
 class LevelTracker:
     """Tracks the moving mean of one lead's day-mean errors, and the gain of the correction.
 
-    The gain is the slope of a regression of errors on the moving mean at their issue. If errors do not persist, the
+    The gain is the slope of a regression of errors on the moving mean known at the issue. If errors do not persist, the
     gain and the correction are near 0.
     """
 

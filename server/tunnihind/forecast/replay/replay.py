@@ -142,7 +142,7 @@ class _Name:
 class _Kept[Part]:
     """Keeps the most recently used parts of each state by name. A part is a learner or a result.
 
-    Parts from earlier processes come from the `keeper`.
+    The `keeper` supplies the parts of earlier processes.
     """
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:

@@ -35,7 +35,7 @@ class DayScores:
     `scores` covers the hours with a known price and a known baseline. `seven_day_mean_mae` is the MAE (EUR/MWh) of the
     mean over the seven delivery days up to the day of issue. An unknown MAE is NaN. `plans` has the savings of plans
     within the day, by the plan's hours. If a price or a forecast is unknown, `plans` is empty. `week` has the savings
-    of the plan within the coming week. Only the last of the seven days has `week`.
+    of the plan within the coming week. Only the last day of the week has a value in `week`.
     """
 
     issued_on: date
