@@ -1,4 +1,4 @@
-"""The served forecaster. Its tier depends on the known data."""
+"""The served forecaster. The tier of a run depends on the known data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -140,7 +140,7 @@ def _past_errors(history: DailyPrices) -> Floats:
 def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
     """Return the offsets of p10 and p90 from p50, shape (2, days, 24).
 
-    The offsets of a target day come from the errors of the days up to its row in `seen`.
+    Only errors of days up to row `seen` enter the offsets of a target day.
     """
     offsets = np.empty((2, seen.size, CLOCK_HOURS))
     for row in np.unique(seen):

@@ -115,7 +115,7 @@ class LeadColumns:
         yield Group(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
 
     def _has_next_day(self, target: DayRows) -> NDArray[np.bool_]:
-        """Return for each target day whether all next-day drivers are known for that day and for the day before."""
+        """Return whether all next-day drivers are known for each target day and for the day before it."""
         known = np.zeros(self.grid.days, np.bool_)
         if self.next_day:
             drivers = np.stack(list(self.next_day.values()))

@@ -94,7 +94,7 @@ class Rows:
         """Return the array `make(self, ...)`, shape (n, ...).
 
         `make` must compute each day's values from the rows of that day alone. The array is computed once for all rows
-        from which these rows were picked. Later calls for other picks use the computed array again.
+        from which these rows were picked. Later picks from the same rows use the computed array again.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from

@@ -1,10 +1,10 @@
 """80% intervals by conformal calibration on the model's past errors, by lead, side and clock hour.
 
 The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The residual is divided by the volatility V = (moving
-mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. The averaged
-value of each lead is then averaged with the mean over all leads. In asinh scale, p10 and p90 are p50 plus 1.03 V times
-the weighted 10% and 90% quantiles of past r / V. Errors of forecasts at a similar price level have more weight. The
-lower bound of p10 is the 1% quantile of the last 90 days' prices.
+mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. Each lead's
+value is then averaged with the mean over all leads. In asinh scale, p10 and p90 are p50 plus 1.03 V times the weighted
+10% and 90% quantiles of past r / V. Errors of forecasts at a similar price level have more weight. The lower bound of
+p10 is the 1% quantile of the last 90 days' prices.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
 (Papadopoulos, Gammerman, Vovk 2008). The weight by price level follows localized conformal prediction (Guan 2023,
@@ -134,13 +134,16 @@ def widening(by_lead: Floats) -> Floats:
 
 
 def _likeness(levels: Floats, level: Floats) -> Floats:
-    """Return the weights of errors at past levels (leads, 24, samples) for forecasts at `level` (leads, 24)."""
+    """Return the weights of past errors for a forecast at `level`, shape (leads, 24, samples).
+
+    `levels` holds the levels of past forecasts, shape (leads, 24, samples). `level` has shape (leads, 24).
+    """
     like: Floats = _UNLIKE + np.exp(-0.5 * ((levels - level[..., None]) / _LEVEL_WIDTH) ** 2)
     return like
 
 
 def _score(residual: Floats, scale: Floats, lead: int) -> Floats:
-    """Return residuals (days, 24) divided by the volatility known when their forecasts were issued."""
+    """Return residuals (days, 24) divided by the volatility known at the issue of the forecasts."""
     at_issue = np.maximum(np.arange(len(residual)) - lead + 1, 0)
     score: Floats = residual / scale[at_issue]
     return score

@@ -35,8 +35,8 @@ NEXT_DAY_S: Final = 48 * HOUR_S
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
     """Return the instant of each issue day up to row `today`, shape (today + 1,).
 
-    An issue day uses the covariates known at its instant. For past days, the instant is the clock time of issue
-    `stale_days` days earlier. For today, the instant is `as_of`.
+    An issue day uses the covariates known at its instant. For past days, the instant is the usual time of issue,
+    `stale_days` days before the issue day. For today, the instant is `as_of`.
     """
     midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
     instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
@@ -111,7 +111,7 @@ class Frame:
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Return the frame of the delivery days `rows[r] + ages[a]`."""
+        """Return the frame of the delivery days that lie `ages` days after the issue days `rows`."""
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
         day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)
@@ -126,9 +126,9 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
     """Return the newest forecast known at each issue instant, shape (covariates, rows, ages, 24).
 
     Unknown values are NaN. The covariates must have been issued together, at the same instants and for the same hours.
-    Values of hours that had begun at the issue are skipped, because they are observations. The array `board` holds all
-    hours. The issues are written to `board`, oldest first. A row is read from `board` after all issues up to the row's
-    instant are written.
+    Values of hours that had begun at the issue are skipped, because they are observations. The array `board` holds the
+    newest value of each hour. The issues are written to `board`, oldest first. A row is read from `board` after all
+    issues up to the row's instant are written.
     """
     reaching = (
         issues

@@ -1,9 +1,9 @@
 """Makes a run of quarters from a run of hours.
 
 The width of a quarter's interval combines the hour's width and the distance within the hour as two independent errors.
-The hour's error is three or four times as large as the distance, so the distance adds little. Four series of Estonian,
-Lithuanian and Finnish forecasts of 2025 were tested. The coverage of quarters differed from the coverage of hours by at
-most .015 at every lead.
+The hour's error is three or four times as large as the distance, so the distance adds little. The coverage was tested
+on four series of Estonian, Lithuanian and Finnish forecasts of 2025. The coverage of quarters differed from the
+coverage of hours by at most .015 at every lead.
 """
 
 from dataclasses import dataclass

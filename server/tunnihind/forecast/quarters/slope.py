@@ -138,8 +138,7 @@ def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Float
     """
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
-    # In one run, the lead of the day before is shorter by 1, and the lead of the day after is longer by 1. The prices
-    # of the day before lead 1 are known.
+    # Within a run, neighbouring days have neighbouring leads. The day before lead 1 has known prices.
     edges = np.full((2, *p50.shape[:2], 1), np.nan)
     edges[0, 0, 1:, 0] = known.hour[:-1, -1]
     edges[0, 1:, :, 0] = around[:-1, :-2, -1]

@@ -65,7 +65,10 @@ class RowBlocks:
         self._taken: dict[int, tuple[range, Rows]] = {}
 
     def of(self, days: range, lead: int) -> Rows:
-        """Return a lead's rows for some days, each with the data known at its issue."""
+        """Return a lead's rows for some days.
+
+        Each row has the data known at its issue.
+        """
         taken, rows = self._taken.get(lead, (range(0), None))
         if rows is None or days.start not in taken or days[-1] not in taken:
             taken = range(days.start, min(max(days.stop, days.start + _BLOCK_DAYS), self._last + 1))
@@ -78,7 +81,7 @@ class RowBlocks:
 class Learner:
     """A point model that has learnt the days up to row `through`.
 
-    `records` holds the issued forecasts by lead. `fits` holds the last fits.
+    `records` holds the issued forecasts by lead. `fits` holds the newest fits of the model.
     """
 
     learning: Learning

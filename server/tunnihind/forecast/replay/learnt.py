@@ -31,7 +31,7 @@ class Learnt:
 
     @classmethod
     def from_dataclass(cls, model: object) -> Self:
-        """Convert a dataclass. Raises TypeError if it holds anything except plain data."""
+        """Convert a dataclass. Raises TypeError if the dataclass holds anything except plain data."""
         arrays: list[NDArray[Any]] = []
         places: dict[int, int] = {}
 

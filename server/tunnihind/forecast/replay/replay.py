@@ -1,7 +1,7 @@
 """Replays a point model over past days, and continues kept replays.
 
-Time is divided into eras of 16 weeks. Each era has its own model state. A state begins on a fixed day before its era,
-and is refitted on fixed days. So a state continued day by day equals a state replayed at once, to the last bit.
+Time is divided into eras of 16 weeks. Each era has its own model state. A state begins on a fixed day before its era.
+Refits take place on fixed days. So a state continued day by day equals a state replayed at once, to the last bit.
 """
 
 from collections import OrderedDict
@@ -131,7 +131,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """The key of the state to which the result belongs. Its first values identify the era."""
+        """The key of the state to which the result belongs. The first values of the key identify the era."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
@@ -203,7 +203,7 @@ def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
 
 
 def _refit_rows(after: int, through: int, era_row: int) -> list[int]:
-    """Return the rows after row `after` and up to row `through` at which a state is refitted."""
+    """Return the rows of all refits after row `after` and up to row `through`."""
     return [row for row in range(after + 1, through + 1) if _is_refit(row, era_row)]
 
 

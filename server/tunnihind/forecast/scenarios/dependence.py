@@ -31,8 +31,8 @@ _SETTLED_DAYS: Final = 2
 _CORRELATION: Final = ((0.45, 2.5), (0.55, 34.0))
 """The shares and reaches (hours) in the correlation of errors that are k hours apart.
 
-The correlation is .45 exp(-k / 2.5) + .55 exp(-k / 34). The Home Assistant integration uses the same formula. Its
-`plans/saving.py` describes the fit.
+The correlation is .45 exp(-k / 2.5) + .55 exp(-k / 34). The Home Assistant integration uses the same formula. The
+integration's `plans/saving.py` describes the fit.
 """
 _SEED: Final = 20
 

@@ -114,11 +114,10 @@ def backtest(
 ) -> BacktestResult:
     """Forecast the delivery days from `first` to `last` once a day, at `issue_at` UTC.
 
-    `make` must make runs of the step `step_s` (see `SingleStepForecaster`). If only the price of an hour is known, the
-    actual price and the baseline of its quarters are unknown. A forecast issued on delivery day D is scored on the
-    unpublished hours of D+1 to D+`horizon_days`. The first forecast is issued `horizon_days` days before `first`. If
-    forecasts are issued after publication, the longest lead is a day shorter. Hours that the forecast doesn't reach are
-    left out.
+    `make` must make runs of the step `step_s` (see `SingleStepForecaster`). A quarter is never scored against the price
+    of its hour. A forecast issued on delivery day D is scored on the unpublished hours of D+1 to D+`horizon_days`. The
+    first forecast is issued `horizon_days` days before `first`. If forecasts are issued after publication, the longest
+    lead is a day shorter. Hours that the forecast doesn't reach are left out.
     """
     zone = make.market.zone
 

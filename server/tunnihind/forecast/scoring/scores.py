@@ -19,7 +19,7 @@ _ALPHA: Final = 2 * LEVELS[0]
 
 
 def mean_absolute_error(actual: Floats, forecast: Floats) -> float:
-    """Return mean |y - f|."""
+    """Return the mean of |y - f|."""
     return _mean(np.abs(actual - forecast))
 
 
