@@ -130,9 +130,8 @@ class TieredForecaster:
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
         """Return 20 equally likely price paths over the hours of `hourly`.
 
-        `forecast` must have made `hourly` from the same `known`.
-
-        Raises ValueError if `hourly` was made at another instant.
+        `forecast` must have made `hourly` from the same `known`. Raises ValueError if `hourly` was made at another
+        instant.
         """
         if hourly.made_at != known.as_of:
             raise ValueError("the run of hours was made from other data")

@@ -205,9 +205,8 @@ class FullForecaster(Forecaster, Protocol):
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
         """Return 20 equally likely price paths over the hours of `hourly`.
 
-        `forecast` must have made `hourly` from the same `known`.
-
-        Raises ValueError if `hourly` was made at another instant.
+        `forecast` must have made `hourly` from the same `known`. Raises ValueError if `hourly` was made at another
+        instant.
         """
 
 

@@ -108,9 +108,8 @@ def lowest_likely(actual: Floats) -> float:
 def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) -> Floats:
     """Return p10, p50 and p90 in EUR/MWh, shape (3, ...).
 
-    The percentiles lie within the market's limits and never cross.
-
-    The smaller of `lowest` and p50 is the lower bound of p10.
+    The percentiles lie within the market's limits and never cross. The smaller of `lowest` and p50 is the lower bound
+    of p10.
     """
     centre = to_scale(p50, _SCALE_EUR_MWH)
     edges = [to_eur(centre + side, _SCALE_EUR_MWH) for side in (low, high)]

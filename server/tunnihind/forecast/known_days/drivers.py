@@ -295,10 +295,10 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 
 
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
-    """Return the slope in GW per unit of weather. Return None without enough hours or a positive slope.
+    """Return the slope in GW per unit of weather.
 
-    The slope is fitted to the days up to `fit_row`. If the days up to `fit_row` have too few known hours, the fit uses
-    more days.
+    Return None if too few hours are known, or if the slope is not positive. The slope is fitted to the days up to
+    `fit_row`. If the days up to `fit_row` have too few known hours, the fit uses more days.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

@@ -154,9 +154,8 @@ class RidgesAndKernel:
 def _ridge_columns(rows: Rows, lead: int) -> Floats:
     """Return the columns for the ridges.
 
-    Only the first lead has the neighbours' columns.
-
-    At later leads, the neighbours' columns do not improve the forecast.
+    Only the first lead has the neighbours' columns. At later leads, the neighbours' columns do not improve the
+    forecast.
     """
     if lead == 1:
         return rows.x

@@ -38,7 +38,7 @@ _SEED: Final = 20
 
 
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
-    """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer issues are known.
+    """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer than 20 issues are known.
 
     `hours` holds the known prices. `days` holds the numbers of the days to forecast. Day 0 is the newest day in
     `issued`. For a past issue, day 0 is the newest day known at that issue. The lead of an error is the number of its
@@ -89,7 +89,7 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 
 
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
-    """Return the positions of 20 issues, newest first. Return None if there are fewer issues.
+    """Return the positions of 20 issues, newest first. Return None if there are fewer than 20 issues.
 
     `whole` holds the days of all issues in ascending order. The chosen issues are at least a week apart. If too few
     issues are a week apart, the chosen issues are as far apart as possible.

@@ -57,9 +57,10 @@ def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lag
 
 
 def long_run_variance(series: Floats, lags: int) -> float:
-    """Return the variance of a persistent series' mean, times the series' length. The result is never negative.
+    """Return the long-run variance of a persistent series. The result is never negative.
 
-    Autocovariances up to `lags` have Bartlett's weights 1 - k / (lags + 1).
+    The long-run variance is the variance of the mean, times the length of the series. Autocovariances up to `lags` have
+    Bartlett's weights 1 - k / (lags + 1).
     """
     centred = series - series.mean()
     covariances = [float(centred[k:] @ centred[: series.size - k]) / series.size for k in range(lags + 1)]

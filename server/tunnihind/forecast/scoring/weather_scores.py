@@ -47,9 +47,9 @@ class LeadAgreement:
 
     @classmethod
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
-        """Compare forecasts with the newest issues. Return None with too few known hours or constant values.
+        """Compare forecasts with the newest issues.
 
-        Unknown values are NaN.
+        Return None if too few hours are known, or if the values never change. Unknown values are NaN.
         """
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)
