@@ -71,7 +71,7 @@ class Run:
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
         """Return the part of this run from `start_ts` on, made at `made_at`. Return None if the run has no such part.
 
-        The ages of the inputs grow by the time from the old instant to `made_at`.
+        The ages of the inputs are computed again for `made_at`.
         """
         skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:

@@ -112,9 +112,10 @@ def _forecast(archive: CovariateArchive, names: Sequence[str], day: date, lead: 
 
 
 def _mean(archive: CovariateArchive, names: Sequence[str], day: date, since: int, until: int) -> Floats:
-    """Return the mean over places of the newest values issued from `since` to `until`, by hour of the day.
+    """Return the mean over all places for each hour of a day.
 
-    An hour is NaN if its value is unknown at any place.
+    The means are over the newest values issued from `since` to `until`. An hour is NaN if its value is unknown at any
+    place.
     """
     hours = (day_end(day) - day_start(day)) // HOUR_S
     by_place = [archive.newest(name, day_start(day), hours, since, until) for name in names]
