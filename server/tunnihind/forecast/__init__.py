@@ -1,1 +1,1 @@
-"""The forecast. It uses numpy only, and its functions depend only on the data known at an instant."""
+"""The forecast, computed only from the data known at an instant."""

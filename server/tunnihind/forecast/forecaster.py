@@ -1,4 +1,4 @@
-"""The served forecaster. It picks the tier that the known data allow, and makes the run."""
+"""The served forecaster. The tier of a run depends on the known data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ _ALL_LEADS: Final = tuple(LEAD_DAYS)
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A forecast to make. It has the known data, the columns of its models, and the row where its era begins."""
+    """The data for one forecast. The era of the replay begins at row `era_row`."""
 
     known: Known
     days: KnownDays
@@ -52,12 +52,12 @@ class _Task:
 
 @dataclass(slots=True)
 class TieredForecaster:
-    """Forecasts with a point model that reads prices, calendar and weather. Its intervals are calibrated.
+    """Forecasts with a point model and calibrated intervals.
 
-    A target day i sees the prices of the days up to j = min(newest settled day, i - 1), and the covariates known at the
-    instant of issue. Its lead is i - j. With too little data, `LastWeeksMean` forecasts instead. An instance keeps its
-    learning for the next forecast; a `keeper` also keeps it for later processes. With the same `Known`, it makes the
-    same run as a fresh instance.
+    The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). It also uses the covariates
+    known when the forecast is issued. The lead of day i is i - j. With too little data, `LastWeeksMean` forecasts
+    instead. An instance keeps its trained models for the next forecast. A `keeper` also keeps the models for later
+    processes. From the same `Known`, every instance makes the same run.
     """
 
     market: Market
@@ -74,13 +74,14 @@ class TieredForecaster:
 
     @property
     def history_days(self) -> int:
-        """The largest number of days that it reads before the newest day."""
+        """The largest number of days that `forecast` reads before the newest day."""
         return HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past the newest settled day. If that day is over, forecast 7 days past today.
+        """Forecast up to 7 delivery days past the newest settled day.
 
-        Return None if no price of the market's own zone is known for the last 7 days.
+        If the newest settled day is over, forecast up to 7 days past today instead. Return None if no price of the
+        market's own zone is known for the last 7 days.
         """
         task = self._task(known)
         if task is None:
@@ -112,10 +113,11 @@ class TieredForecaster:
         return run
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
-        """Return the same span as the hourly run, by quarters of 900 s. `forecast` made that run from the same `known`.
+        """Return a run of quarters (900 s) over the span of `hourly`.
 
-        The mean of an hour's four medians is the hour's p50, within 0.01 EUR/MWh. Like the hourly run, the forecast of
-        a delivery day uses no price of that day. Raises ValueError if `hourly` was made at another instant.
+        `forecast` must have made `hourly` from the same `known`. The mean of an hour's four medians equals the hour's
+        p50 within 0.01 EUR/MWh. The forecast of a delivery day uses no price of that day. Raises ValueError if `hourly`
+        was made at another instant.
         """
         hours = known.prices.of(self.market.zone)
         if hourly.made_at != known.as_of or hours.newest_day is None:
@@ -124,9 +126,10 @@ class TieredForecaster:
         return quarters_of(hourly, hours, quarters, self._issued_for(known, hourly), self.market)
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
-        """Return 20 equally likely price paths over the hours of a run that `forecast` made from the same `known`.
+        """Return 20 equally likely price paths over the hours of `hourly`.
 
-        Raises ValueError if `hourly` was made at another instant.
+        `forecast` must have made `hourly` from the same `known`. Raises ValueError if `hourly` was made at another
+        instant.
         """
         if hourly.made_at != known.as_of:
             raise ValueError("the run of hours was made from other data")
@@ -134,20 +137,23 @@ class TieredForecaster:
         return scenarios_of(hourly, hours, self._issued_for(known, hourly), self.market.limits)
 
     def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
-        """Return the past forecasts of the replay behind `hourly`. There are none if it needed no replay."""
+        """Return the replay's past forecasts for `hourly`.
+
+        If `hourly` was made without a replay, the result is empty.
+        """
         if self._last is None or self._last[0] is not hourly:
             task = self._task(known)
             self._last = hourly, IssuedHours.none(delivery_day(known.as_of)) if task is None else self._issued(task)
         return self._last[1]
 
     def _issued(self, task: _Task) -> IssuedHours:
-        """Return the medians of the last `DAYS` days, as they were issued."""
+        """Return the medians issued for the last `DAYS` days."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         first = max(task.days.newest + 1 - DAYS, 0)
         return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
 
     def _task(self, known: Known) -> _Task | None:
-        """Lay out the known data. Return None if there are too few data for the point model, or they are too old."""
+        """Arrange the known data. Return None if the data are too few or too old for the point model."""
         newest = newest_whole_day(known.prices.of(self.market.zone))
         if newest is None:
             return None
@@ -159,7 +165,7 @@ class TieredForecaster:
         return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)
 
     def _days_ahead(self, task: _Task) -> dict[date, Floats]:
-        """Return p10, p50 and p90, shape (3, 24), of the 7 days past the newest settled day."""
+        """Return p10, p50 and p90 of each of the 7 days past the newest settled day, shape (3, 24)."""
         days = task.days
         replayed = self._replays.up_to(task.columns, task.era_row, days.newest, _ALL_LEADS)
         p50 = np.concatenate([_p50(replayed, task.columns, lead, days.today) for lead in _ALL_LEADS])
@@ -169,14 +175,14 @@ class TieredForecaster:
         return {days.grid.day(days.newest + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
 
     def _error_days(self, task: _Task) -> int:
-        """Return how many days of past errors the next day's interval is computed from."""
+        """Return the number of past days whose errors give the next day's interval."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         return int(np.isfinite(replayed.issued[0, -BANK_DAYS:]).any(axis=1).sum())
 
     def _settled_days(self, task: _Task, first: date) -> dict[date, Floats]:
-        """Return p10, p50 and p90 (3, 24) of settled days from `first` on.
+        """Return p10, p50 and p90 of each settled day from `first` on, shape (3, 24).
 
-        They are forecast a day ahead without own prices.
+        Each day is forecast from the data of the day before, without the day's own prices.
         """
         days = task.days
         settled = range(days.grid.index(first), days.newest + 1)
@@ -194,16 +200,16 @@ class TieredForecaster:
         return LastWeeksMean(self.market)
 
     def _mean_of_last_weeks(self, known: Known) -> Floats:
-        """Return p10, p50 and p90 of the hours, computed from the mean of the last weeks, shape (3, hours)."""
+        """Return p10, p50 and p90 of the forecast by `LastWeeksMean`, shape (3, hours)."""
         run = self._last_weeks_mean().forecast(known)
         if run is None:
             raise ValueError("the mean of the last weeks needs a price")
         return np.stack([run.p10, run.p50, run.p90])
 
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
-        """Add later hours from the mean of the last weeks.
+        """Append the hours past the model's last day from the forecast by `LastWeeksMean`.
 
-        Their intervals are no narrower than on the model's last day.
+        The intervals of the appended hours are at least as wide as on the model's last day.
         """
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (
@@ -214,7 +220,7 @@ class TieredForecaster:
         return np.concatenate([percentiles, np.clip(wide, self.market.limits.floor, self.market.limits.cap)], axis=1)
 
     def _inputs(self, task: _Task) -> Mapping[str, Any]:
-        """Return the inputs of a run, as JSON-ready values."""
+        """Return a description of a run's inputs as JSON-ready values."""
         known, days, columns = task.known, task.days, task.columns
         drivers = [*columns.weather, *columns.next_day]
         used = {name for driver in drivers for name in days.drivers.members[driver]}
@@ -243,7 +249,7 @@ class TieredForecaster:
 
 
 def _p50(replayed: Replayed, columns: LeadColumns, lead: int, issue: int) -> Floats:
-    """Return the p50, (1, 24) in EUR/MWh, of the day `lead` days past the newest replayed day."""
+    """Return the p50 of the day `lead` days past the newest replayed day, EUR/MWh, shape (1, 24)."""
     rows = columns.rows(np.array([replayed.through + lead]), lead, np.array([issue]))
     predicted = replayed.fit.predict(lead, rows)[0]
     return to_eur(predicted + replayed.shift[replayed.leads.index(lead)])

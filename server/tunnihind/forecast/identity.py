@@ -1,4 +1,4 @@
-"""The identity of a model. It shows which stored forecasts come from an earlier model."""
+"""The identity of a model. Stored forecasts of an earlier model have another identity."""
 
 from functools import cache
 from hashlib import blake2b
@@ -12,13 +12,13 @@ import tunnihind.price_series
 from tunnihind.market import Market
 
 _LIBRARIES: Final = ("numpy", "holidays")
-"""Another version of these libraries may forecast other numbers."""
+"""With another version of these libraries, the model may forecast other numbers."""
 
 
 def model_identity(market: Market) -> str:
-    """Return a word that changes with the models' code, their libraries, the zone and the price limits.
+    """Return an identifier that changes with the model's code, its libraries, the zone and the price limits.
 
-    The word is the same for all steps, because the rows of the store have the step in their key.
+    The identifier is the same for all steps, because the key of a stored row contains the step.
     """
     return f"{_code()}:{market.zone}:{market.limits.floor:g}:{market.limits.cap:g}"
 
@@ -28,7 +28,8 @@ def _code() -> str:
     folder = Path(next(iter(tunnihind.forecast.__path__)))
     digest = blake2b(digest_size=8)
     for name in ("tunnihind", *_LIBRARIES):
-        # The whole METADATA text contains the version. Parsing it would take longer than the rest of the function.
+        # The METADATA text contains the library's version. Parsing the text would take longer than the rest of this
+        # function.
         digest.update((distribution(name).read_text("METADATA") or "").encode())
     seen = (tunnihind.market, tunnihind.price_series)
     modules = [Path(module.__file__ or "") for module in seen]

@@ -1,7 +1,8 @@
 """The data known at an instant: prices with their publication time, and covariates as they were issued.
 
-The store fills these archives. The forecast reads them through `as_of`, so it sees nothing newer. All instants are
-integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown values are NaN.
+The store fills the archives with data. A forecast reads archives only through `as_of`. Data that became known after the
+given instant are left out. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown values
+are NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +19,7 @@ type Floats = NDArray[np.float64]
 type Instants = NDArray[np.int64]
 
 _RUNS_THAT_COUNT: Final = 4
-"""A day has four weather runs, and at least one of them is long."""
+"""The number of weather runs in a day. At least one of the runs is long."""
 
 
 class KnownPrice(NamedTuple):
@@ -33,7 +34,7 @@ class KnownPrice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceHistory:
-    """Prices as known at an instant, by zone and step.
+    """The prices known at an instant, by zone and step.
 
     An hour's price is known if it was published, or if the prices of all its quarters were published. A quarter's price
     is known only if it was published.
@@ -50,9 +51,9 @@ class PriceHistory:
 
 @dataclass(frozen=True, slots=True)
 class PriceArchive:
-    """Every version of every price, in the order in which they became known. All arrays have the same length.
+    """All versions of all prices, in the order of `known_ts`. All arrays have the same length.
 
-    `zone` holds each zone's index in `ZONES`.
+    `zone` holds positions in `ZONES`.
     """
 
     zone: NDArray[np.int8]
@@ -63,7 +64,7 @@ class PriceArchive:
 
     @classmethod
     def of(cls, prices: Iterable[KnownPrice]) -> Self:
-        """Build the archive. If two versions became known at the same instant, the later one in `prices` wins."""
+        """Build the archive. If two versions became known at the same instant, the later version in `prices` counts."""
         rows = sorted(prices, key=lambda price: price.known_ts)
         return cls(
             zone=np.array([ZONES.index(row.zone) for row in rows], np.int8),
@@ -74,7 +75,7 @@ class PriceArchive:
         )
 
     def as_of(self, instant: int) -> PriceHistory:
-        """Return the prices known at `instant`, the newest version of each."""
+        """Return the newest version of each price known at `instant`."""
         seen = int(np.searchsorted(self.known_ts, instant, side="right"))
         if seen == 0:
             return PriceHistory(instant, {})
@@ -88,7 +89,7 @@ class PriceArchive:
         return PriceHistory(instant, series)
 
     def everything(self) -> PriceHistory:
-        """Return the newest version of every price ever known."""
+        """Return the newest version of every price."""
         return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
 
     def _by_zone(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
@@ -100,7 +101,7 @@ class PriceArchive:
 
 
 def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
-    """Return the first series, with its gaps filled from the second. Both cover the same periods."""
+    """Fill the gaps of the first series from the second series. Both series cover the same periods."""
     prices = np.where(np.isnan(first.eur_mwh), second.eur_mwh, first.eur_mwh)
     return PriceSeries(first.zone, first.step_s, first.start_ts, prices)
 
@@ -109,8 +110,9 @@ def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
 class IssuedSeries:
     """A covariate's hourly forecast, issued at `issued_ts`.
 
-    `values` has shape (hours,); the first value is for the hour that begins at `start_ts`. `run_ts` is the
-    initialisation of the weather model's run. It is None if the run is unknown, or if no weather model made the values.
+    `values` has shape (hours,). The first value is for the hour that begins at `start_ts`. `run_ts` is the instant at
+    which the weather model's run was initialised. `run_ts` is None if the run is unknown, or if no weather model made
+    the values.
     """
 
     issued_ts: int
@@ -121,22 +123,22 @@ class IssuedSeries:
 
 @dataclass(frozen=True, slots=True)
 class CovariateArchive:
-    """Covariates by name, the oldest issue first.
+    """The issued forecasts of each covariate by name, oldest first.
 
-    Names are `<variable>@<point>` or `<zone>_<load|wind|solar>[_da]_mw`.
+    A name is `<variable>@<point>` or `<zone>_<load|wind|solar>[_da]_mw`.
     """
 
     series: Mapping[str, tuple[IssuedSeries, ...]] = field(default_factory=dict)
 
     def as_of(self, instant: int) -> CovariateArchive:
-        """Return the forecasts that had been issued at `instant`."""
+        """Return the forecasts issued at or before `instant`."""
         seen = {name: issued_until(instant, issues) for name, issues in self.series.items()}
         return CovariateArchive({name: issues for name, issues in seen.items() if issues})
 
     def newest(self, name: str, start_ts: int, hours: int, issued_since: int, issued_until: int) -> Floats:
-        """Return the values of `hours` hours that were issued last in a span of instants. The span includes its ends.
+        """Return the newest values that were issued from `issued_since` to `issued_until`, both included.
 
-        The values have shape (hours,) and begin at `start_ts`. They are NaN where nothing was issued in the span.
+        The result has shape (hours,). The first hour begins at `start_ts`. Hours without any issued value are NaN.
         """
         values = np.full(hours, np.nan)
         for issue in self.series.get(name, ()):
@@ -148,9 +150,10 @@ class CovariateArchive:
         return values
 
     def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Return the initialisations of the weather runs that are the newest for some hours, newest first.
+        """Return the initialisation instant of each weather run in use, newest first.
 
-        A short run does not reach the last days, so for these days an older run is the newest.
+        A run is in use if it is the newest run for some hours. A short run does not reach the last days, so an older
+        run is in use for the last days.
         """
         found: set[int] = set()
         for name in names:
@@ -165,7 +168,7 @@ class CovariateArchive:
 
 
 def issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tuple[IssuedSeries, ...]:
-    """Return the forecasts that had been issued at `instant`."""
+    """Return the forecasts issued at or before `instant`."""
     return tuple(issue for issue in issues if issue.issued_ts <= instant)
 
 
@@ -180,7 +183,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """All data that ever became known. `as_of` shows them as of any instant."""
+    """All data that ever became known."""
 
     prices: PriceArchive
     covariates: CovariateArchive

@@ -1,4 +1,4 @@
-"""The tier that forecasts by the mean of the last weeks. It needs only the zone's own prices."""
+"""The tier that forecasts the mean of the last weeks. This tier needs only the zone's own prices."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -22,34 +22,38 @@ TIER: Final = "last-weeks-mean"
 _MEAN_DAYS: Final = 42
 _HALF_LIFE_DAYS: Final = 7.0
 _ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
-"""How much a day of one class (column) counts for a day of another (row), in the order of `DayClass`."""
+"""The weight of a known day's class (column) for a target day's class (row), in the order of `DayClass`."""
 _HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
-"""The expected price if no price may be used. It is about the median of Estonia's hours of 2024 and 2025."""
+"""The expected price if no recent price is known.
+
+This value is about the median of Estonia's hourly prices in 2024 and 2025.
+"""
 _PRIOR_WEIGHT: Final = 1e-6
-"""This weight is so small that the prior decides only for hours that no known day has."""
+"""The weight of the prior. The weight is so small that the prior matters only for hours without any known price."""
 
 
 @dataclass(frozen=True, slots=True)
 class LastWeeksMean:
-    """Forecasts each clock hour by its mean over the last six weeks. Similar and recent days count more.
+    """Forecasts the mean of each clock hour over the last six weeks. Similar and recent days count more.
 
-    A target day i sees the days up to j = min(newest settled day, i - 1). Its lead is i - j. The same rule would have
-    made errors on the days up to j at the same lead. p10 and p90 come from these errors. With few known days, p10 and
-    p90 are drawn to a wide prior.
+    The forecast of day i uses the days up to j = min(newest settled day, i - 1). The lead of day i is i - j. The errors
+    of the same method and lead on earlier days give p10 and p90. With few known days, p10 and p90 are close to a wide
+    prior.
     """
 
     market: Market
 
     @property
     def history_days(self) -> int:
-        """The largest number of days that it reads before the newest day."""
+        """The largest number of days that `forecast` reads before the newest day."""
         return _HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past the newest settled day. If that day is over, forecast 7 days past today.
+        """Forecast up to 7 delivery days past the newest settled day.
 
-        Return None if no price of the market's own zone is known for the last 7 days.
+        If the newest settled day is over, forecast up to 7 days past today instead. Return None if no price of the
+        market's own zone is known for the last 7 days.
         """
         newest = known.prices.of(self.market.zone).newest_day
         start_ts = floor_hour(known.as_of) + HOUR_S
@@ -80,11 +84,11 @@ class LastWeeksMean:
         return np.clip(np.stack([p50 + lower, p50, p50 + upper]), limits.floor, limits.cap)
 
     def _history(self, known: Known, oldest_seen: date, newest: date) -> DailyPrices:
-        """Return the days that are needed for the errors of the last 90 days before `oldest_seen`."""
+        """Return the prices from which the errors of the last 90 days before `oldest_seen` are computed."""
         return DailyPrices.between(known.prices, self.market, oldest_seen - timedelta(days=_HISTORY_DAYS), newest)
 
     def _inputs(self, known: Known, history: DailyPrices) -> dict[str, Any]:
-        """Return the inputs of a run, as JSON-ready values."""
+        """Return a description of a run's inputs as JSON-ready values."""
         hours_known = (~np.isnan(history.eur_mwh)).sum(axis=1)
         days = np.flatnonzero(hours_known)
         return {
@@ -98,10 +102,11 @@ class LastWeeksMean:
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the mean by clock hour over the days up to row `seen`, and whether any price is behind it.
+    """Return the means by clock hour over the days up to row `seen`, and a flag for known prices.
 
-    `seen` and the targets' `classes` have the same shape (...). The means are in EUR/MWh and have shape (..., 24). An
-    hour that is unknown on every day gets the mean of all hours.
+    `classes` holds the classes of the target days. `classes` has the same shape (...) as `seen`. The means are in
+    EUR/MWh and have shape (..., 24). The flag is true if any price of the days is known. If a clock hour's price is
+    unknown on every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
@@ -119,10 +124,10 @@ def _shrunk(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
 
 
 def _past_errors(history: DailyPrices) -> Floats:
-    """Return price minus p50, shape (7, days, 24).
+    """Return the errors of forecasts for 1 to 7 days ahead, shape (7, days, 24).
 
-    p50 is the forecast that would have been issued 1 to 7 days before each day. The first days of the history only
-    enter the means, so their errors are unknown.
+    An error is the price minus the p50 that would have been issued. The errors of the first days are NaN, because these
+    days are only used for the means of later days.
     """
     errors = np.full((LEADS, *history.eur_mwh.shape), np.nan)
     targets = np.arange(LEADS + _MEAN_DAYS, len(history.classes))
@@ -133,7 +138,10 @@ def _past_errors(history: DailyPrices) -> Floats:
 
 
 def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
-    """Return the offsets of p10 and p90 from p50, shape (2, days, 24), by the errors that each target day may see."""
+    """Return the offsets of p10 and p90 from p50, shape (2, days, 24).
+
+    Only errors of days up to row `seen` enter the offsets of a target day.
+    """
     offsets = np.empty((2, seen.size, CLOCK_HOURS))
     for row in np.unique(seen):
         rows = np.flatnonzero(seen == row)

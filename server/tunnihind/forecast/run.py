@@ -13,30 +13,30 @@ from tunnihind.market import HOUR_S, QUARTER_S, Market, Zone, utc_midnight
 
 LEADS: Final = 7
 LEAD_DAYS: Final = range(1, LEADS + 1)
-"""The lead days of a run. They are 1 to 7 days past the newest delivery day that the forecast may use."""
+"""The lead days of a run: 1 to 7 days past the newest delivery day that the forecast may use."""
 
 LEVELS: Final = (0.1, 0.5, 0.9)
 """Levels of the quantiles p10, p50 and p90."""
 OUTER_LEVELS: Final = (LEVELS[0], LEVELS[-1])
 
 ISSUE_AT: Final = time(9)
-"""The UTC time at which forecasts of past days are made. It is before the auction, in winter and in summer."""
+"""The UTC time of issue for forecasts of past days. This time is before the auction both in winter and in summer."""
 ISSUE_CLOCK_S: Final = ISSUE_AT.hour * HOUR_S
 """`ISSUE_AT` in seconds after midnight UTC."""
 
 SCENARIOS: Final = 20
-"""The number of price paths of a run; each has a probability of 5%."""
+"""The number of price paths of a run. Each path has a probability of 5%."""
 
 _SAME_MEAN: Final = 0.0101
-"""The mean of four medians equals the hour's p50 within 0.01 EUR/MWh, because each is rounded.
+"""The largest accepted difference between an hour's p50 and the mean of its quarters' medians, EUR/MWh.
 
-The remaining 0.0001 allows for binary rounding.
+Rounding the medians can give a difference of 0.01. The remaining 0.0001 allows for binary rounding.
 """
 _SAME_PERCENTILE: Final = 0.0101
 
 
 def issue_instant(day: date) -> int:
-    """Return the instant of a UTC day at which forecasts of past days are made."""
+    """Return the instant of `ISSUE_AT` on a UTC day."""
     return utc_midnight(day) + ISSUE_CLOCK_S
 
 
@@ -44,9 +44,9 @@ def issue_instant(day: date) -> int:
 class Run:
     """Percentiles of a zone's prices for consecutive periods, EUR/MWh without VAT. `p10 <= p50 <= p90` always holds.
 
-    Each period lasts `step_s` seconds; the first begins at `start_ts`. The arrays have shape (periods,). They are
-    rounded to 2 decimals, so that the stored, exported and served numbers are the same. `inputs` describes the data
-    behind the numbers, as JSON-ready values.
+    Each period lasts `step_s` seconds. The first period begins at `start_ts`. The arrays have shape (periods,). Prices
+    are rounded to 2 decimals, so that stored, exported and served prices are equal. `inputs` describes the data from
+    which the run was made, as JSON-ready values.
     """
 
     made_at: int
@@ -69,9 +69,9 @@ class Run:
         return range(self.start_ts, self.end_ts, self.step_s)
 
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
-        """Return this run from `start_ts` on, as if made at `made_at`. Return None if it does not reach `start_ts`.
+        """Return the part of this run from `start_ts` on, made at `made_at`. Return None if the run has no such part.
 
-        The inputs are the same, but their ages are greater.
+        The ages of the inputs are computed again for `made_at`.
         """
         skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:
@@ -81,7 +81,7 @@ class Run:
         return Run(made_at, self.tier, self.zone, self.step_s, start_ts, p10, p50, p90, inputs)
 
     def goes_with(self, hours: Run) -> bool:
-        """Return whether this run belongs to a run of hours: whether instant, span and medians are the same."""
+        """Return whether this run and a run of hours have the same instant, zone, span and hourly medians."""
         return (
             (self.made_at, self.zone, self.start_ts, self.end_ts)
             == (hours.made_at, hours.zone, hours.start_ts, hours.end_ts)
@@ -90,7 +90,7 @@ class Run:
         )
 
     def flat(self, step_s: int) -> Run:
-        """Return a run with a shorter step. Each short period has the percentiles of the long period around it."""
+        """Return a run with a shorter step. Each shorter period has the percentiles of the period that contains it."""
         p10, p50, p90 = (np.repeat(values, self.step_s // step_s) for values in (self.p10, self.p50, self.p90))
         return replace(self, step_s=step_s, p10=p10, p50=p50, p90=p90)
 
@@ -116,9 +116,10 @@ class Run:
         percentiles: Floats,
         inputs: dict[str, Any],
     ) -> Run:
-        """Build a run from unrounded percentiles, shape (3, periods): p10, p50, p90.
+        """Build a run from unrounded p10, p50 and p90, shape (3, periods).
 
-        Raises ValueError if a value is not finite or percentiles cross, because such a run must never be served.
+        Raises ValueError if a value is not finite, or if percentiles cross. A run with non-finite values or crossing
+        percentiles must never be served.
         """
         rounded = np.round(percentiles, 2) + 0.0
         if not np.isfinite(rounded).all():
@@ -129,7 +130,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return the inputs as they are some hours later. Covariates are then older and reach less far ahead."""
+    """Return the inputs with covariates that are `hours` hours older."""
     if "covariates" not in inputs:
         return inputs
     covariates = [
@@ -143,8 +144,8 @@ def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
 class Scenarios:
     """Equally likely price paths over the hours of a run, EUR/MWh without VAT.
 
-    `eur_mwh` has shape (20, hours), rounded to 2 decimals; the first hour begins at `start_ts`. The 10th, 50th and 90th
-    percentiles of each hour's 20 prices are the run's p10, p50 and p90, within 0.01 EUR/MWh.
+    `eur_mwh` has shape (20, hours) and is rounded to 2 decimals. The first hour begins at `start_ts`. The 10th, 50th
+    and 90th percentiles of each hour's 20 prices equal the run's p10, p50 and p90 within 0.01 EUR/MWh.
     """
 
     made_at: int
@@ -153,7 +154,7 @@ class Scenarios:
     eur_mwh: Floats
 
     def goes_with(self, hours: Run) -> bool:
-        """Return whether these paths belong to a run of hours: whether instant, span and percentiles are the same."""
+        """Return whether these paths and a run of hours have the same instant, zone, span and percentiles."""
         if (self.made_at, self.zone, self.start_ts) != (hours.made_at, hours.zone, hours.start_ts):
             return False
         if self.eur_mwh.shape != (SCENARIOS, hours.p50.size) or hours.step_s != HOUR_S:
@@ -176,49 +177,53 @@ class Forecaster(Protocol):
 
     @property
     def market(self) -> Market:
-        """The market whose prices it forecasts."""
+        """The market whose prices are forecast."""
 
     @property
     def history_days(self) -> int:
-        """The largest number of days that it reads before the newest day."""
+        """The largest number of days that `forecast` reads before the newest day."""
 
     def forecast(self, known: Known) -> Run | None:
         """Forecast every hour after `known.as_of`, up to 7 delivery days past the newest settled day.
 
-        The prices of a delivery day never enter the forecast for that day, even if they are settled. Return None if no
-        price is known, or if the 7 days are over.
+        The forecast of a delivery day uses no price of that day, even if the price is settled. Return None if no price
+        is known, or if the 7 days are over.
         """
 
 
 class FullForecaster(Forecaster, Protocol):
-    """Makes runs of hours, and for each of them a run of quarters and price paths."""
+    """Makes a market's runs of hours, runs of quarters and price paths."""
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
-        """Return exactly the span of the hourly run, by quarters of 900 s.
+        """Return a run of quarters (900 s) over the span of `hourly`.
 
-        `forecast` made the hourly run from the same `known`. The mean of an hour's four medians is the hour's p50,
-        within 0.01 EUR/MWh. The prices of a delivery day never enter the forecast for that day. Raises ValueError if
-        `hourly` was made at another instant.
+        `forecast` must have made `hourly` from the same `known`. The mean of an hour's four medians equals the hour's
+        p50 within 0.01 EUR/MWh. The forecast of a delivery day uses no price of that day. Raises ValueError if `hourly`
+        was made at another instant.
         """
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
-        """Return 20 equally likely price paths over the hours of a run that `forecast` made from the same `known`.
+        """Return 20 equally likely price paths over the hours of `hourly`.
 
-        Raises ValueError if `hourly` was made at another instant.
+        `forecast` must have made `hourly` from the same `known`. Raises ValueError if `hourly` was made at another
+        instant.
         """
 
 
 class Runs(NamedTuple):
-    """Forecasts made together: a run for each step, and the hours' scenarios. All have the same instant and span."""
+    """Forecasts made together: a run for each step, and the scenarios of the hours.
+
+    All of these forecasts have the same instant and span.
+    """
 
     by_step: Mapping[int, Run]
     scenarios: Scenarios | None = None
 
     @classmethod
     def made_by(cls, make: FullForecaster, known: Known) -> Self | None:
-        """Make all forecasts from the known data. Return None if no price is known, or if all prices are old.
+        """Make all forecasts from the known data. Return None if no price is known, or if all known prices are too old.
 
-        Hours come first, because the shorter periods are shaped within them.
+        The hours are forecast first, because the quarters and the paths are computed from them.
         """
         hours = make.forecast(known)
         if hours is None:
@@ -233,23 +238,26 @@ class Runs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SingleStepForecaster:
-    """A forecaster of a single step, for code that takes a plain `Forecaster`."""
+    """A `Forecaster` that makes the runs of one step."""
 
     make: FullForecaster
     step_s: int
 
     @property
     def market(self) -> Market:
-        """The market whose prices it forecasts."""
+        """The market whose prices are forecast."""
         return self.make.market
 
     @property
     def history_days(self) -> int:
-        """The largest number of days that it reads before the newest day."""
+        """The largest number of days that `forecast` reads before the newest day."""
         return self.make.history_days
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast every period of the hourly run's hours. Return None if there is no hourly run."""
+        """Forecast the span of the hourly run in periods of `step_s` seconds.
+
+        Return None if no hourly run can be made.
+        """
         if self.step_s == HOUR_S:
             return self.make.forecast(known)
         runs = Runs.made_by(self.make, known)

@@ -1,1 +1,1 @@
-"""The columns that a point model reads, by name."""
+"""The named columns that a point model reads."""

@@ -1,4 +1,4 @@
-"""All columns of a lead: their names, and their rows as of each issue."""
+"""The columns of each lead, with the data known at each issue."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,32 +26,35 @@ NEXT_DAY: Final = "next day"
 NEIGHBOURS: Final = "neighbours"
 
 NEXT_DAY_LEADS: Final = 2
-"""Next-day covariates help this many leads. From the third lead on they do harm."""
+"""The number of leads that next-day covariates improve. From the third lead on, these covariates do harm."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeatherDriver:
-    """The vintages (issue days, ages, 24) of a driver that reaches several days, and their anomalies."""
+    """The vintages and anomalies of a driver whose forecasts reach several days.
+
+    Both arrays have shape (issue days, ages, 24).
+    """
 
     values: Floats
     anomaly: Floats
 
     @classmethod
     def of(cls, values: Floats) -> WeatherDriver:
-        """Return a driver with its anomalies."""
+        """Return the vintages together with their anomalies."""
         return cls(values, anomalies(values))
 
 
 @dataclass(frozen=True, slots=True)
 class LeadColumns:
-    """The source of all rows of one model.
+    """The data from which all rows of one model are computed.
 
-    - `lag`: the days from the day of issue to the newest settled day, 0 before the auction and 1 after it. So the rows
-      of lead L hold the weather that was forecast L + lag days before their day.
-    - `next_day` (delivery days, 24): the drivers of the next day by name, with their `scale`. Without drivers the scale
-      is None.
-    - `has_second_day`: whether the second lead has columns of these drivers too. It needs them if no weather reaches
-      it.
+    `lag` is the number of days from the day of issue to the newest settled day. The lag is 0 before the auction and 1
+    after the auction. The rows of lead L hold the weather forecast that was issued L + lag days before the target day.
+    `next_day` holds the drivers of the next day by name, each of shape (delivery days, 24). `scale` is the
+    `NextDayScale` of the drivers in `next_day`. If `next_day` is empty, `scale` is None. `has_second_day` is true if
+    the second lead also has columns of next-day drivers. The second lead has such columns if any covariate of the
+    drivers reaches only the next day.
     """
 
     grid: DayGrid
@@ -66,9 +69,9 @@ class LeadColumns:
 
     @classmethod
     def of(cls, days: KnownDays, lag: int, scale_row: int) -> LeadColumns:
-        """Return the columns of models whose newest settled day is `lag` days past the day of issue.
+        """Return the columns for forecasts issued `lag` days before the newest settled day.
 
-        The scale of the next day's drivers is fitted up to `scale_row`.
+        The scale of the next day's drivers is fitted to the days up to row `scale_row`.
         """
         weather = days.drivers.far
         next_day = days.drivers.near if lag == 0 else {}
@@ -76,7 +79,7 @@ class LeadColumns:
             grid=days.grid,
             prices=days.prices,
             season=days.season,
-            lag=lag if weather else 0,  # without weather, rows of both lags are the same
+            lag=lag if weather else 0,  # without weather, the rows do not depend on the lag
             weather={name: WeatherDriver.of(values) for name, values in weather.items()},
             next_day=next_day,
             scale=NextDayScale.fitted(_until(next_day, scale_row)) if next_day else None,
@@ -84,7 +87,11 @@ class LeadColumns:
         )
 
     def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
-        """Return the rows of target days. By default, each row is issued when its last usable day is the newest."""
+        """Return the rows of target days.
+
+        `issue` holds the day of issue of each row. By default, a row is issued when the newest settled day lies `lead`
+        days before the target day.
+        """
         issue = target - lead - self.lag if issue is None else issue
         return Rows.of(
             self._groups(target, lead, np.maximum(issue, 0)),
@@ -108,7 +115,7 @@ class LeadColumns:
         yield Group(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
 
     def _has_next_day(self, target: DayRows) -> NDArray[np.bool_]:
-        """Return for each target whether the next day's drivers are completely known, for it and for the day before."""
+        """Return whether all next-day drivers are known for each target day and for the day before it."""
         known = np.zeros(self.grid.days, np.bool_)
         if self.next_day:
             drivers = np.stack(list(self.next_day.values()))
@@ -123,7 +130,7 @@ class LeadColumns:
         return self._digests[row]
 
     def _digest_until(self, row: int) -> str:
-        issued = max(row - self.lag, 0)  # the row of lead 1 was issued 1 + lag days before
+        issued = max(row - self.lag, 0)  # a row of lead 1 is issued 1 + lag days before its target day
         by_name = [
             *((name, values[: row + 1]) for name, values in self.next_day.items()),
             *((name, driver.values[:issued]) for name, driver in self.weather.items()),
@@ -143,10 +150,7 @@ class LeadColumns:
 
 
 def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
-    """Return the drivers up to a row.
-
-    If too few of their days are known by then, return them up to the row where enough are.
-    """
+    """Return the drivers up to `row`, but at least up to `MIN_ISSUE_DAYS` rows after the first known day."""
     known = np.isfinite(np.stack(list(drivers.values()))).all(axis=(0, 2))
     enough = int(np.argmax(known)) + MIN_ISSUE_DAYS
     return {name: values[: max(row, enough) + 1] for name, values in drivers.items()}

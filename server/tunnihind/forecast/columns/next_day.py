@@ -1,6 +1,6 @@
-"""Columns from covariates that reach only the next day: residual loads, hinges of market tightness, supply curves.
+"""Columns from next-day covariates: residual loads, hinges of market tightness and supply curves.
 
-All functions take `series` (days, 24) by driver: for each delivery day, the forecast issued the day before.
+`series` holds an array (days, 24) for each driver. The row of a delivery day is the forecast issued on the day before.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.forecast.known_days.price_state import PriceState
 
 CURVE: Final = "supply_curve_12h"
-"""The recent price at a similar tightness, taken from hours that are at most twelve hours apart."""
+"""The column of recent prices at a similar market tightness, at most 12 clock hours apart."""
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
@@ -26,17 +26,18 @@ _CURVE_DAYS: Final = 60
 _CURVE_WIDTH: Final = 0.35
 _CURVE_PRIOR: Final = 0.05
 CURVES: Final = {"supply_curve_2h": (2, 7.0), CURVE: (12, 25.0)}
-"""Reach over hours and half-life in days of each supply curve."""
+"""The reach in hours and the half-life in days of each supply curve."""
 HINGE: Final = "tightness_above"
-"""The prefix of the names of the hourly hinges of market tightness."""
+"""The prefix of the names of the hourly tightness hinges."""
 _EVENING: Final = slice(18, 24)
 
 
 @dataclass(frozen=True, slots=True)
 class NextDayScale:
-    """The centre and spread of each driver, and the positions of the hinges. A state never changes them.
+    """The centre and spread of each driver, and the positions of the hinges.
 
-    With a scale that moves from day to day, the curves lose nearly all their value.
+    The scale is fixed within an era of the replay. With a scale that moved from day to day, the supply curves would
+    hardly improve the forecast.
     """
 
     centre: dict[str, float]
@@ -67,14 +68,17 @@ class NextDayScale:
 
 
 def next_day_name(driver: str) -> str:
-    """Return the name of a driver's hourly column of the next day. Its other columns begin with this name."""
+    """Return the name of a driver's hourly next-day column.
+
+    The names of the driver's other next-day columns begin with this name.
+    """
     return f"next_day_{driver}"
 
 
 def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: DayRows) -> Columns:
-    """Return columns for the day after issue: linear columns, hinges, products, supply curves. Missing values are 0.
+    """Return the linear columns, hinges, products and supply curves of the first lead.
 
-    Prices are used only from the days before the target.
+    Missing values are 0. Only prices of days before the target day are used.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -95,10 +99,10 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 
 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
-    """Return columns for the second day, computed from the day before it. Missing values are 0.
+    """Return columns for the second lead, computed from the drivers of the day before the target day.
 
-    The columns are the mean, the evening, and the difference from the week. The value of the same hour on the day
-    before adds nothing.
+    Missing values are 0. Each driver has three columns: its day mean, its evening mean, and its difference from the
+    week's mean. Hourly values of the day before do not improve the forecast.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -112,7 +116,7 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
 
 
 def _weighted(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
-    """Return the weighted sum of the known drivers. The heaviest has weight 1."""
+    """Return the weighted sum of the known drivers. The largest weight is 1."""
     there = {name: weight for name, weight in weights.items() if name in standard}
     heaviest = max(there.values())
     total: Floats = np.sum([weight / heaviest * standard[name] for name, weight in there.items()], axis=0)
@@ -130,8 +134,8 @@ def _cuts(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
 def _linear(name: str, values: Floats, target: DayRows) -> Columns:
     """Return a driver's linear columns.
 
-    The hourly columns are the value, its change since the day before, and its difference from the week. The daily
-    columns are the mean, its change, and its difference from the week.
+    The hourly columns are the value, its change since the day before, and its difference from the week's mean. The
+    daily columns hold the same three figures for the day's mean.
     """
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)
@@ -147,10 +151,10 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
 
 
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
-    """Return the last 60 days' price at a similar tightness, minus the week's mean.
+    """Return the price at a similar tightness in the last 60 days, less the mean of the last week.
 
-    The last curve is also given by day. The method is Nadaraya-Watson over days and hours. Its weights are Gaussian in
-    `axis`, triangular in hours and exponential in age.
+    The curve `CURVE` also has a column of day means. The method is Nadaraya-Watson regression over days and hours. The
+    weights are Gaussian in `axis`, triangular in the distance between hours and exponential in age.
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):
@@ -164,11 +168,11 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
 
 
 def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
-    """Return the price at a similar tightness by each curve, (24, curves).
+    """Return each curve's price at a similar tightness, shape (24, curves).
 
     `axis`, `seen` and `y` have shape (days, 24).
     """
-    # Single precision halves the time. The axes are (24 target hours, days, 24 past hours).
+    # Single precision halves the time. The axes of `near` are (24 target hours, days, 24 past hours).
     near = now.astype(np.float32)[:, None, None] - np.where(seen, axis, 0).astype(np.float32)
     near *= near
     near *= np.float32(-0.5 / _CURVE_WIDTH**2)

@@ -1,7 +1,7 @@
 """Columns from prices, calendar and sun.
 
-Training rows and the live forecast use the same functions. All prices lie on or before the last usable day j = target -
-lead. `target` holds rows of the grid, shape (n,).
+Training rows and the live forecast use the same functions. No price is newer than the last usable day j = target -
+lead. `target` holds row numbers of the grid, shape (n,).
 """
 
 from typing import Final
@@ -13,16 +13,19 @@ from tunnihind.forecast.known_days.price_state import MEAN_DAYS, PROFILE_DAYS, P
 from tunnihind.forecast.known_days.season import Season
 
 WEEK_MEAN: Final = "price_mean_7d"
-"""The mean of an hour over the last week. A model falls back on it when it knows little."""
+"""The column with an hour's mean price over the last week.
+
+With few days of data, this mean is part of the forecast.
+"""
 
 NEIGHBOUR_PRICE: Final = "_price"
-"""The suffix of the name of a column with a neighbour's price."""
+"""The name suffix of columns with a neighbour's prices."""
 _YEAR_DAYS: Final = 364
 _AROUND_DAYS: Final = PROFILE_DAYS // 2
 
 
 def own_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return columns of own prices: of the same hour, of whole days, and of parts of the last usable day."""
+    """Return hourly and daily columns of the own zone's prices."""
     y, j, week = prices.own, target - lead, target - 7
     means = {f"price_mean_{days}d": prices.mean[days][j] for days in MEAN_DAYS}
     hourly = {
@@ -44,7 +47,7 @@ def own_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
 
 
 def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return the neighbours' prices of the last usable day, their week's mean, and the spread to the last neighbour."""
+    """Return columns of the neighbours' prices and of the price spread to the last neighbour."""
     j = target - lead
     columns: Columns = {}
     for zone, neighbour in prices.neighbours.items():
@@ -62,7 +65,10 @@ def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns
 
 
 def calendar_columns(season: Season, prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return weekday, holidays, sun and season, and last year's daily profile at this time of year (0 if unknown)."""
+    """Return columns of weekday, holidays, sun, season and last year's daily price profile.
+
+    If last year's profile is unknown, its column is 0.
+    """
     j, sun = target - lead, season.sun
     then = target - _YEAR_DAYS + _AROUND_DAYS
     last_year = np.where((then >= PROFILE_DAYS)[:, None], prices.profile[np.maximum(then, 0)], 0.0)

@@ -12,13 +12,13 @@ from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 
 type DayRows = NDArray[np.intp]
-"""Rows of the grid of delivery days, shape (n,)."""
+"""Row numbers of the grid of delivery days, shape (n,)."""
 type Columns = dict[str, Floats]
-"""Columns by name. Hourly ones have shape (n, 24). Daily ones have shape (n,), and hold for all hours of a day."""
+"""Columns by name. Hourly columns have shape (n, 24). Daily columns have shape (n,)."""
 
 
 class Group(NamedTuple):
-    """Columns that belong together."""
+    """A named group of columns."""
 
     name: str
     columns: Columns
@@ -33,7 +33,7 @@ class ColumnNames:
 
     @cached_property
     def all(self) -> tuple[str, ...]:
-        """The names of all groups in order."""
+        """The column names of all groups, in order."""
         return tuple(name for names in self.groups.values() for name in names)
 
     @cached_property
@@ -41,11 +41,11 @@ class ColumnNames:
         return {name: place for place, name in enumerate(self.all)}
 
     def places(self, names: Iterable[str]) -> list[int]:
-        """Return the positions of columns. Raises KeyError for an unknown name."""
+        """Return the positions of the named columns. Raises KeyError for an unknown name."""
         return [self._places[name] for name in names]
 
     def of(self, group: str) -> tuple[str, ...]:
-        """Return the names of a group. Return an empty tuple if there is no such group."""
+        """Return the column names of a group. If there is no such group, return an empty tuple."""
         return self.groups.get(group, ())
 
     def daily_of(self, group: str) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class Rows:
     """The rows of target days at one lead. Each row has the data known at its own issue.
 
     `x` (n, 24, k) holds the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of a forecast in
-    asinh scale. `has_next_day` (n,) is true if the covariates of the next day are completely known.
+    asinh scale. `has_next_day` (n,) is true where all covariates of the next day are known.
     """
 
     names: ColumnNames
@@ -71,7 +71,7 @@ class Rows:
 
     @classmethod
     def of(cls, groups: Iterable[Group], *, low: Floats, high: Floats, has_next_day: NDArray[np.bool_]) -> Self:
-        """Lay groups of columns side by side. Raises ValueError if a name occurs twice."""
+        """Combine groups of columns into rows. Raises ValueError if two columns have the same name."""
         groups = tuple(groups)
         by_name = [column for group in groups for column in group.columns.items()]
         names = ColumnNames(
@@ -84,17 +84,17 @@ class Rows:
         return cls(names, np.stack(list(hourly), axis=-1), low, high, has_next_day)
 
     def pick(self, days: slice) -> Rows:
-        """Return some of the days."""
+        """Return the rows of some days."""
         some = self.x[days], self.low[days], self.high[days], self.has_next_day[days]
         return Rows(self.names, *some, _picked_from=(self, days))
 
     def of_each_day[**Given, Number: np.generic](
         self, make: Callable[Concatenate[Rows, Given], NDArray[Number]], *given: Given.args, **named: Given.kwargs
     ) -> NDArray[Number]:
-        """Return `make(self, ...)`, an array (n, ...) in which each day's part depends on that day alone.
+        """Return the array `make(self, ...)`, shape (n, ...).
 
-        The array is made once for all days from which these days were picked, because the same days are often picked
-        again, a few at a time.
+        `make` must compute each day's values from the rows of that day alone. The array is computed once for all rows
+        from which these rows were picked. Later picks from the same rows use the computed array again.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from
@@ -105,12 +105,12 @@ class Rows:
         return self._made[key]
 
     def hourly(self, name: str) -> Floats:
-        """Return one column, (n, 24)."""
+        """Return the hourly values of one column, shape (n, 24)."""
         column: Floats = self.x[..., self.names.places([name])[0]]
         return column
 
     def daily(self, names: Iterable[str]) -> Floats:
-        """Return daily columns, (n, number of names)."""
+        """Return daily columns, shape (n, number of names)."""
         values: Floats = self.x[:, 0, self.names.places(names)]
         return values
 

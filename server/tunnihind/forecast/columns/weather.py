@@ -1,6 +1,6 @@
-"""Columns from weather drivers. These are forecasts for several days, as they were when each row was issued.
+"""Columns from weather drivers. A row uses the weather forecast that was known when the row was issued.
 
-`target` and `issue` are rows of the grid, shape (n,).
+`target` and `issue` hold row numbers of the grid, shape (n,).
 """
 
 from typing import Final
@@ -11,18 +11,19 @@ from tunnihind.forecast.columns.table import Columns, DayRows
 from tunnihind.forecast.known import Floats
 
 TARGET_HOURS: Final = "_target"
-"""The suffix of the name of a column with a driver's hours of the target day."""
+"""The name suffix of columns with a driver's hourly values on the target day."""
 
 _FADE: Final = 0.6
-"""Past a forecast's reach, a day-mean anomaly shrinks to this part of itself with every further day."""
+"""The factor by which a day-mean anomaly shrinks with every day past the forecast's reach."""
 _FEWEST_HOURS: Final = 6
 
 
 def anomalies(values: Floats) -> Floats:
-    """Return vintages (issue days, ages, 24) minus the mean of all issues so far at each age.
+    """Return vintages (issue days, ages, 24) less the running mean of each age.
 
-    The mean moves with the archive. With a fixed mean, the anomalies at the archive's start would mainly show
-    whether there is a forecast at all. Hours past a forecast's reach keep its last day mean, and this mean fades.
+    The running mean covers the issues up to each issue day. With a fixed mean, the anomalies at the start of the
+    archive would mainly show whether a forecast exists. Hours past a forecast's reach get the last known day mean of
+    the anomaly. The day mean shrinks by `_FADE` with every further day.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
@@ -39,11 +40,13 @@ def anomalies(values: Floats) -> Floats:
 def weather_columns(
     name: str, values: Floats, anomaly: Floats, sun: Floats, target: DayRows, lead: int, issue: DayRows
 ) -> Columns:
-    """Return the columns of a driver's forecast of day `issue`. Missing values are 0.
+    """Return a driver's columns, as forecast on day `issue`. Missing values are 0.
 
-    `values` and `anomaly` (issue days, ages, 24) are its vintages; `sun` has shape (days, 24). The columns are hours,
-    day means, the week's mean and the neighbouring hours. They cover the target day, the last usable day and the days
-    between them. The product with the sun is not centred, so old rows without an archive differ from new rows.
+    `values` holds the driver's vintages. `anomaly` holds the anomalies of the vintages. Both arrays have shape (issue
+    days, ages, 24). `sun` has shape (days, 24). The columns are hourly values, day means, the week's mean and the
+    values of neighbouring hours. All columns together cover the days from the last usable day to the target day. The
+    product with the sun uses `values` instead of `anomaly`. For old rows without a forecast, the product with the sun
+    is 0.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]
@@ -53,7 +56,7 @@ def weather_columns(
         return picked
 
     now, last = at(age), at(age - lead)
-    # These are the day means from the last usable day to the target.
+    # `path` holds the day means from the last usable day to the target day.
     path = np.stack([_day_mean(at(age - lead + step)) for step in range(lead + 1)], axis=-1)
     past = [_day_mean(_last_forecast(anomaly, target - lead - back, issue)) for back in range(1, 7)]
     week = (np.sum(past, axis=0) + path[:, 0]) / 7
@@ -78,7 +81,7 @@ def weather_columns(
 
 
 def _day_mean(hours: Floats) -> Floats:
-    """Return the mean of a day's known hours, (n, 24) -> (n,). It is NaN if fewer than six hours are known."""
+    """Return the mean of a day's known hours, (n, 24) -> (n,). The mean is NaN if fewer than six hours are known."""
     known = np.isfinite(hours)
     count = known.sum(1)
     mean = np.where(known, hours, 0).sum(1) / np.maximum(count, 1)
@@ -86,7 +89,7 @@ def _day_mean(hours: Floats) -> Floats:
 
 
 def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
-    """Return the last forecast for past days that was issued by the issue day, (n, 24)."""
+    """Return each past day's newest forecast issued on or before the issue day, shape (n, 24)."""
     day = np.maximum(day, 0)
     seen_on = np.minimum(day + 1, issue)
     last: Floats = anomaly[seen_on, day - seen_on + 1]

@@ -1,1 +1,1 @@
-"""Intervals around a point forecast, from its own past errors."""
+"""Intervals around a point forecast, computed from the model's past errors."""

@@ -1,12 +1,13 @@
-"""80% intervals by conformal calibration on the model's own as-issued errors, per lead, side and clock hour.
+"""80% intervals by conformal calibration on the model's past errors, by lead, side and clock hour.
 
-Residuals are r = asinh(y / 80) - asinh(p50 / 80), divided by V = (moving mean of |r| + 0.02)^0.9. The moving mean of
-each hour is averaged with the mean over all hours of the day. That value is then averaged with its mean over all leads.
-p10 and p90 are p50 plus 1.03 V times the weighted 10% and 90% quantiles of past r / V. Errors of forecasts at a similar
-level count more. p10 is not below the 1% quantile of the last 90 days' prices.
+The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The residual is divided by the volatility V = (moving
+mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. Each lead's
+value is then averaged with the mean over all leads. In asinh scale, p10 and p90 are p50 plus 1.03 V times the weighted
+10% and 90% quantiles of past r / V. Errors of forecasts at a similar price level have more weight. The lower bound of
+p10 is the 1% quantile of the last 90 days' prices.
 
-The method has the same sources as `error_quantiles`. The scale comes from normalised conformal prediction
-(Papadopoulos, Gammerman, Vovk 2008). The weight by likeness comes from localized conformal prediction (Guan 2023,
+The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
+(Papadopoulos, Gammerman, Vovk 2008). The weight by price level follows localized conformal prediction (Guan 2023,
 Biometrika 110(1)).
 """
 
@@ -25,44 +26,54 @@ from tunnihind.market import Limits
 BANK_DAYS: Final = 250
 
 _SCALE_EUR_MWH: Final = 80.0
-"""Widths are measured on this scale, not on the scale of the price models."""
+"""The asinh scale of the widths. The price models use another scale."""
 _HALF_LIFE_DAYS: Final = 90.0
 _HOUR_WEIGHTS: Final = (0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25)
 _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
-"""The volatility warms up on this many days before the bank. It starts from the mean of the first `_START_DAYS`."""
+"""The moving mean starts this many days before the past errors in use.
+
+The first value of the moving mean is the mean over `_START_DAYS` days.
+"""
 _START_DAYS: Final = 20
 _FLOOR: Final = 0.02
 _POWER: Final = 0.9
 _SHARED: Final = 0.5
-"""An hour's volatility takes this share from its day. A lead's volatility takes it from all leads.
+"""The share of the day's mean in an hour's volatility, and of the mean over all leads in a lead's volatility.
 
-Means of more errors are steadier.
+Means over more errors vary less.
 """
 _LOCAL_LEADS: Final = 2
-"""Up to this lead, p50 shows how large the error may be. Farther ahead, errors are similar at all levels."""
+"""Up to this lead, the size of errors depends on the level of p50.
+
+At longer leads, the size of errors hardly depends on p50.
+"""
 _LEVEL_WIDTH: Final = 0.35
-"""A past error counts nearly in full if its p50 differs by no more than this, asinh units."""
+"""The standard deviation, in asinh units, of the Gaussian weight by the level of p50."""
 _UNLIKE: Final = 0.25
 """The weight of errors at a very different level."""
 _WIDER: Final = 1.03
-"""Both sides widen by this, because the lowest likely price takes some of the coverage."""
+"""The factor by which both sides widen.
+
+The factor makes up for coverage lost where p10 stops at the lowest likely price.
+"""
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
 _FEW_DAYS: Final = 8.0
 _ENOUGH_DAYS: Final = 60
-"""Widths grow by sqrt(1 + few / n) while the bank holds n days, fewer than enough."""
+"""If only n days are known, fewer than `_ENOUGH_DAYS`, widths grow by sqrt(1 + `_FEW_DAYS` / n)."""
 _FEWEST_DAYS: Final = 5
 _UNKNOWN: Final = 0.7
-"""The half width in asinh units if there is no bank."""
+"""The half width in asinh units if too few errors are known."""
 _SMOOTHER: Final = clock_smoother(2.0)
 
 
 def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
-    """Return the signed distances of p10 and p90 from `p50` in asinh(/80) scale, each of shape (leads, 24).
+    """Return the signed distances of p10 and p90 from p50 in the scale asinh(x / 80), each of shape (leads, 24).
 
-    `actual` (days, 24) and `issued` (leads, days, 24) are the prices and the p50 issued for them, EUR/MWh. The last row
-    is the newest day that a forecast may use. `p50` (leads, 24) is the forecast that gets the interval.
+    `actual` (days, 24) holds past prices, EUR/MWh. `issued` (leads, days, 24) holds the p50 issued for each past price.
+    The last day is the newest day that a forecast may use. `p50` (leads, 24) is the forecast whose interval is
+    computed.
     """
     days = BANK_DAYS + _VOLATILITY_DAYS
     level = to_scale(issued[:, -days:], _SCALE_EUR_MWH)
@@ -84,20 +95,21 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
 
 
 def lowest_likely(actual: Floats) -> float:
-    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. p10 is not set below it.
+    """Return the 1% quantile of the last 90 days' prices, EUR/MWh. This price is the lower bound of p10.
 
-    Near zero, the errors of expensive hours would take p10 far below any recent price. `actual` (days, 24) holds the
-    prices up to the newest day that a forecast may use. Return minus infinity if no price is known, for instance after
-    a gap of months.
+    Without the bound, errors of expensive hours would make p10 of cheap hours far too low. `actual` (days, 24) holds
+    the prices up to the newest day that a forecast may use. Return minus infinity if no price is known, for instance
+    after a gap of months.
     """
     lately = actual[-_LOWEST_DAYS:]
     return float(np.nanquantile(lately, _LOWEST_LEVEL)) if np.isfinite(lately).any() else -np.inf
 
 
 def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) -> Floats:
-    """Return p10, p50 and p90 in EUR/MWh, shape (3, ...). They lie within the market's limits and never cross.
+    """Return p10, p50 and p90 in EUR/MWh, shape (3, ...).
 
-    p10 is not below `lowest`, unless p50 is.
+    The percentiles lie within the market's limits and never cross. The smaller of `lowest` and p50 is the lower bound
+    of p10.
     """
     centre = to_scale(p50, _SCALE_EUR_MWH)
     edges = [to_eur(centre + side, _SCALE_EUR_MWH) for side in (low, high)]
@@ -106,7 +118,7 @@ def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) 
 
 
 def widening(by_lead: Floats) -> Floats:
-    """Return for each hour the non-decreasing fit over leads (leads, 24), found by pooling adjacent violators."""
+    """Return the non-decreasing fit of each hour over leads, by pooling adjacent violators, shape (leads, 24)."""
     out = by_lead.copy()
     for hour in range(by_lead.shape[1]):
         pools: list[tuple[float, int]] = []
@@ -121,20 +133,23 @@ def widening(by_lead: Floats) -> Floats:
 
 
 def _likeness(levels: Floats, level: Floats) -> Floats:
-    """Return how much errors at past levels (leads, 24, samples) count for a forecast at a level (leads, 24)."""
+    """Return the weights of past errors for a forecast at `level`, shape (leads, 24, samples).
+
+    `levels` holds the levels of past forecasts, shape (leads, 24, samples). `level` has shape (leads, 24).
+    """
     like: Floats = _UNLIKE + np.exp(-0.5 * ((levels - level[..., None]) / _LEVEL_WIDTH) ** 2)
     return like
 
 
 def _score(residual: Floats, scale: Floats, lead: int) -> Floats:
-    """Return residuals (days, 24) in units of the volatility that was known when they were issued."""
+    """Return residuals (days, 24) divided by the volatility known at the issue of the forecasts."""
     at_issue = np.maximum(np.arange(len(residual)) - lead + 1, 0)
     score: Floats = residual / scale[at_issue]
     return score
 
 
 def _volatility(residual: Floats) -> Floats:
-    """Return V after each day, (leads, days + 1, 24). Entry d is known once the days before d are known."""
+    """Return the volatility V before each day and after the last day, shape (leads, days + 1, 24)."""
     keep = 0.5 ** (1 / _VOLATILITY_HALF_LIFE_DAYS)
     size = np.abs(residual)
     state = np.array([_first_volatility(one) for one in size])

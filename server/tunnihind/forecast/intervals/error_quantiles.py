@@ -1,8 +1,8 @@
 """Intervals from a forecaster's own past errors, by lead day and clock hour.
 
-An 80% interval runs from p50 plus the 10% quantile of the errors to p50 plus their 90% quantile. This is split
-conformal prediction with asymmetric sides, in which recent errors count more (Barber et al. 2023, Conformal prediction
-beyond exchangeability, Ann. Statist. 51(2)).
+An 80% interval runs from p50 plus the 10% quantile of errors to p50 plus the 90% quantile of errors. The method is
+split conformal prediction with asymmetric sides. Recent errors have more weight (Barber et al. 2023, Conformal
+prediction beyond exchangeability, Annals of Statistics 51(2)).
 """
 
 from typing import Final
@@ -16,29 +16,31 @@ from tunnihind.forecast.run import LEADS, OUTER_LEVELS
 ERROR_DAYS: Final = 90
 _HALF_LIFE_DAYS: Final = 20.0
 _HOUR_WEIGHTS: Final = (1.0,) * 5
-"""Two hours on either side count like the hour itself."""
+"""The hour itself and two hours on either side count equally."""
 
 _PRIOR_EUR_MWH: Final = np.array([-80.0, 90.0])
 """The expected errors before any error has been measured.
 
-They are about the 8% and 94% quantiles of the errors that a forecast from three days of prices made for Estonia in 2024
-and 2025.
+They are about the 8% and 94% quantiles of the errors of forecasts from three days of prices in Estonia in 2024 and
+2025.
 """
 _PRIOR_GROWTH: Final = 0.05
 """The prior widens by this fraction with every further lead day."""
 _PRIOR_DAYS: Final = 2.0
-"""Days of measured errors that weigh as much as the prior."""
+"""The number of days of measured errors that weigh as much as the prior."""
 _STALE_GROWTH: Final = 1 / 8
-"""Past the seventh lead day, intervals widen with this power of lead / 7. For Estonia's prices of 2024 and 2025 their
-width grew 1.13-fold at 28 days, 1.30-fold at 60 and 1.45-fold at 120."""
+"""Past the seventh lead day, interval widths grow with this power of lead / 7.
+
+For Estonia's prices of 2024 and 2025, widths grew 1.13-fold at 28 days, 1.30-fold at 60 days and 1.45-fold at 120 days.
+"""
 
 
 def error_quantiles(errors: Floats, leads: int) -> Floats:
     """Return the offsets of p10 and p90 from p50, EUR/MWh, shape (2, leads, 24).
 
-    `errors` (7, days, 24) is price minus p50 by lead day. The newest day is the last; unknown errors are NaN. The lower
-    offsets are at most 0, and the upper offsets are at least 0. Neither narrows as the lead grows. If prices are stale,
-    the offsets widen further past the seventh lead.
+    `errors` (7, days, 24) is price minus p50 by lead day. The newest day is last. Unknown errors are NaN. The lower
+    offsets are at most 0, and the upper offsets are at least 0. Intervals never narrow as the lead grows. If prices are
+    stale, intervals widen further past the seventh lead.
     """
     values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)
@@ -53,9 +55,9 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
 
 
 def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...]) -> Floats:
-    """Return the smallest values whose cumulated weight reaches each level, shape (levels, ...).
+    """Return for each level the smallest value whose cumulated weight reaches the level, shape (levels, ...).
 
-    `values` and `weights` have shape (..., samples). A sample of weight 0 does not count, unless all weights are 0.
+    `values` and `weights` have shape (..., samples). If all weights are 0, all samples count equally.
     """
     counting = np.where(weights.any(axis=-1, keepdims=True), weights, 1.0)
     quantiles: Floats = np.quantile(values, levels, axis=-1, weights=counting, method="inverted_cdf")
@@ -63,11 +65,11 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
 
 
 def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
-    """Return the errors of each hour and its neighbours, and their weights, both of shape (leads, 24, samples).
+    """Return the errors of each hour and its neighbour hours with their weights, both of shape (leads, 24, samples).
 
     `errors` has shape (leads, days, 24), with the newest day last. Unknown errors (NaN) get weight 0. `hour_weights`
-    has an odd number of weights: the hour's own in the middle, its neighbours' around it. Hours wrap around at
-    midnight.
+    has an odd number of weights. The weight of the hour itself is in the middle. The first and the last hour of a day
+    count as neighbours.
     """
     leads, days, hours = errors.shape
     reach = len(hour_weights) // 2

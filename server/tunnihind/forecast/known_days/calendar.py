@@ -1,4 +1,4 @@
-"""The class and the clock hours of delivery days."""
+"""The classes and the clock hours of delivery days."""
 
 from datetime import date
 from enum import IntEnum
@@ -14,16 +14,19 @@ CLOCK_HOURS: Final = 24
 
 _CLOCK: Final = np.arange(CLOCK_HOURS)
 HOURS_APART: Final = np.minimum((_CLOCK[:, None] - _CLOCK) % CLOCK_HOURS, (_CLOCK - _CLOCK[:, None]) % CLOCK_HOURS)
-"""The distance of two clock hours by the shorter way round the clock, shape (24, 24)."""
+"""The shorter distance around the clock between two clock hours, shape (24, 24)."""
 
 _SATURDAY: Final = 5
 _SUNDAY: Final = 6
 CHANGE_HOUR: Final = 2
-"""The Central European clock hour that is missing on the last Sunday of March and doubled on October's last Sunday."""
+"""The Central European clock hour at which the clocks change.
+
+This clock hour is missing on the last Sunday of March, and occurs twice on the last Sunday of October.
+"""
 
 
 class DayClass(IntEnum):
-    """Days of similar demand. The value is the class's row in a table by class."""
+    """Classes of days with similar demand. The values are row numbers in tables by class."""
 
     WORKDAY = 0
     SATURDAY = 1
@@ -33,7 +36,7 @@ class DayClass(IntEnum):
 
 @lru_cache(maxsize=8192)
 def day_class(day: date, country: str) -> DayClass:
-    """Return the class of a delivery day by a country's calendar (ISO 3166)."""
+    """Return the class of a delivery day in a country. `country` is an ISO 3166 code."""
     if day.weekday() == _SUNDAY or is_holiday(day, country):
         return DayClass.SUNDAY
     return DayClass.SATURDAY if day.weekday() == _SATURDAY else DayClass.WORKDAY

@@ -1,9 +1,9 @@
-"""Combines covariates into a few price drivers by region, whatever points and zones there are.
+"""Combines covariates into a few price drivers for each region.
 
-Forecasts that reach several days (`far`) become one driver per region: its residual load. This is load - wind - solar
-of the available parts. Forecasts that reach only the next day (`near`) become residual loads, and the wind and solar
-power of the Baltic states. If a part is unknown for the first day to forecast, it is left out of that day and of all
-past days. The other parts still help.
+Covariates that reach several days (`far`) become one driver for each region, the residual load. The residual load is
+load - wind - solar of the known parts. Covariates that reach only the next day (`near`) become residual loads, Baltic
+wind power and Baltic solar power. If a part is unknown for the first day to forecast, the driver is computed without
+this part on all days.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,13 +19,13 @@ from tunnihind.forecast.known_days.quantities import NOMINAL_GW, Quantity, in_un
 from tunnihind.forecast.known_days.vintages import Singles
 
 MIN_ISSUE_DAYS: Final = 45
-"""A covariate is used once this many issue days have it."""
+"""A covariate is used if it is known on at least this many issue days."""
 FEW_PAIRS: Final = 24 * MIN_ISSUE_DAYS
 NEAR_REGIONS: Final = ("baltic", "se", "fi", "pl")
 
 _KINDS: Final = ("load", "wind", "solar")
 _USUAL_DAYS: Final = 14
-"""An unknown part is replaced by its mean at this hour over this many days."""
+"""An unknown part is replaced by its mean at the same clock hour over this many days."""
 _LOAD_BAND: Final = 0.45
 _LOAD_DAYS: Final = 14
 
@@ -34,8 +34,8 @@ _LOAD_DAYS: Final = 14
 class Drivers:
     """Drivers by name: `far` (issue days, ages, 24) and `near` (delivery days, 24).
 
-    `members` lists the covariates of each driver. A near driver holds, for each delivery day, the forecast issued the
-    day before. `has_next_day_only` is true if any part of a near driver reaches only the next day.
+    `members` lists the covariates of each driver. In a near driver, the row of a delivery day is the forecast issued on
+    the day before. `has_next_day_only` is true if any part of a near driver reaches only the next day.
     """
 
     far: Mapping[str, Floats]
@@ -47,11 +47,11 @@ class Drivers:
 def make_drivers(
     far: Iterable[Mapping[str, Singles]], near: Mapping[str, Singles], today: int, fit_row: int
 ) -> Drivers:
-    """Combine the vintages of covariates.
+    """Combine the vintages of covariates into drivers.
 
-    `far` yields the covariates of one region and kind at a time (`by_part`). They are never all in memory at once.
-    `today` is the row of the day of issue. Regressions on the past use the days up to row `fit_row`. This row seldom
-    moves, so the values of past days stay as they are.
+    `far` yields the covariates of one region and kind at a time (`by_part`). This saves memory. `today` is the row of
+    the day of issue. Regressions use the days up to row `fit_row`. The row `fit_row` seldom changes, so the drivers'
+    values on past days seldom change.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -84,7 +84,10 @@ def by_part(names: Iterable[str]) -> Iterator[list[str]]:
 def _next_day_of(
     week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
 ) -> dict[tuple[str, str], _Part]:
-    """Return the Baltic parts of a week's forecasts for their next day, in GW. Leave out parts unknown for `target`."""
+    """Return the Baltic parts of `week` for the day after issue, in GW.
+
+    Parts that are unknown for day `target` are left out.
+    """
     parts: dict[tuple[str, str], _Part] = {}
     for key, part in week.items():
         if key[0] == "baltic":
@@ -95,12 +98,12 @@ def _next_day_of(
 
 
 def by_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[Number]:
-    """Move next-day forecasts from their issue day to the next day: (issue days, 24) -> (issue days + 1, 24)."""
+    """Move each next-day forecast from its issue day to its delivery day, (issue days, 24) -> (issue days + 1, 24)."""
     return np.concatenate([np.full_like(next_day[:1], np.nan), next_day])
 
 
 def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
-    """Return the covariates of each driver, for the next day or for a week."""
+    """Return the names of each driver's covariates."""
     members: dict[str, tuple[str, ...]] = {}
     for name, (found, _) in (item for of_reach in drivers for item in of_reach.items()):
         members[name] = tuple(dict.fromkeys((*members.get(name, ()), *found)))
@@ -108,7 +111,10 @@ def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
 
 
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
-    """Leave out the weather of zones whose megawatts are known for the day `target`. The megawatts say more."""
+    """Leave out weather covariates if the same quantity of their zone is known in MW for day `target`.
+
+    Values in MW are a better input than the weather.
+    """
     meanings = {name: meaning for name in near if (meaning := quantity(name)) is not None}
     measured = {
         (meaning.zone, meaning.kind)
@@ -123,14 +129,14 @@ def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
 
 
 def _is_usable(values: Singles) -> bool:
-    """Return whether enough issue days have a value of a covariate."""
+    """Return whether a covariate is known on enough issue days."""
     known = np.isfinite(values).reshape(len(values), -1).any(axis=1)
     return int(known.sum()) >= MIN_ISSUE_DAYS
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One kind of quantity of one region. `is_weather` is true if `values` aren't in GW."""
+    """One kind of quantity in one region. `is_weather` is true if `values` are weather instead of GW."""
 
     key: tuple[str, str]
     values: Floats
@@ -139,7 +145,7 @@ class _Part:
 
 
 type _Driver = tuple[tuple[str, ...], Floats]
-"""The covariates behind a driver, and its values."""
+"""The names of a driver's covariates, and the driver's values."""
 
 
 def _members_of(parts: Iterable[_Part]) -> tuple[str, ...]:
@@ -154,28 +160,29 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
     parts: list[_Part] = []
     for key, meanings in groups.items():
         is_weather = all(meaning.is_weather for meaning in meanings.values())
-        # Members are taken one at a time, to save memory.
+        # Members are converted one at a time, to save memory.
         members = (_member(key, meanings, name, covariates[name]) for name in meanings)
         parts.append(_Part(key, joined(members, total=not is_weather), tuple(meanings), is_weather))
     return parts
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Return one of a part's covariates in the part's unit. The unit is GW if any of its covariates is in GW."""
+    """Return a covariate in the unit of its part. The unit is GW if any covariate of the part is given in MW."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
         return values
     if meanings[name].is_weather:
-        # The weather covariates together stand for the region's nominal figure.
+        # Together, the weather covariates of a region count as its nominal power.
         values = values * np.float32(NOMINAL_GW.get(key, 1.0) / weather)
     return _without_typing_errors(values) if key[1] == "load" else values
 
 
 def joined(members: Iterable[Singles], *, total: bool) -> Floats:
-    """Return the sum, or the mean, of members of shape (days, ...). A missing member is estimated from the others.
+    """Return the sum or the mean of members of shape (days, ...).
 
-    Its ratio to the others comes from the means of all days so far.
+    A missing value is estimated from the known members. The estimate uses the ratio of the members' means over all days
+    so far.
     """
     rest = iter(members)
     first = next(rest)
@@ -199,7 +206,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Clip forecasts of load to within 45% of the median of the last 14 days."""
+    """Clip load forecasts to within 45% of their median over the last 14 days."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)
@@ -246,7 +253,7 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
 
 
 def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
-    """Return load - wind - solar of the available parts. A part that is missing for an hour gets its usual value."""
+    """Return load - wind - solar of the known parts. If a part is missing for an hour, its usual value is used."""
     known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
     signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
     residual = np.full(known.shape, np.nan)
@@ -257,10 +264,11 @@ def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) 
 
 
 def usual_hours(days: Floats) -> Floats:
-    """Return the usual value of each clock hour, (days, 24). It is the mean over the known days of the last 14.
+    """Return the usual value of each clock hour, shape (days, 24).
 
-    If none of these days is known, the last earlier mean counts. Before the first known day it is the mean of the first
-    `MIN_ISSUE_DAYS` known days. No later day changes that mean.
+    The usual value is the mean over the known days of the last 14 days. If none of the last 14 days is known, the
+    newest earlier mean is used. Before the first known day, the mean of the first `MIN_ISSUE_DAYS` known days is used.
+    Later days do not change the mean of the first days.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
@@ -280,7 +288,10 @@ def _nominal(part: _Part) -> float:
 
 
 def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
-    """Return a quantity in GW. Weather is scaled by regression on known GW, or else by the nominal figure."""
+    """Return a quantity in GW.
+
+    Weather is scaled by a regression on known GW. Without such a regression, weather is scaled by the nominal power.
+    """
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:
         day_ahead = part.values[:-1, 2]  # the forecast for the day after each issue
@@ -289,9 +300,10 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 
 
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
-    """Return the rise in GW per unit of weather. Return None with too few hours or a wrong sign.
+    """Return the slope in GW per unit of weather.
 
-    The rise is fitted on the days up to `fit_row`. If these have too few hours, it is fitted on more days.
+    Return None if too few hours are known, or if the slope is not positive. The slope is fitted to the days up to
+    `fit_row`. If the days up to `fit_row` have too few known hours, the fit uses more days.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

@@ -1,4 +1,4 @@
-"""Hours on a grid of delivery day by clock hour, so that days can be compared."""
+"""A grid of delivery days by clock hours, on which days can be compared."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ type Classes = NDArray[np.intp]
 class DayGrid:
     """Consecutive delivery days by 24 Central European clock hours.
 
-    `starts` has shape (days + 1,): the start of each day, and the end of the last.
+    `starts` holds the start of each day and the end of the last day, shape (days + 1,).
     """
 
     first: date
@@ -42,18 +42,18 @@ class DayGrid:
         return int(self.starts[-1] - self.starts[0]) // HOUR_S
 
     def index(self, day: date) -> int:
-        """Return the row of a day; negative or past the end for a day outside the grid."""
+        """Return the row of a day. For a day outside the grid, the row is negative or past the end."""
         return (day - self.first).days
 
     def day(self, row: int) -> date:
-        """Return the delivery day of a row, which may lie outside the grid."""
+        """Return the delivery day of a row. The row may lie outside the grid."""
         return self.first + timedelta(days=row)
 
     def slots(self) -> NDArray[np.int64]:
-        """Return the index of each clock hour in the grid's hours, and of a doubled hour's second half: (days, 25).
+        """Return the position of each clock hour among the grid's hours, shape (days, 25).
 
-        The hour that a 23-hour day lacks points to the hour after it. The 25th slot of other days points to their third
-        hour.
+        The 25th column is the second hour of a doubled clock hour. On days without a doubled hour, the 25th column
+        repeats the third hour. On days of 23 hours, the missing hour has the position of the hour after it.
         """
         lengths = self.lengths()
         clock = np.arange(CLOCK_HOURS)
@@ -62,21 +62,21 @@ class DayGrid:
         return np.concatenate([first, (first[:, CHANGE_HOUR] + (lengths > CLOCK_HOURS))[:, None]], axis=1)
 
     def lengths(self) -> NDArray[np.int64]:
-        """Return how many hours each day has, shape (days,)."""
+        """Return the number of hours of each day, shape (days,)."""
         return np.diff(self.starts) // HOUR_S
 
     def lay[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Arrange the grid's hours, shape (..., hours), by day and clock hour, shape (..., days, 24).
+        """Arrange hours by day and clock hour, (..., hours) -> (..., days, 24).
 
-        The missing hour of a 23-hour day is NaN. The two hours that share a clock hour on a 25-hour day become their
-        mean, or the known one of them.
+        The missing hour of a 23-hour day is NaN. On a 25-hour day, the two hours with the same clock hour become the
+        mean of their known values.
         """
         grid = merged(hourly[..., self.slots()])
         grid[..., self.lengths() < CLOCK_HOURS, CHANGE_HOUR] = np.nan
         return grid
 
     def lay_whole[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Lay hours on the grid as `lay` does, but give a day's missing hour the mean of the hours beside it."""
+        """Arrange hours like `lay`. On a 23-hour day, the missing hour becomes the mean of the hours beside it."""
         return bridged(merged(hourly[..., self.slots()]), self.lengths() < CLOCK_HOURS)
 
 
@@ -89,7 +89,7 @@ def merged[Number: np.floating](slots: NDArray[Number]) -> NDArray[Number]:
 
 
 def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bool_]) -> NDArray[Number]:
-    """Give the missing hour of short days the mean of the hours beside it. `clock` has shape (..., 24)."""
+    """Fill the missing hour of short days with the mean of the hours beside it. `clock` has shape (..., 24)."""
     short = np.broadcast_to(is_short, clock.shape[:-1])
     clock[short, CHANGE_HOUR] = (clock[short, CHANGE_HOUR - 1] + clock[short, CHANGE_HOUR + 1]) / 2
     return clock
@@ -99,7 +99,7 @@ def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bo
 class DailyPrices:
     """One zone's prices of consecutive delivery days by Central European clock hour.
 
-    `eur_mwh` has shape (days, 24), NaN where unknown, arranged as by `DayGrid.lay`. `classes` has shape (days,).
+    `eur_mwh` is arranged by `DayGrid.lay`, shape (days, 24). Unknown prices are NaN. `classes` has shape (days,).
     """
 
     first: date
@@ -108,13 +108,13 @@ class DailyPrices:
 
     @classmethod
     def between(cls, history: PriceHistory, market: Market, first: date, last: date) -> Self:
-        """Lay the days from `first` to `last` of a history on the grid."""
+        """Arrange a history's prices of the days from `first` to `last`."""
         prices = history.of(market.zone).between(day_start(first), day_end(last)).eur_mwh
         classes = classes_of(days_between(first, last), market.country)
         return cls(first, DayGrid.between(first, last).lay(prices), classes)
 
     def index(self, day: date) -> int:
-        """Return the row of a day; negative or past the end for a day outside the grid."""
+        """Return the row of a day. For a day outside the grid, the row is negative or past the end."""
         return (day - self.first).days
 
 
@@ -129,5 +129,5 @@ def classes_of(days: Sequence[date], country: str) -> Classes:
 
 
 def by_hour[Number: np.generic](grid: NDArray[Number], days: Sequence[date]) -> NDArray[Number]:
-    """Turn a grid of shape (..., days, 24) into the days' real hours, shape (..., hours)."""
+    """Turn clock hours into the real hours of the days, (..., days, 24) -> (..., hours)."""
     return np.concatenate([grid[..., row, clock_hours(day)] for row, day in enumerate(days)], axis=-1)

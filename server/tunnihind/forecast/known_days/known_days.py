@@ -31,14 +31,21 @@ from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery
 from tunnihind.price_series import PriceSeries
 
 MOST_STALE_DAYS: Final = 7
-"""Older weather forecasts say nothing about the days to come."""
+"""The age in days at which weather forecasts are not used any more.
+
+Such forecasts contain no information about the coming days.
+"""
 _LATE_DAYS: Final = 14
-"""The newest complete day is looked for this far back."""
+"""The number of days among which the newest complete day is searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Covariate:
-    """A covariate that the model can read. It has the issue and the last hour of its newest forecast."""
+    """A covariate that the model can read.
+
+    The newest forecast of the covariate was issued at `issued_ts`. The last hour of this forecast begins at
+    `reaches_ts`.
+    """
 
     name: str
     issued_ts: int
@@ -50,9 +57,9 @@ class Covariate:
 class KnownDays:
     """The data known at an instant, on a grid of delivery days.
 
-    `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the instant's day.
-    `stale_days` counts the whole days since the newest weather was issued. `weather_runs` holds the initialisations of
-    the weather runs that are the newest for some of the days to come.
+    `newest` is the row of the newest delivery day with all prices known. `today` is the row of the instant's delivery
+    day. `stale_days` is the number of whole days since the newest weather forecast was issued. `weather_runs` holds the
+    initialisation instants of the weather runs in use.
     """
 
     grid: DayGrid
@@ -76,10 +83,10 @@ class KnownDays:
         seasons: SeasonCache,
         fit_until: date,
     ) -> KnownDays | None:
-        """Lay out the known data from the day `first` on. Return None if that leaves no day before today.
+        """Arrange the known data from day `first` on. Return None if no price is known before today.
 
-        `newest` is the newest delivery day whose prices are all known. `seasons` saves work between calls. Regressions
-        on the covariates' past use the days up to `fit_until`.
+        `newest` is the newest delivery day with all prices known. `seasons` keeps results for later calls. Regressions
+        on past covariates use the days up to `fit_until`.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
@@ -104,15 +111,19 @@ class KnownDays:
 
     @property
     def lag(self) -> int:
-        """The days from today to the newest settled day: 0 before the auction, 1 after it."""
+        """The number of days from today to the newest settled day.
+
+        The lag is 0 before the auction and 1 after the auction.
+        """
         return min(max(self.newest - self.today, 0), 1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """The covariates that the model can read and that are fresh enough, as known at an instant.
+    """The readable covariates with a recent forecast.
 
-    `issued` (unix seconds) has the newest issue of each. `far_names` has those that reach several days.
+    `issued` has the time of each covariate's newest forecast, unix seconds. `far_names` has the covariates that reach
+    several days.
     """
 
     as_of: int
@@ -136,7 +147,7 @@ class _Fresh:
 
     @property
     def stale_days(self) -> int:
-        """The whole days since the newest covariate that reaches several days was issued."""
+        """The whole days since the newest forecast of several days was issued."""
         return min((self._age_days(name) for name in self.far_names), default=0)
 
     def far(self) -> Iterator[dict[str, Singles]]:
@@ -150,7 +161,7 @@ class _Fresh:
         return {name: by_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
 
     def described(self, names: Iterable[str]) -> tuple[Covariate, ...]:
-        """Describe covariates by their newest vintage, in the order of their names."""
+        """Describe covariates, in the order of their names."""
         far = self.far_names.intersection(names)
         described = [
             self._covariate(name, vintage[0], ages)

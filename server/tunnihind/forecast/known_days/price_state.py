@@ -1,4 +1,4 @@
-"""The state of prices by delivery day. The columns of all regressions are computed from this state."""
+"""The prices by delivery day from which the price columns of all models are computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,30 +11,36 @@ from tunnihind.forecast.known_days.grid import DayGrid
 from tunnihind.market import Market, Zone
 
 SCALE_EUR_MWH: Final = 100.0
-"""Prices are modelled as asinh(price / scale): nearly linear up to the scale, logarithmic beyond it, and defined for
-negative prices (Uniejewski, Weron, Ziel 2018, IEEE Trans. Power Syst. 33(2))."""
+"""Prices are modelled as asinh(price / scale).
+
+The function asinh is nearly linear for small prices and nearly logarithmic for large prices. Unlike the logarithm,
+asinh is defined for negative prices (Uniejewski, Weron, Ziel 2018, IEEE Transactions on Power Systems 33(2)).
+"""
 _WEEK_DAYS: Final = 7
 MEAN_DAYS: Final = (3, _WEEK_DAYS, 28)
 PROFILE_DAYS: Final = 15
 RANGE_DAYS: Final = 90
 BELOW_RANGE, ABOVE_RANGE = 0.3, 0.15
-"""A forecast may leave the price range of the last `RANGE_DAYS` by this much, in asinh units."""
+"""The largest distances of a forecast from the price range of the last `RANGE_DAYS` days, in asinh units."""
 
 
 def to_scale(eur_mwh: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
-    """Return prices in asinh scale, by default the scale of the models."""
+    """Convert EUR/MWh to asinh scale. By default, use the scale of the models."""
     scaled: Floats = np.arcsinh(eur_mwh / scale_eur_mwh)
     return scaled
 
 
 def to_eur(scaled: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
-    """Return EUR/MWh from prices in asinh scale."""
+    """Convert prices in asinh scale to EUR/MWh."""
     eur_mwh: Floats = np.sinh(scaled) * scale_eur_mwh
     return eur_mwh
 
 
 class NeighbourPrices(NamedTuple):
-    """A neighbour's prices without gaps, and their mean over seven days. Both have shape (days, 24), asinh scale."""
+    """A neighbour's prices without gaps, and their mean over seven days.
+
+    Both arrays have shape (days, 24) and are in asinh scale.
+    """
 
     price: Floats
     week_mean: Floats
@@ -42,14 +48,13 @@ class NeighbourPrices(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceState:
-    """Prices on a grid. Unless the list says otherwise, arrays are in asinh scale and have shape (days, 24).
+    """Prices on a grid. Unless stated otherwise, arrays are in asinh scale and have shape (days, 24).
 
-    - `eur_mwh`: the own zone's prices in EUR/MWh, NaN where unknown. `target` has the same prices in asinh scale.
-    - `own` and `neighbours`: prices without gaps. A neighbour's gap takes the own zone's price. A gap in the own prices
-      takes the price of the day before.
-    - `mean[k]`: the mean of the own prices over the last k days.
-    - `profile`: the mean deviation from the day's mean over the last 15 days.
-    - `low` and `high` (days,): the bounds of a forecast that knows the days up to this one.
+    `eur_mwh` holds the own zone's prices in EUR/MWh. Unknown prices are NaN. `target` has the same prices in asinh
+    scale. `own` and `neighbours` hold prices without gaps. A neighbour's missing price is replaced by the own zone's
+    price. A missing own price is replaced by the price of the day before. `mean[k]` is the mean of the own prices over
+    the last k days. `profile` is the mean deviation from the day's mean over the last 15 days. `low` and `high` (days,)
+    are the bounds of a forecast for which the row's day is the newest known day.
     """
 
     eur_mwh: Floats
@@ -63,7 +68,7 @@ class PriceState:
 
     @classmethod
     def of(cls, prices: PriceHistory, grid: DayGrid, market: Market) -> PriceState:
-        """Lay a history on a grid."""
+        """Arrange a history of prices on a grid."""
 
         def laid(zone: Zone) -> Floats:
             return grid.lay_whole(prices.of(zone).between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
@@ -88,14 +93,17 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return each series of prices with its name, up to and including `row`. They determine the rest."""
+        """Return the prices by name, up to and including `row`.
+
+        All other fields of the state are computed from these prices.
+        """
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]
 
 
 def trailing_mean(values: Floats, days: int) -> Floats:
-    """Return the mean over the last `days` rows, this row included. The first rows have fewer."""
+    """Return for each row the mean of the last `days` rows up to this row. The first means cover fewer rows."""
     total = np.cumsum(values, axis=0)
     out = total.copy()
     out[days:] -= total[:-days]
@@ -111,7 +119,7 @@ def _trailing_max(daily: Floats) -> Floats:
 
 
 def _filled_forward(values: Floats) -> Floats:
-    """Replace NaN by the value of the row before, or by zero before the first known row."""
+    """Replace NaN by the newest known value of earlier rows. If no earlier value is known, replace NaN by zero."""
     known = ~np.isnan(values)
     rows = np.arange(len(values)).reshape((-1,) + (1,) * (values.ndim - 1))
     newest = np.maximum.accumulate(np.where(known, rows, 0), axis=0)

@@ -1,6 +1,6 @@
 """The meaning of a covariate's name: a region of the power system, a kind of quantity and a unit.
 
-Names are `<zone>_<load|wind|solar>[_da]_mw`, or `<variable>@<point>`, where the point's name begins with its zone.
+Names are `<zone>_<load|wind|solar>[_da]_mw` or `<variable>@<point>`. The name of a point begins with its zone.
 """
 
 import re
@@ -25,11 +25,13 @@ KNOWN_NAMES: Final = (
 
 _HALF_POWER_M_S: Final = 7.5
 _POWER_WIDTH_M_S: Final = 1.7
-"""The power curve of a fleet, as a logistic function. It is smooth because the turbines have different winds (Norgaard
-& Holttinen 2004, A multi-turbine power curve approach). The two figures are round: they give half of the capacity at
-7.5 m/s, a tenth at 3.8 and nine tenths at 11.2. Among such curves this one fits ENTSO-E's Lithuanian wind power
-best, and it needs no offset (R2 .90 with the forecasts of four towns, first half of 2025). The regressions find the
-remaining scale."""
+"""The power curve of a fleet, a logistic function of the wind speed.
+
+The curve is smooth because the turbines have different winds (Norgaard & Holttinen 2004, A multi-turbine power curve
+approach). The fleet gives half of its capacity at 7.5 m/s, a tenth at 3.8 m/s and nine tenths at 11.2 m/s. Among curves
+with round figures, this curve fits ENTSO-E's Lithuanian wind power best (R2 .90 with the forecasts of four towns, first
+half of 2025). The curve needs no offset. Regressions find its scale.
+"""
 _HEATING_BELOW_C: Final = 17.0
 _FULL_SUN_W_M2: Final = 1000.0
 
@@ -44,14 +46,21 @@ NOMINAL_GW: Final = {
     ("se", "solar"): 2.5,
     ("se", "load"): 3.0,
 }
-"""The power that weather stands for where no megawatts are known, GW: the fleet at full wind, the fleet at full sun,
-and load per ten heating degrees. The figures come from the day-ahead forecasts that ENTSO-E published for 2025: wind
-and solar from their 99.9% quantile (taken as nine tenths of full power, and as 780 W/m2), load from February's mean
-less July's. Sweden is SE3 and SE4. Only the proportions within a region matter to the model."""
+"""The nominal power in GW, for regions whose power in MW is unknown.
+
+It is the power of the wind turbines at full wind, the power of the solar plants at full sun, and the load per ten
+heating degrees. The figures come from the day-ahead forecasts that ENTSO-E published for 2025. For wind, the 99.9%
+quantile counts as nine tenths of full power. For solar, the 99.9% quantile counts as the power at 780 W/m2. Load comes
+from February's mean less July's mean. Sweden's figures cover SE3 and SE4. Only the proportions within a region affect
+the model.
+"""
 
 
 class Quantity(NamedTuple):
-    """`kind` is load, wind or solar. `is_weather` is true if the values are weather instead of MW."""
+    """The meaning of a covariate's name.
+
+    `kind` is load, wind or solar. `is_weather` is true if the values are weather instead of MW.
+    """
 
     zone: str
     kind: str
@@ -59,7 +68,7 @@ class Quantity(NamedTuple):
 
     @property
     def region(self) -> str:
-        """The region of the power system that the zone belongs to."""
+        """The region of the power system to which the zone belongs."""
         return REGIONS[self.zone]
 
 
@@ -80,11 +89,10 @@ def unknown_names(names: Iterable[str]) -> list[str]:
 
 
 def in_units(meaning: Quantity, values: Singles) -> Singles:
-    """Convert values to the units of the model.
+    """Convert a covariate to the unit of the model.
 
-    - power: from MW to GW
-    - wind speed (m/s) and radiation (W/m2): to the share of capacity
-    - temperature (C): to tens of heating degrees
+    Power is converted from MW to GW. Wind speed (m/s) and radiation (W/m2) are converted to a share of capacity.
+    Temperature (C) is converted to tens of heating degrees.
     """
     if not meaning.is_weather:
         return values / np.float32(1000)

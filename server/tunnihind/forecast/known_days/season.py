@@ -14,18 +14,17 @@ from tunnihind.public_holidays import is_holiday
 
 _TROPICAL_YEAR_DAYS: Final = 365.2425
 _LOWEST_SINE: Final = -0.2
-"""A sun lower than this makes no difference to the power grid."""
+"""The lowest sine of the sun's elevation in use. A lower sun does not affect the power grid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Season:
-    """Facts of each day of a grid.
+    """The calendar and the sun for each day of a grid.
 
-    - `weekday` (days, 7): 1 in the column of the weekday, 0 in the others.
-    - `holiday` (days,): whether the own country has a holiday.
-    - `neighbour_holiday` (days,): the share of the neighbour countries that have a holiday.
-    - `phase` (days, 4): sine and cosine of one and of two turns a year.
-    - `sun` (days, 24): sine of the sun's elevation in the middle of the hour.
+    `weekday` (days, 7) is 1 in the column of the weekday, and 0 in the other columns. `holiday` (days,) is 1 if the own
+    country has a holiday, else 0. `neighbour_holiday` (days,) is the share of the neighbour countries that have a
+    holiday. `phase` (days, 4) holds sine and cosine of a yearly and of a half-yearly cycle. `sun` (days, 24) is the
+    sine of the sun's elevation in the middle of the hour.
     """
 
     weekday: Floats
@@ -36,7 +35,7 @@ class Season:
 
     @classmethod
     def of(cls, grid: DayGrid, market: Market) -> Season:
-        """Return the facts of a grid's days."""
+        """Return the season of a grid's days."""
         days = days_between(grid.first, grid.day(grid.days - 1))
         turn = 2 * np.pi / 365.25 * np.array([day.timetuple().tm_yday for day in days])
         return cls(
@@ -51,14 +50,14 @@ class Season:
 
 
 class SeasonCache:
-    """Gives the facts of a grid's days. It reads them from the `keeper` if an earlier process has kept them."""
+    """Keeps the season of the last requested grid. A `keeper` also keeps the season for later processes."""
 
     def __init__(self, keeper: LearntKeeper | None = None) -> None:
         self._keeper = keeper
         self._last: tuple[str, Season] | None = None
 
     def of(self, grid: DayGrid, market: Market) -> Season:
-        """Return the facts of a grid's days."""
+        """Return the season of a grid's days."""
         countries = (market.country, *market.neighbour_countries)
         name = f"season-{grid.first}-{grid.days}-{'-'.join(countries)}-{market.latitude}-{market.longitude}"
         if self._last is None or self._last[0] != name:
@@ -79,14 +78,17 @@ class SeasonCache:
 
 
 def _sun(grid: DayGrid, market: Market) -> Floats:
-    """Return the sine of the sun's elevation in the middle of the hours, (days, 24)."""
+    """Return the sine of the sun's elevation in the middle of each hour, shape (days, 24)."""
     ts = np.arange(int(grid.starts[0]), int(grid.starts[-1]), HOUR_S) + HOUR_S // 2
     elevation: Floats = np.maximum(grid.lay_whole(sine_of_elevation(ts, market)), _LOWEST_SINE)
     return elevation
 
 
 def sine_of_elevation(ts: Instants, market: Market) -> Floats:
-    """Return the sine of the sun's elevation, (n,), with the declination of Cooper 1969 (Solar Energy 12(3))."""
+    """Return the sine of the sun's elevation, shape (n,).
+
+    The sun's declination follows Cooper 1969 (Solar Energy 12(3)).
+    """
     year_angle = 2 * np.pi / _TROPICAL_YEAR_DAYS * ((ts / DAY_S) % _TROPICAL_YEAR_DAYS + 10)
     declination = np.radians(-23.44) * np.cos(year_angle)
     hour_angle = np.radians((ts % DAY_S) / HOUR_S * 15 + market.longitude - 180)

@@ -1,7 +1,8 @@
 """Covariates as they were known on each past day. The model reads covariates only through this module.
 
 A vintage is the forecast that was known at a day's issue instant. Training reads the vintages of past days. A live
-forecast reads the vintage of its own instant. So both see forecasts of the same age, and neither sees an observation.
+forecast reads the vintage of its own instant. So training and live forecasts use covariates of the same age.
+Observations are never used.
 """
 
 from collections import deque
@@ -21,16 +22,17 @@ from tunnihind.market import DAY_S, HOUR_S
 type Singles = NDArray[np.float32]
 
 WEEK_AGES: Final = range(-1, 10)
-"""Delivery days of a forecast that reaches several days, counted from the day of issue."""
+"""The delivery days in a forecast of several days, counted from the day of issue."""
 NEXT_DAY_AGES: Final = range(1, 2)
 NEXT_DAY_S: Final = 48 * HOUR_S
-"""Forecasts that never reach further count as forecasts of the next day only."""
+"""If no forecast of a covariate reaches further, the covariate counts as a next-day covariate."""
 
 
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
-    """Return the instant at which each issue day up to row `today` reads its covariates, shape (today + 1,).
+    """Return the instant of each issue day up to row `today`, shape (today + 1,).
 
-    Past days read them at the clock time of issue, but `stale_days` earlier. Today reads them at `as_of`.
+    An issue day uses the covariates known at its instant. For past days, the instant is the usual time of issue,
+    `stale_days` days before the issue day. For today, the instant is `as_of`.
     """
     midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
     instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
@@ -39,22 +41,22 @@ def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -
 
 
 def newest_issue(issues: Sequence[IssuedSeries]) -> int | None:
-    """Return when the newest forecast among the issues was made. Return None if there is no forecast among them."""
+    """Return the instant at which the newest forecast was issued. Return None if no issue is a forecast."""
     newest_first = sorted(issues, key=lambda issue: issue.issued_ts, reverse=True)
     return next((issue.issued_ts for issue in newest_first if _is_forecast(issue)), None)
 
 
 def _is_forecast(issue: IssuedSeries) -> bool:
-    """Return whether an issue has a value for an hour that had not begun when it was made."""
+    """Return whether an issue has a value for an hour that began at or after the issue."""
     known = np.flatnonzero(np.isfinite(issue.values))
     return known.size > 0 and issue.start_ts + int(known[-1]) * HOUR_S >= issue.issued_ts
 
 
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Leave out the runs of a weather model that were not the newest at any day's issue instant.
+    """Leave out weather runs that were not the newest run at the issue instant of any day.
 
-    The evening's runs are deleted after two weeks. If past days saw them, each deletion would change the model's
-    learning. Runs since the last issue instant are all kept.
+    Evening runs are deleted after two weeks. If training used evening runs, each deletion would change the model. All
+    runs since the last issue instant are kept.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
@@ -65,11 +67,11 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
 
 
 def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
-    """Return which issues `without_passing_runs` leaves out. All arrays have shape (issues,).
+    """Return true for each issue that `without_passing_runs` leaves out. All arrays have shape (issues,).
 
-    `series` has the number of each issue's covariate.
+    `series` holds the number of each issue's covariate.
     """
-    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day whose morning issue could see it
+    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day whose forecast could use the issue
     order = np.lexsort((issued, look, series))
     order = order[is_run[order]]
     one, day, at = series[order], look[order], issued[order]
@@ -81,7 +83,7 @@ def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], 
 
 
 def reach_s(issues: Sequence[IssuedSeries]) -> int:
-    """Return the furthest reach of the forecasts past their issue, in seconds."""
+    """Return the longest time from an issue to the start of its last hour, in seconds."""
     ends = (
         issue.start_ts + (issue.values.size - 1) * HOUR_S - issue.issued_ts for issue in issues if issue.values.size
     )
@@ -90,10 +92,11 @@ def reach_s(issues: Sequence[IssuedSeries]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The hours in the vintages of some issue days.
+    """The positions of the hours in the vintages of some issue days.
 
-    `instants` (rows,) has the instant at which each day reads its covariates. `slots` (rows, ages, 25) counts hours
-    from `start_ts`; hours outside the grid are `hours`. `is_short` (rows, ages) is true for days of 23 hours.
+    `instants` (rows,) holds the instant of each issue day. `slots` (rows, ages, 25) holds the position of each hour,
+    counted in hours from `start_ts`. Hours outside the grid have the position `hours`. `is_short` (rows, ages) is true
+    for days of 23 hours.
     """
 
     start_ts: int
@@ -104,7 +107,7 @@ class Frame:
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Return the frame of the delivery days `rows[r] + ages[a]`."""
+        """Return the frame of the delivery days that lie `ages` days after the issue days `rows`."""
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
         day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)
@@ -116,11 +119,12 @@ class Frame:
 
 
 def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Singles:
-    """Return the newest forecast known at each issue instant, (covariates, rows, ages, 24). Unknown values are NaN.
+    """Return the newest forecast known at each issue instant, shape (covariates, rows, ages, 24).
 
-    The covariates were issued together: their issues agree in instants and hours, one by one. If an hour had begun at
-    the issue, its value is an observation and not a forecast, so it is skipped. The issues are written on a board of
-    all hours, and newer issues overwrite older issues. Each row reads the board at its instant.
+    Unknown values are NaN. The covariates must have been issued together, at the same instants and for the same hours.
+    Values of hours that had begun at the issue are skipped, because they are observations. The array `board` holds the
+    newest value of each hour. The issues are written to `board`, oldest first. A row is read from `board` after all
+    issues up to the row's instant are written.
     """
     reaching = (
         issues
@@ -138,7 +142,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
 
 
 def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> None:
-    """Write on the board the forecasts of covariates that were issued together."""
+    """Write forecasts that were issued together to `board`."""
     issue = together[0]
     offset = (issue.start_ts - frame.start_ts) // HOUR_S
     observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)
@@ -151,7 +155,8 @@ def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> Non
 def vintages_by_name(names: Iterable[str], archive: CovariateArchive, frame: Frame) -> dict[str, Singles]:
     """Return the vintages of covariates by name, each (rows, ages, 24).
 
-    Covariates that were issued together are read together. So many points take little more time than one point.
+    Covariates that were issued together are processed together. Processing many weather points takes little more time
+    than processing one point.
     """
     together: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
     for name in names:

@@ -1,9 +1,10 @@
-"""A kernel ridge on whole days. It predicts 24 hours at once from a day's columns.
+"""Kernel ridge regression on whole days. The model predicts all 24 hours of a day together.
 
-The kernel is linear plus Gaussian. It sees all hours of the last days at once, and interactions that the hourly ridge
-cannot see. The units of distance between two days are learnt. The more a linear fit of all hours relies on a column,
-the more the column counts (a diagonal recursive feature machine with linear features: Radhakrishnan, Beaglehole,
-Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). Single precision is enough.
+The kernel is the sum of a linear and a Gaussian kernel. Unlike the hourly ridges, the kernel models interactions
+between columns. The weight of each column in the distance between two days is learnt. A column has a large weight if
+its coefficients are large in a linear fit of all hours. The method is a diagonal recursive feature machine with linear
+features (Radhakrishnan, Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). Single precision is
+enough.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,10 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Singles
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
-"""The number of days that a kernel looks back, by lead. Relations with the next day hold for longer."""
+"""The number of past days in a kernel, by lead.
+
+Relations between prices and covariates hold for longer at the first lead.
+"""
 MIN_KERNEL_DAYS: Final = 90
 
 _BLOCK_HOURS: Final = 3
@@ -30,13 +34,16 @@ _HALF_LIFE_DAYS: Final = (500.0, 300.0, 300.0, 300.0, 300.0, 300.0, 300.0)
 """Half-lives by lead."""
 _NOISE: Final = 0.5
 _NOISE_GROWTH: Final = 0.5
-"""The diagonal of the kernel matrix is `_NOISE` * (1 + `_NOISE_GROWTH` * (lead - 1)) / a day's weight."""
+"""The diagonal of the kernel matrix grows by `_NOISE` * (1 + `_NOISE_GROWTH` * (lead - 1)) / (weight of the day)."""
 _SHARPNESS: Final = 1.5
 _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
-"""The columns' scale is learnt from linear fits whose penalty is this much stronger."""
+"""The factor by which the penalty is stronger in the linear fits that give the columns' scale."""
 _LEAST_SCALE: Final = 0.1
-"""The least scale of a column, as a fraction of the mean scale. A column may matter in a non-linear way."""
+"""The smallest scale of a column, as a fraction of the mean scale.
+
+This scale is above 0, because a column may have a non-linear effect.
+"""
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
 _UNSEEN_ERROR: Final = 0.5
@@ -46,9 +53,10 @@ _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
 
 
 def day_rows(rows: Rows, lead: int) -> Singles:
-    """Return the kernel's inputs, (n, k): the daily columns, and for the first lead the hourly columns hour by hour.
+    """Return the kernel's inputs, shape (n, k).
 
-    For the other leads, hourly columns are averaged in blocks of three hours. This is cheaper and as good.
+    The inputs are daily and hourly columns. After the first lead, hourly columns are averaged over blocks of three
+    hours. Blocks of hours are cheaper than single hours, and as accurate.
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
     groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
@@ -57,7 +65,7 @@ def day_rows(rows: Rows, lead: int) -> Singles:
 
 
 def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
-    """Return the kernel's inputs from a group of columns, each part (n, k)."""
+    """Return the kernel's inputs from one group of columns, in parts of shape (n, k)."""
     names = rows.names
     if not names.of(group):
         return []
@@ -69,10 +77,10 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
-    """Return the hourly columns of a group that the kernel reads besides all daily columns.
+    """Return the names of the hourly columns that the kernel uses from a group.
 
-    It reads two neighbours' prices. The first neighbour has the most similar prices. The last neighbour is connected by
-    cables.
+    The kernel uses the hourly prices of two neighbours. The first neighbour has the most similar prices. The last
+    neighbour is connected by cables.
     """
     if group == OWN:
         return _OWN_HOURLY
@@ -83,7 +91,7 @@ def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
 
 
 def _drivers(names: ColumnNames) -> list[str]:
-    """Return the prefix of the column names of each weather driver."""
+    """Return the names of the weather drivers."""
     return [name.removesuffix(TARGET_HOURS) for name in names.of(WEATHER) if name.endswith(TARGET_HOURS)]
 
 
@@ -93,10 +101,10 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
-    """Return the parts that come from next-day covariates.
+    """Return the kernel's inputs from next-day covariates.
 
-    The first lead has each driver by hour and by day, the supply curves and the hinges. The second has all daily
-    columns.
+    For the first lead, the inputs are the hourly and daily columns of each driver, the supply curves and the hinges.
+    For the second lead, the inputs are all daily columns.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
@@ -111,7 +119,7 @@ def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
 
 
 def _blocks(hourly: Floats, block: int) -> Floats:
-    """Return means of blocks of hours, (n, 24) -> (n, 24 / block)."""
+    """Return the means over blocks of `block` hours, (n, 24) -> (n, 24 / block)."""
     means: Floats = hourly.reshape(len(hourly), CLOCK_HOURS // block, block).mean(axis=2)
     return means
 
@@ -130,7 +138,7 @@ class KernelFit:
 
     @classmethod
     def of(cls, days: Singles, y: Floats, error: Floats, lead: int) -> KernelFit | None:
-        """Fit consecutive `days` (n, k) to targets (n, 24) in asinh scale. Return None if there are too few days.
+        """Fit consecutive `days` (n, k) to prices `y` (n, 24) in asinh scale. Return None if there are too few days.
 
         The newest day is last. Days with a large past `error` (n,) weigh less.
         """
@@ -157,7 +165,7 @@ class KernelFit:
         return cls(rows, norms, mean, sd, scale, np.linalg.solve(matrix, target), level)
 
     def predict(self, days: Singles) -> Floats:
-        """Forecast days, (n, k) -> (n, 24), asinh scale."""
+        """Forecast days in asinh scale, (n, k) -> (n, 24)."""
         x = _standard(days, self.mean, self.sd) * self.scale
         matrix = _kernel(x, self.rows, (x * x).sum(axis=1), self.norms, self.norms.mean())
         return (self.level + matrix @ self.alpha).astype(np.float64)
@@ -175,16 +183,17 @@ def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
 
 
 def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
-    """Return the weight of each column, (k,): how large its coefficients are, over all hours, in a linear kernel's fit.
+    """Return the scale of each column, shape (k,).
 
-    Each step fits again with the scale of the step before, so the weight of unimportant columns shrinks further.
+    The scale of a column is the size of its coefficients in a linear fit of all hours. Each step repeats the fit with
+    the scale of the step before. The repetition shrinks the scale of unimportant columns further.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target
     scale = np.ones(len(gram), np.float32)
     for _ in range(_SCALE_STEPS):
         unit = scale**2 @ gram.diagonal() / weight.sum()
-        if unit == 0:  # the target never moves
+        if unit == 0:  # all columns or all targets are constant
             return np.ones_like(scale)
         system = gram * (scale[:, None] * (scale / unit))
         diagonal = np.arange(len(system))

@@ -1,7 +1,7 @@
-"""The protocols of a point model. It learns each hour's price from columns, and doesn't know where they come from.
+"""The protocols of point models. A point model learns each hour's price from columns.
 
 The replay, the tiers and the intervals work for any model that follows these protocols. Prices are in the asinh scale
-of `known_days.price_state`; arrays of days have shape (n, 24).
+of `known_days.price_state`. Arrays of prices have shape (n, 24).
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,16 @@ ENOUGH_DAYS: Final = 120
 
 @runtime_checkable
 class Fit(Protocol):
-    """A fitted model of some leads. It never changes.
+    """An immutable fitted model of some leads.
 
-    It is a dataclass of plain data, like `Learning`.
+    A fit is a dataclass of plain data, like `Learning`.
     """
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return the forecast of rows, shape (1, n, 24), or (k, n, 24) with the forecast first.
+        """Return an array (k, n, 24) whose first part is the forecast of the rows.
 
-        The model chooses the other k - 1 rows. `Learning.learn` gets them back together with the actual prices.
+        The model may add k - 1 parts for its own use. `Learning.learn` gets all parts back, together with the actual
+        prices.
         """
 
 
@@ -32,24 +33,25 @@ class Fit(Protocol):
 class Learning(Protocol):
     """A model that learns one day after another.
 
-    It is a dataclass, and its fields hold all its learning: arrays, numbers and mappings (see `replay.learnt`). So it
-    can be kept in a file, and a model restored from the file forecasts the same.
+    The model must be a dataclass. The fields of the dataclass hold the model's whole state as arrays, numbers and
+    mappings (see `replay.learnt`). So the state can be kept in a file. A model restored from the file makes the same
+    forecasts.
     """
 
     fit_type: ClassVar[type[Fit]]
     """The type that `fit` returns."""
 
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
-        """Learn consecutive days, oldest first, with the forecasts made before their prices were known.
+        """Learn from the prices of consecutive days, oldest first.
 
-        `price` (n, 24) is NaN where unknown. `predicted` is the array from `Fit.predict`. It is NaN where there was no
-        forecast.
+        `price` (n, 24) is NaN where unknown. `predicted` is the array that `Fit.predict` returned for the days.
+        `predicted` is NaN where no forecast was made.
         """
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> Fit:
-        """Fit leads, in order from the first, on all days learnt.
+        """Fit the model of each lead to all days learnt. `leads` begins with lead 1 and ascends.
 
-        If the fit need not be thorough, a model may leave out slow parts, or take them from the `last` fit.
+        If `thorough` is false, the model may leave out slow parts of the fit, or take these parts from the `last` fit.
         """
 
     def copy(self) -> Learning:
@@ -57,7 +59,7 @@ class Learning(Protocol):
 
 
 class PointModel(Protocol):
-    """Makes a model that has learnt nothing yet."""
+    """Makes a model without any learnt days."""
 
     def __call__(self) -> Learning:
         """Return the new model."""

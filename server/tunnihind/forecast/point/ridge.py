@@ -1,9 +1,9 @@
-"""Streaming ridge regressions, one per lead and clock hour, from exponentially weighted moments.
+"""Streaming ridge regressions for each lead and clock hour, from exponentially weighted moments.
 
-Each row is absorbed once, so a new day costs one update, and no history is kept. A row's own out-of-sample error sets
-its weight (toward least absolute deviations: a streaming form of iteratively reweighted least squares). Coefficients
-are solved in correlation units, lead by lead. Each lead's coefficients are shrunk toward the coefficients of the lead
-before.
+Each row is added to the moments once. A new day costs one update. Old rows are not kept. The weight of a row depends on
+its out-of-sample error. The method is a streaming form of iteratively reweighted least squares. The regression
+approximates least absolute deviations. Coefficients are computed in correlation units, lead by lead. Each lead's
+coefficients are shrunk toward the coefficients of the lead before.
 """
 
 from dataclasses import dataclass
@@ -16,27 +16,31 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 
 HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
-"""The half-life of leads with next-day covariates. These have more columns and steadier relations."""
+"""The half-life for leads with next-day covariates.
+
+Such leads have more columns and steadier relations.
+"""
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
 """Penalties by lead."""
 _FEW_DAYS: Final = 45.0
-"""Penalties grow by the factor 1 + this / days absorbed."""
+"""Penalties are multiplied by 1 + `_FEW_DAYS` / (days absorbed)."""
 _HOUR_WIDTH: Final = 0.7
-"""Width in hours of the Gaussian that smooths the moments over the clock."""
+"""The width in hours of the Gaussian that smooths the moments over clock hours."""
 _Z_CLIP: Final = 3.0
 _FLAT: Final = 1e-4
 """A column with a smaller standard deviation is ignored."""
 _ROBUST: Final = 0.3
-"""Larger errors, in asinh units, weigh like absolute ones."""
+"""The error, in asinh units, above which the loss grows linearly instead of quadratically."""
 _UNSEEN_ERROR: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of the averaged ridges. Its target is the price minus `offset` times the 7-day mean.
+    """One of the averaged ridges. The target of the ridge is the price minus `offset` times the 7-day mean.
 
-    `penalty` multiplies the lead's penalty. The ridge is shrunk toward `chain` times the previous lead's coefficients.
+    `penalty` multiplies the lead's penalty. The coefficients are shrunk toward `chain` times the previous lead's
+    coefficients.
     """
 
     offset: float
@@ -48,14 +52,14 @@ MEMBERS: Final = (Member(offset=1.0, penalty=1.0, chain=0.8), Member(offset=0.0,
 
 
 def robust_weight(error: Floats) -> Floats:
-    """Return the weight of rows by their out-of-sample error in asinh units. It is NaN if a row was never forecast."""
+    """Return weights from out-of-sample errors in asinh units. The error of a row that was never forecast is NaN."""
     size = np.where(np.isnan(error), _UNSEEN_ERROR, error)
     weight: Floats = _ROBUST / np.sqrt(size**2 + _ROBUST**2)
     return weight
 
 
 def clock_smoother(width_hours: float) -> Floats:
-    """Return a Gaussian over clock hours whose rows sum to 1, shape (24, 24)."""
+    """Return a Gaussian smoothing matrix over clock hours, shape (24, 24). Each row sums to 1."""
     kernel = np.exp(-0.5 * (HOURS_APART / width_hours) ** 2)
     smoother: Floats = kernel / kernel.sum(1, keepdims=True)
     return smoother
@@ -65,7 +69,7 @@ def clock_smoother(width_hours: float) -> Floats:
 class Solution:
     """One lead's coefficients in standard units.
 
-    `beta` has shape (members, 24, p), `mean` and `sd` (24, p), `level` (members, 24).
+    `beta` has shape (members, 24, p). `mean` and `sd` have shape (24, p). `level` has shape (members, 24).
     """
 
     beta: Floats
@@ -74,7 +78,10 @@ class Solution:
     level: Floats
 
     def predict(self, x: Floats, week_mean: Floats) -> Floats:
-        """Return the members' forecasts (members, n, 24) in asinh scale, from rows (n, 24, p) and their 7-day mean."""
+        """Return the members' forecasts in asinh scale, shape (members, n, 24).
+
+        The rows `x` have shape (n, 24, p). `week_mean` is the 7-day mean of prices, shape (n, 24).
+        """
         z = np.clip((x - self.mean) / self.sd, -_Z_CLIP, _Z_CLIP)
         fitted = np.einsum("nhp,mhp->mnh", z, self.beta) + self.level[:, None]
         offsets = np.array([member.offset for member in MEMBERS])[:, None, None]
@@ -84,7 +91,10 @@ class Solution:
 
 @dataclass(slots=True)
 class Moments:
-    """Weighted sums of one lead: `gram` (24, p + 1, p + 1), `cross` (24, p + 1, members). Column 0 is the constant."""
+    """The weighted sums of one lead: `gram` (24, p + 1, p + 1) and `cross` (24, p + 1, members).
+
+    Column 0 is the constant.
+    """
 
     gram: Floats
     cross: Floats
@@ -93,12 +103,16 @@ class Moments:
 
     @classmethod
     def empty(cls, columns: int, half_life_days: float) -> Self:
-        """Return the sums of no rows."""
+        """Return the moments of zero rows."""
         shape = (CLOCK_HOURS, columns + 1, columns + 1)
         return cls(np.zeros(shape), np.zeros((*shape[:2], len(MEMBERS))), half_life_days)
 
     def absorb(self, x: Floats, y: Floats, week_mean: Floats, weight: Floats) -> None:
-        """Add consecutive days, oldest first: rows (n, 24, p), targets (n, 24) and weights (n, 24). NaN is skipped."""
+        """Add consecutive days, oldest first.
+
+        The rows `x` have shape (n, 24, p). `y`, `week_mean` and `weight` have shape (n, 24). Unknown targets `y` (NaN)
+        are skipped.
+        """
         n = len(x)
         fade = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life_days)
         known = ~np.isnan(y)
@@ -116,7 +130,7 @@ class Moments:
     def solve(self, lead: int, prior: Floats | None, shared: int) -> Solution:
         """Return the coefficients.
 
-        `prior` (members, 24, shared) has the previous lead's coefficients of the first columns.
+        `prior` holds the previous lead's coefficients of the first `shared` columns, shape (members, 24, shared).
         """
         n = self.gram[:, 0, 0][:, None]
         mean = self.gram[:, 0, 1:] / n
@@ -133,7 +147,7 @@ class Moments:
             starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        diagonal = np.einsum("hpp->hp", system)  # a view: the members' systems differ only here
+        diagonal = np.einsum("hpp->hp", system)  # a view, because members differ only on the diagonal
         unpenalised = diagonal.copy()
         beta = starts
         for k, member in enumerate(MEMBERS):
@@ -142,7 +156,10 @@ class Moments:
         return Solution(beta, mean, sd, level.T)
 
     def _correlations(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
-        """Return the columns' covariances in units of `sd`, (24, p, p), in few passes, because this runs often."""
+        """Return the columns' covariances in units of `sd`, shape (24, p, p).
+
+        The function runs often, so it makes few passes over the data.
+        """
         corr = self.gram[:, 1:, 1:] * (1 / (n * sd))[:, :, None]
         corr *= (1 / sd)[:, None, :]
         standard = mean / sd

@@ -1,4 +1,4 @@
-"""The served point model: the average of two ridges per hour and a kernel over whole days."""
+"""The served point model. The model averages two ridges for each hour and a kernel over whole days."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -24,9 +24,9 @@ from tunnihind.forecast.point.ridge import (
 )
 
 _FEW_DAYS: Final = 60
-"""Up to this many days, half of the forecast is the 7-day mean. From `ENOUGH_DAYS` on, none of it is."""
+"""Up to this many days, half of the forecast is the 7-day mean. From `ENOUGH_DAYS` on, the 7-day mean is not used."""
 _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
-"""The kernel's share by lead."""
+"""The kernel's share of the forecast, by lead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,10 @@ class RidgesAndKernelFit:
     leads: Mapping[int, LeadFit]
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return the combined forecast and the ridges' mean, (2, n, 24), within the range of the last 90 days."""
+        """Return the combined forecast and the mean of the ridges, shape (2, n, 24).
+
+        The forecasts of all models are clipped to the bounds of `rows`.
+        """
         models, week = self.leads[lead], rows.hourly(WEEK_MEAN)
         members = models.ridge.predict(_ridge_columns(rows, lead), week)
         linear = np.clip(members, rows.low, rows.high).mean(axis=0)
@@ -60,7 +63,7 @@ class RidgesAndKernelFit:
 
 @dataclass(slots=True)
 class _Block:
-    """Consecutive days for the kernel: rows (n, k), prices (n, 24), errors (n,), and next-day flags (n,)."""
+    """Consecutive days for the kernel: `rows` (n, k), `price` (n, 24), `error` (n,) and `has_next_day` (n,)."""
 
     rows: Singles
     price: Floats
@@ -70,7 +73,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _LeadState:
-    """The learnt state of one lead. Kept blocks never change, so copies share them."""
+    """The learnt state of one lead. Blocks never change, so copies of the state can share them."""
 
     names: ColumnNames
     moments: Moments
@@ -78,7 +81,7 @@ class _LeadState:
 
     @classmethod
     def of(cls, lead: int, rows: Rows) -> _LeadState:
-        """Return the empty state for the columns that `rows` has."""
+        """Return an empty state for the columns of `rows`."""
         half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
         width = _ridge_columns(rows, lead).shape[-1]
         return cls(rows.names, Moments.empty(width, half_life))
@@ -101,7 +104,7 @@ class _LeadState:
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Return the first row to fit. Once enough days have next-day covariates, days without them are dropped."""
+        """Return the first row to fit. If enough days have next-day covariates, earlier days are left out."""
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
         first = int(np.argmax(has_next_day))
@@ -110,14 +113,14 @@ class _LeadState:
 
 @dataclass(slots=True)
 class RidgesAndKernel:
-    """Learns from exponentially weighted moments, and keeps the last days for the kernel."""
+    """Learns the moments of the ridges, and keeps the last days for the kernel."""
 
     fit_type: ClassVar[type[Fit]] = RidgesAndKernelFit
 
     _leads: dict[int, _LeadState] = field(default_factory=dict)
 
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
-        """Learn consecutive days. A day weighs less if the ridges' error on it was large."""
+        """Learn consecutive days. Prices with large forecast errors get less weight."""
         if lead not in self._leads:
             self._leads[lead] = _LeadState.of(lead, rows)
         state = self._leads[lead]
@@ -127,7 +130,10 @@ class RidgesAndKernel:
         state.keep(lead, _Block(rows.of_each_day(day_rows, lead), price, error, rows.has_next_day))
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
-        """Fit leads in order, with each lead's ridges drawn toward the lead before. Fit kernels only if `thorough`."""
+        """Fit the ridges of each lead. If `thorough` is true, fit the kernels too.
+
+        The ridges of a lead are shrunk toward the ridges of the lead before.
+        """
         kept = last.leads if isinstance(last, RidgesAndKernelFit) else {}
         fits: dict[int, LeadFit] = {}
         prior: Floats | None = None
@@ -146,7 +152,11 @@ class RidgesAndKernel:
 
 
 def _ridge_columns(rows: Rows, lead: int) -> Floats:
-    """Return the columns for the ridges. The neighbours' columns help only the first lead."""
+    """Return the columns for the ridges.
+
+    Only the first lead has the neighbours' columns. At later leads, the neighbours' columns do not improve the
+    forecast.
+    """
     if lead == 1:
         return rows.x
     columns: Floats = rows.x[..., : len(rows.names.all) - len(rows.names.of(NEIGHBOURS))]

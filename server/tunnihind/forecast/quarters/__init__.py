@@ -1,1 +1,1 @@
-"""The forecast of quarter-hours. It is the hourly run with a learnt shape within each hour."""
+"""The forecast of quarter-hours. The quarters add a learnt shape within each hour to the hourly run."""

@@ -1,4 +1,4 @@
-"""The shape of past hours: the slope of the price within them, and the distances of their quarters."""
+"""The shapes of past hours, computed from their quarter-hour prices."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -21,23 +21,30 @@ MIDDLES: Final[Floats] = (np.arange(PER_HOUR) + 0.5) / PER_HOUR - 0.5
 DAYS: Final = 250
 """The number of past days that are used."""
 _RECENT_DAYS: Final = 70
-"""Recent values ignore older days. Their weight is less than a hundredth of the newest day's weight."""
+"""Recent distances ignore older days.
+
+The weight of such days would be less than a hundredth of the newest day's weight.
+"""
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
-"""The hours on either side count like the hour itself when distances are pooled."""
+"""For distances, the hours on either side count like the hour itself."""
 _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
-"""The share of quarters within the distance, the same as from p10 to p90."""
+"""The share of quarters within the distance. It equals the share from p10 to p90."""
 _PRIOR_DAYS: Final = 2.0
-"""This many days of known quarters weigh as much as the prior. The prior is no slope, and the prior distance."""
+"""The number of days of known quarters that weigh as much as the prior.
+
+The prior slope is 0. The prior distance is `_PRIOR_DISTANCE`.
+"""
 _PRIOR_DISTANCE: Final = 0.15
 """The prior distance in units of the scale. Estonia's quarters of October to December 2025 had about this distance."""
 _LEAST_SCALE_EUR_MWH: Final = 20.0
 
 
 def scale(hours: Floats) -> Floats:
-    """Return the unit of shapes, EUR/MWh. It is the size of the hour's price, or 20 for prices near zero.
+    """Return the unit of slopes and distances, EUR/MWh.
 
-    Prices vary more within expensive hours than within cheap hours, about in proportion to the price.
+    The unit is about the hour's absolute price, and at least 20. Within an hour, prices vary about in proportion to the
+    hour's price.
     """
     unit: Floats = np.hypot(hours, _LEAST_SCALE_EUR_MWH)
     return unit
@@ -45,11 +52,11 @@ def scale(hours: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class KnownQuarters:
-    """Past hours by delivery day from `first` on, and by clock hour.
+    """Past hours by delivery day and by clock hour. The first delivery day is `first`.
 
-    `hour` (days, 24) is their price, EUR/MWh. `slope` (days, 24) and the `distance` of their quarters (4, days, 24) are
-    in units of the scale. An hour is NaN if not all its quarters are known. Two hours with the same clock hour become
-    their mean.
+    `hour` (days, 24) holds the prices of the hours, EUR/MWh. `slope` (days, 24) and `distance` (4, days, 24) are in
+    units of `scale`. An hour with an unknown quarter is NaN. Two hours with the same clock hour are replaced by their
+    mean.
     """
 
     first: date
@@ -59,14 +66,17 @@ class KnownQuarters:
 
     @classmethod
     def until(cls, prices: PriceSeries, last: date) -> Self:
-        """Return the quarters of the last days up to `last`. Days before quarters were traded are left out."""
+        """Return the shapes of the last days up to `last`. Days before quarters were traded are left out."""
         first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
         return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, PER_HOUR), first)
 
     @classmethod
     def of(cls, quarters: Floats, first: date) -> Self:
-        """Return the shapes of quarters (hours, 4), EUR/MWh, of whole days that begin with `first`."""
+        """Return the shapes of the hours of whole days from `first` on.
+
+        `quarters` holds the prices of the quarters, EUR/MWh, shape (hours, 4).
+        """
         grid = DayGrid.between(first, delivery_day(day_start(first) + len(quarters) * HOUR_S - 1))
         hour = quarters.mean(axis=1)
         deviation = (quarters - hour[:, None]) / scale(hour)[:, None]
@@ -74,7 +84,7 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """Return the recent slope of the clock hours, as known after each day, (days, 24). Recent days count more."""
+        """Return each clock hour's recent slope as known after each day, shape (days, 24). Recent days count more."""
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)
@@ -82,7 +92,10 @@ class KnownQuarters:
         return slopes
 
     def recent_distance(self, last: date) -> Floats:
-        """Return by clock hour (24,) the distance from the hour within which 80% of quarters lay up to `last`."""
+        """Return for each clock hour the distance that 80% of recent quarters did not exceed, shape (24,).
+
+        Only days up to `last` are used.
+        """
         days = self.row(last) + 1
         if days == 0:
             return np.full(CLOCK_HOURS, _PRIOR_DISTANCE)
@@ -95,5 +108,8 @@ class KnownQuarters:
         return drawn
 
     def row(self, day: date) -> int:
-        """Return the row of a day. It is -1 for a day before the first, and the last row for a day past the last."""
+        """Return the row of a day.
+
+        For a day before the first day, return -1. For a day past the last day, return the last row.
+        """
         return min(max((day - self.first).days, -1), len(self.slope) - 1)

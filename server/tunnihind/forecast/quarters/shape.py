@@ -1,7 +1,7 @@
-"""The shape within the hour. It is the distance of each quarter of a forecast from its hour.
+"""The shape of a forecast within an hour: the distance of each quarter from the hour's price.
 
-The shape is a straight line with a little curvature. In Estonia's quarters of 2025 the slope explains four fifths of
-the variance within the hour. The rest of a shape does not repeat.
+The shape is a straight line with slight curvature. In Estonia's quarters of 2025, the slope explains four fifths of the
+variance within the hour. The rest of the variance does not repeat from day to day.
 """
 
 from typing import Final
@@ -13,19 +13,21 @@ from tunnihind.forecast.quarters.known_quarters import MIDDLES, scale
 from tunnihind.forecast.quarters.slope import columns_of, one_for_the_other
 
 _CURVATURE: Final[Floats] = np.array([0.05, -0.05, -0.05, 0.05])
-"""The distance of quarters from the line, in hours that bend by 1 EUR/MWh. For a parabola it would be 1/32."""
+"""The distances of the quarters from the line if the price steps before and after the hour differ by 1 EUR/MWh.
+
+For a parabola, the distances would be 1/32.
+"""
 
 
 def deviations(
     p50: Floats, previous: Floats, following: Floats, *, recent: Floats, rise: Floats, shares: Floats
 ) -> Floats:
-    """Return the distances of the quarters from their hour, shape (hours, 4), EUR/MWh.
+    """Return the distances of the quarters from the hour's price, shape (hours, 4), EUR/MWh.
 
-    - `p50`: the medians of the hours. `previous` and `following` are the expected prices of the hours before and after
-      each hour, NaN where unknown. All three have shape (hours,) and are in EUR/MWh.
-    - `recent` (hours,): the recent slope of the clock hour, in units of its scale.
-    - `rise` (hours,): the rise of the sun.
-    - `shares` (hours, 3): the shares of the line, the recent slope and the rise.
+    `p50` (hours,) holds the medians of the hours, EUR/MWh. `previous` and `following` (hours,) hold the expected prices
+    of the hours before and after each hour, EUR/MWh. Unknown prices are NaN. `recent` (hours,) is the recent slope of
+    the clock hour, in units of the scale. `rise` (hours,) is the rise of the sun, as returned by `sun_rise`. `shares`
+    (hours, 3) holds the shares of the line, of the recent slope and of the rise.
     """
     before, after = one_for_the_other(p50 - previous, following - p50)
     unit = scale(p50)

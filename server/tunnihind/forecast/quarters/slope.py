@@ -1,7 +1,8 @@
-"""The slope of the price within an hour: from neighbouring hours, the clock hour's recent slope, and the sun.
+"""The slope of the price within an hour, predicted from neighbouring hours, recent slopes and the sun.
 
-The shares of the three are learnt from past days, by ridge regression on the forecasts as issued. The regression
-pulls them towards shares that worked well at the end of 2025. Slopes are in units of the hour's scale per hour.
+The shares of the three predictors are learnt by ridge regression on the forecasts issued for past days. The regression
+shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025. Slopes are in units of the scale per
+hour.
 """
 
 from dataclasses import dataclass
@@ -19,27 +20,32 @@ from tunnihind.forecast.run import LEADS
 from tunnihind.market import HOUR_S, Market
 
 PRIOR_SHARES: Final[Floats] = np.array([1.0, 0.5, -0.8])
-"""Shares of the line through the neighbouring hours, of the clock hour's recent slope, and of the sun's rise. Solar
-power comes and goes within an hour faster than the hourly means show."""
+"""The prior shares of the line through the neighbouring hours, of the recent slope, and of the sun's rise.
+
+Within an hour, solar power changes faster than the hourly means show.
+"""
 _SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
-"""About the standard deviation of each column, so that all three are drawn to the prior equally."""
+"""The approximate standard deviation of each column. With these values, all three shares are shrunk equally."""
 _PRIOR_HOURS: Final = 3000.0
-"""This many hours with this spread weigh as much as the prior. They are the hours of four months."""
+"""The number of hours with the spread `_SPREAD` that weigh as much as the prior.
+
+These hours cover about four months.
+"""
 _HALF_LIFE_DAYS: Final = 90.0
 _WEIGHT_EUR_MWH: Final = 100.0
-"""An hour's weight follows its scale, because errors count in EUR/MWh. An hour of this scale has weight 1."""
+"""The scale of an hour with weight 1. Weights are proportional to the scale, because errors count in EUR/MWh."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedHours:
-    """The p50 issued for past days by lead, EUR/MWh, shape (7, days, 24). It is NaN if no forecast was issued."""
+    """The p50 issued for past days by lead, EUR/MWh, shape (7, days, 24). The p50 is NaN if no forecast was issued."""
 
     first: date
     p50: Floats
 
     @classmethod
     def none(cls, first: date) -> Self:
-        """Return an object without days."""
+        """Return an `IssuedHours` without any day."""
         return cls(first, np.empty((LEADS, 0, CLOCK_HOURS)))
 
     @property
@@ -58,9 +64,10 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """The evidence for the shares by day from `first` on.
+    """The data from which the shares are learnt, by day from `first` on.
 
-    It has the moments of the columns (days, 3, 3), and their moments with the slopes.
+    `moments` holds the moments of the columns, shape (days, 3, 3). `with_slope` holds the moments of the columns with
+    the slopes, shape (days, 3).
     """
 
     first: date
@@ -69,7 +76,7 @@ class LearntShares:
 
     @classmethod
     def of(cls, known: KnownQuarters, issued: IssuedHours, market: Market) -> Self:
-        """Collect the days whose quarters are known, with their forecasts at each lead."""
+        """Compute the moments of the days with known quarters, from the forecasts issued at each lead."""
         days = len(known.slope)
         before, after, unit = _as_issued(issued, known)
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
@@ -97,7 +104,7 @@ class LearntShares:
 
 
 def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floats:
-    """Return the columns behind the slope, (..., 3).
+    """Return the three predictors of the slope, shape (..., 3).
 
     `line` and `unit` are in EUR/MWh. `recent` is the recent slope, and `rise` is the sun's rise.
     """
@@ -105,7 +112,10 @@ def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floa
 
 
 def sun_rise(starts: Instants, market: Market) -> Floats:
-    """Return the rise of the sine of the sun's elevation over hours, 0 below the horizon, shape (hours,)."""
+    """Return the rise of the sine of the sun's elevation over each hour, shape (hours,).
+
+    Below the horizon, the sine counts as 0.
+    """
     middles = starts + HOUR_S // 2
     before, after = (np.maximum(sine_of_elevation(middles + shift, market), 0) for shift in (-HOUR_S, HOUR_S))
     rise: Floats = (after - before) / 2
@@ -113,16 +123,22 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
 
 
 def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
-    """Return steps to and from hours. A known step replaces an unknown step (NaN). Two unknown steps become 0."""
+    """Fill the unknown price steps before and after each hour.
+
+    An unknown step (NaN) is replaced by the other step of the hour. Two unknown steps become 0.
+    """
     first, second = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
     return np.nan_to_num(first), np.nan_to_num(second)
 
 
 def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return the steps before and after each hour, and its scale, as issued. Each has shape (7, days, 24), EUR/MWh."""
+    """Return the issued price steps before and after each hour, and the scale of each hour.
+
+    Each array has shape (7, days, 24), EUR/MWh.
+    """
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
-    # The day before is one lead nearer, and the day after is one lead further. Before the first lead, prices are known.
+    # Within a run, neighbouring days have neighbouring leads. The day before lead 1 has known prices.
     edges = np.full((2, *p50.shape[:2], 1), np.nan)
     edges[0, 0, 1:, 0] = known.hour[:-1, -1]
     edges[0, 1:, :, 0] = around[:-1, :-2, -1]

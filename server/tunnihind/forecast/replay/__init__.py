@@ -1,1 +1,1 @@
-"""Replays a point model through past days, as if it had run all along."""
+"""Makes a point model's forecasts of past days from the data known on each day."""

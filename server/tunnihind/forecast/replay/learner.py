@@ -1,8 +1,7 @@
-"""Takes a point model through the past. It forecasts each day from the data known then, and then learns that day.
+"""Forecasts each past day with a point model, and then trains the model on that day.
 
-The model does not change between the weekly fits of its own past. The days since the last fit are learnt again with
-every forecast. So the forecast depends on the data alone, never on when the process started or how many forecasts it
-made.
+Past days between two refits are forecast with the same fit. The days since the last refit are learnt again for every
+forecast. So a forecast depends only on the data. The start of the process and earlier forecasts have no effect.
 """
 
 from copy import copy
@@ -21,7 +20,7 @@ from tunnihind.forecast.replay.level import LevelTracker
 from tunnihind.forecast.run import LEADS
 
 WARM_UP_DAYS: Final = 15
-"""The number of days before the first row. The columns look back two weeks."""
+"""The number of days before the first learnt day. The columns need prices of two earlier weeks."""
 
 _KEPT_FITS: Final = 4
 _BLOCK_DAYS: Final = 56
@@ -29,7 +28,7 @@ _BLOCK_DAYS: Final = 56
 
 @dataclass(frozen=True, slots=True)
 class DatedFit:
-    """A fit on the days up to row `through` of the grid."""
+    """A fit to the days up to row `through` of the grid."""
 
     through: int
     fit: Fit
@@ -37,10 +36,11 @@ class DatedFit:
 
 @dataclass(slots=True)
 class _Record:
-    """The record of one lead, in arrays by row of the grid.
+    """The forecasts and level corrections of one lead, by row of the grid.
 
-    `issued` (days, 24) is the forecast issued for each day with its level corrected, EUR/MWh. `shift` (days,) is the
-    correction, asinh scale. Rows are written before they are read, so copies of a learner share the arrays.
+    `issued` (days, 24) holds the forecast of each day after the level correction, EUR/MWh. `shift` (days,) holds the
+    level correction, asinh scale. Copies of a learner share the arrays. Every copy writes a row before it reads the
+    row.
     """
 
     level: LevelTracker
@@ -54,9 +54,9 @@ class _Record:
 
 
 class RowBlocks:
-    """The rows of consecutive days up to row `last`, by lead.
+    """Computes the columns of consecutive days, in blocks of days.
 
-    Many rows are made at once, because each call costs a fixed time.
+    The last day has the grid row `last`. Blocks save time, because each call has a fixed cost.
     """
 
     def __init__(self, columns: LeadColumns, last: int) -> None:
@@ -65,7 +65,10 @@ class RowBlocks:
         self._taken: dict[int, tuple[range, Rows]] = {}
 
     def of(self, days: range, lead: int) -> Rows:
-        """Return a lead's rows for some days, each as of its own issue."""
+        """Return a lead's rows for some days.
+
+        Each row has the data known at its issue.
+        """
         taken, rows = self._taken.get(lead, (range(0), None))
         if rows is None or days.start not in taken or days[-1] not in taken:
             taken = range(days.start, min(max(days.stop, days.start + _BLOCK_DAYS), self._last + 1))
@@ -76,7 +79,10 @@ class RowBlocks:
 
 @dataclass(slots=True)
 class Learner:
-    """A point model of some leads that has learnt the days up to row `through`, its last fits, and its records."""
+    """A point model that has learnt the days up to row `through`.
+
+    `records` holds the issued forecasts by lead. `fits` holds the newest fits of the model.
+    """
 
     learning: Learning
     records: dict[int, _Record]
@@ -85,7 +91,7 @@ class Learner:
 
     @classmethod
     def begin(cls, model: PointModel, leads: tuple[int, ...], capacity: int) -> Self:
-        """Begin without any day. `capacity` is the largest number of rows that the grid may ever have."""
+        """Return a learner without any learnt day. `capacity` is the largest possible number of grid rows."""
         return cls(model(), {lead: _Record.empty(lead, capacity) for lead in leads})
 
     def copy(self) -> Learner:
@@ -94,7 +100,7 @@ class Learner:
         return replace(self, learning=self.learning.copy(), records=records)
 
     def learn(self, blocks: RowBlocks, through: int) -> None:
-        """Forecast the days up to row `through` with the fits of their time, then learn them."""
+        """Forecast the days up to row `through` with the fits of their time, and then learn the days."""
         days = range(self.through + 1, through + 1)
         block = np.arange(days.start, days.stop)
         price = blocks.columns.prices.target[block]
@@ -108,28 +114,31 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit again. Later days are forecast with this fit until the next fit."""
+        """Fit the model again. Later days are forecast with this fit until the next refit."""
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
 
     def fit(self, leads: tuple[int, ...]) -> Fit:
-        """Fit leads, in order from the first, on all days learnt."""
+        """Fit the model of each lead to all days learnt. `leads` begins with lead 1 and ascends."""
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
-        """Return the p50 issued for the days learnt, EUR/MWh, shape (leads, days, 24).
+        """Return the p50 issued for all learnt days, EUR/MWh, shape (leads, days, 24).
 
-        It is NaN if no p50 was issued.
+        If no p50 was issued for an hour, its value is NaN.
         """
         return np.stack([self.records[lead].issued[: self.through + 1] for lead in leads])
 
     def shift(self, lead: int) -> float:
-        """Return the level correction of the forecast for the day `lead` days after the newest day learnt."""
+        """Return the level correction for the day `lead` days after the newest day learnt."""
         return float(self.records[lead].shift[self.through + lead])
 
     def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
-        """Return the forecasts that would have been issued for a block of days, (parts, n, 24), NaN without a fit."""
+        """Return the forecasts of a block of days, shape (parts, n, 24).
+
+        Forecasts of days without an earlier fit are NaN.
+        """
         parts = [(days, dated.fit.predict(lead, rows.pick(days))) for dated, days in self._by_fit(block, lead)]
         predicted = np.full((len(parts[0][1]) if parts else 1, len(block), CLOCK_HOURS), np.nan)
         for days, part in parts:
@@ -137,7 +146,10 @@ class Learner:
         return predicted
 
     def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
-        """Return the fits with their days. Each day gets the newest fit whose own days it may use."""
+        """Return each fit with the days that it forecasts.
+
+        A day is forecast with the newest fit that uses only days at least `lead` days earlier.
+        """
         parts: list[tuple[DatedFit, slice]] = []
         for k, fit in enumerate(self.fits):
             end = self.fits[k + 1].through if k + 1 < len(self.fits) else int(block[-1])

@@ -1,8 +1,8 @@
-"""A model's learning as numpy arrays and a JSON document. The model can be restored from them.
+"""Converts a trained model to numpy arrays and a JSON document, and back.
 
-A dataclass may hold arrays, finite numbers, texts, None, tuples, lists, sets, mappings and other such dataclasses. A
-point model must consist of these if its state is to be kept. Nothing is pickled: the document names no types, so
-reading it creates only the expected objects.
+The model must be a dataclass of arrays, finite numbers, texts, None, tuples, lists, sets, mappings and other such
+dataclasses. Nothing is pickled. The document contains no type names, so reading the document creates only objects of
+the expected types.
 """
 
 from collections.abc import Mapping
@@ -14,21 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 type Shapes = Mapping[Any, Any]
-"""The dataclass that implements each protocol, such as `RidgesAndKernel` for `Learning`."""
+"""The dataclass that implements each protocol, for instance `RidgesAndKernel` for `Learning`."""
 
 _ARRAY = "array"
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """A JSON document, and the arrays that it refers to by position. An array that two parts share is stored once."""
+    """A JSON document that refers to arrays by position.
+
+    If several parts share an array, it is stored once.
+    """
 
     document: bytes
     arrays: tuple[NDArray[Any], ...]
 
     @classmethod
     def from_dataclass(cls, model: object) -> Self:
-        """Convert a dataclass. Raises TypeError if it holds anything except plain data."""
+        """Convert a dataclass. Raises TypeError if the dataclass holds anything except plain data."""
         arrays: list[NDArray[Any]] = []
         places: dict[int, int] = {}
 
@@ -46,7 +49,7 @@ class Learnt:
         return cls(document, tuple(arrays))
 
     def restored[Model](self, model: type[Model], shapes: Shapes) -> Model:
-        """Restore a dataclass. Raises ValueError if document and arrays don't fit it."""
+        """Restore a dataclass. Raises ValueError if the document or the arrays don't fit `model`."""
 
         def resolved(shape: Any, value: Any) -> Any:  # noqa: ANN401  msgspec's hook takes any type
             if shape in shapes:
@@ -70,13 +73,16 @@ class Learnt:
 
 
 class LearntKeeper(Protocol):
-    """Keeps learning for later processes. It may forget anything at any time. That costs only time."""
+    """Keeps trained models for later processes.
+
+    The keeper may forget any model at any time, because the model can be trained again.
+    """
 
     def find(self, name: str) -> Learnt | None:
-        """Return the value kept under a name. Return None if there is none, or if it is incomplete."""
+        """Return the value kept under a name. Return None if there is no complete value."""
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Keep a value under a name. Do nothing if the disk refuses it."""
+        """Keep a value under a name. If the value can't be stored, do nothing."""
 
 
 def _scalars(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type

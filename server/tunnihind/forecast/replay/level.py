@@ -1,4 +1,4 @@
-"""Corrects a forecast's level by its own recent day-mean errors, to the degree to which they have persisted."""
+"""Corrects the level of forecasts by their recent day-mean errors, as far as such errors persist."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 FIRST_LEAD: Final = 3
-"""Nearer leads need no correction, because they see the newest day itself."""
+"""The first lead with a correction. Shorter leads follow the newest prices closely enough."""
 
 _ERROR_HALF_LIFE_DAYS: Final = 3.0
 _GAIN_HALF_LIFE_DAYS: Final = 60.0
@@ -18,10 +18,10 @@ _LARGEST_SHIFT: Final = 0.4
 
 @dataclass(slots=True)
 class LevelTracker:
-    """Tracks c, the moving mean of one lead's day-mean errors, and the gain.
+    """Tracks the moving mean of one lead's day-mean errors, and the gain of the correction.
 
-    The gain is the slope of errors on the c of their issue. The gain is near 0 if errors do not persist, so the
-    correction switches itself off.
+    The gain is the slope of a regression of errors on the moving mean known at the issue. If errors do not persist, the
+    gain and the correction are near 0.
     """
 
     lead: int
@@ -31,7 +31,10 @@ class LevelTracker:
     var: float = _PRIOR_WEIGHT
 
     def update(self, error: float) -> float:
-        """Add the next day's mean error in asinh scale, or NaN if unknown. Return the shift for `lead` days later."""
+        """Add the next day's mean error in asinh scale. Return the level correction for the day `lead` days later.
+
+        An unknown error is NaN.
+        """
         if np.isfinite(error):
             keep, slow = 0.5 ** (1 / _ERROR_HALF_LIFE_DAYS), 0.5 ** (1 / _GAIN_HALF_LIFE_DAYS)
             self.state = keep * self.state + (1 - keep) * error

@@ -1,8 +1,7 @@
-"""Decides where the model's replay starts, which steps it takes, and how a kept state continues.
+"""Replays a point model over past days, and continues kept replays.
 
-Time is cut into eras of 16 weeks. A state belongs to one era. It is replayed from a fixed day before the era and
-refitted on fixed days. So a state is the same to the last bit, whether it is continued day by day or
-replayed from nothing.
+Time is divided into eras of 16 weeks. Each era has its own model state. A state begins on a fixed day before its era.
+Refits take place on fixed days. So a state continued day by day equals a state replayed at once, to the last bit.
 """
 
 from collections import OrderedDict
@@ -23,42 +22,48 @@ from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
 REPLAY_DAYS: Final = 896
-"""A state begins this many days before its era: six half-lives, after which 1.6% of a row's weight is left."""
+"""The number of days from the start of a state to its era.
+
+It is six half-lives of a row's weight. After this time, 1.6% of the weight is left.
+"""
 HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
 """The longest history that a state uses."""
 
 _BANK_DAYS: Final = 224
-"""The days before the era that fill the bank of errors. They are replayed in finer steps."""
+"""The number of days before the era that are replayed in finer steps. Their errors are used for the intervals."""
 _STEP_DAYS: Final = 5
 _COARSE_STEP_DAYS: Final = 28
 _THOROUGH_STEP_DAYS: Final = 20
-"""Refits of the past between these steps need not be thorough."""
+"""The number of days between two thorough refits."""
 _KEPT_REFITS: Final = 2
-"""Unfinished steps continue from these refits. Today's and tomorrow's forecasts without own prices do too.
+"""The number of kept refits.
+
+Later days continue from these refits. Forecasts of today and tomorrow without own prices also continue from them.
 """
 _KEPT_REPLAYED: Final = 2
-"""Two results are kept: up to the newest day, and up to the day before it."""
+"""The number of kept results: up to the newest day, and up to the day before the newest day."""
 _KEPT_STATES: Final = 3
-"""The number of states in an era: before the auction, after it, and without weather."""
+"""The number of states in an era: before the auction, after the auction, and without weather."""
 _ERA: Final = 2
 """The number of leading values in a state's name that identify its era."""
 
 
 def era_start(newest: date) -> date:
-    """Return the first day of the era that a day belongs to."""
+    """Return the first day of the era to which a day belongs."""
     return date.fromordinal(newest.toordinal() // ERA_DAYS * ERA_DAYS)
 
 
 def history_start(newest: date) -> date:
-    """Return the first day that a state uses if its newest settled day is `newest`."""
+    """Return the first day of the replay for the newest settled day `newest`."""
     return era_start(newest) - timedelta(days=REPLAY_DAYS)
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A learner after the day `through`: its models, and for each lead its issued forecasts and the level's shift.
+    """The result of a replay up to row `through`.
 
-    `issued` has shape (leads, days, 24), EUR/MWh; `shift` (leads,), asinh scale.
+    `issued` holds the forecasts of past days, EUR/MWh, shape (leads, days, 24). `shift` holds the level corrections,
+    asinh scale, shape (leads,).
     """
 
     through: int
@@ -68,24 +73,24 @@ class Replayed:
     shift: Floats
 
     def of_first(self, leads: int) -> Replayed:
-        """Return the result for the first leads only. Their models do not depend on later leads."""
+        """Return the result for the first `leads` leads. The models of these leads do not depend on later leads."""
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
 class Replays:
-    """Runs a point model through the past, and continues from an earlier run while that run's past is unchanged.
+    """Replays a point model, and continues an earlier replay if its past data are unchanged.
 
-    A kept state has a name that covers all its inputs, so it is never mistaken for the state of another past.
+    The name of a kept state contains a digest of all inputs. So a state from other data is never used.
     """
 
     def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
-        """Replay a model. This object keeps what it learns, and the `keeper` keeps it for later processes."""
+        """Replay `model`. A `keeper` keeps states for later processes."""
         self._model = model
         self._learners = _Kept(Learner, model, keeper, most=_KEPT_REFITS)
         self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
 
     def up_to(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Replayed:
-        """Return the learner of the first `leads` after row `through`."""
+        """Return the result of a replay of `leads` up to row `through`."""
         names = [_Name("replayed", columns, era_row, through, wide) for wide in _at_least(leads)]
         replayed = self._replayed.first(names)
         if replayed is None:
@@ -94,7 +99,7 @@ class Replays:
         return replayed.of_first(len(leads))
 
     def _continued(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Learner:
-        """Return the learner at its last refit on or before row `through`. Callers must not change it."""
+        """Return the learner at its last refit on or before row `through`. Callers must not change the learner."""
         refits = _refit_rows(WARM_UP_DAYS - 1, through, era_row)
         last = refits[-_KEPT_REFITS:]
         names = (_Name("learner", columns, era_row, row, wide) for row in reversed(last) for wide in _at_least(leads))
@@ -116,7 +121,7 @@ class Replays:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """The origin of a result. It differs whenever any input of the result differs."""
+    """The name of a result. Results from different inputs have different names."""
 
     kind: str
     columns: LeadColumns
@@ -126,7 +131,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """The part of the name that stays the same while days are added. The era comes first."""
+        """The key of the state to which the result belongs. The first values of the key identify the era."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
@@ -135,9 +140,9 @@ class _Name:
 
 
 class _Kept[Part]:
-    """Keeps the most recently used learners, or replays, of each state by name.
+    """Keeps the most recently used parts of each state by name. A part is a learner or a result.
 
-    The keeper restores the parts of earlier processes.
+    The `keeper` supplies the parts of earlier processes.
     """
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
@@ -148,11 +153,11 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Try the names in order, and return the first part that is kept. Return None if none is."""
+        """Return the first kept part in the order of the names. Return None if no part is kept."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:
-        """Keep a part. Nobody may change it afterwards."""
+        """Keep a part. The part must not change afterwards."""
         self._hold(name, part)
         if self._keeper is not None:
             self._keeper.keep(str(name), Learnt.from_dataclass(part))
@@ -168,7 +173,7 @@ class _Kept[Part]:
 
     def _restored(self, learnt: Learnt) -> Part | None:
         learning = self._model()
-        # If a file does not fit, nothing is lost: the past is replayed.
+        # If a file does not fit, the past is replayed instead.
         with suppress(ValueError):
             return learnt.restored(self._part, {Learning: type(learning), Fit: learning.fit_type})
         return None
@@ -190,12 +195,15 @@ def _trim[Key, Value](kept: OrderedDict[Key, Value], most: int) -> None:
 
 
 def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
-    """Return the sets of leads that contain these leads. A lead's learning does not depend on the leads after it."""
+    """Return the tuples of leads whose results contain the results of `leads`.
+
+    The model of a lead does not depend on later leads.
+    """
     return dict.fromkeys((leads, tuple(LEAD_DAYS)))
 
 
 def _refit_rows(after: int, through: int, era_row: int) -> list[int]:
-    """Return the rows past `after`, up to `through`, at which a state is refitted."""
+    """Return the rows of all refits after row `after` and up to row `through`."""
     return [row for row in range(after + 1, through + 1) if _is_refit(row, era_row)]
 
 
@@ -209,7 +217,7 @@ def _is_thorough(row: int, era_row: int) -> bool:
 
 
 def _finished(learner: Learner, columns: LeadColumns, through: int, leads: tuple[int, ...]) -> Replayed:
-    """Learn the days since the last refit, and fit."""
+    """Learn the days since the last refit, and return the result."""
     if learner.through < through:
         learner = learner.copy()
         learner.learn(RowBlocks(columns, through), through)

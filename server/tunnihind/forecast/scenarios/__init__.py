@@ -1,1 +1,1 @@
-"""Price paths. They are 20 equally likely courses of prices over the hours of a run."""
+"""The 20 equally likely price paths over the hours of a run."""

@@ -1,7 +1,8 @@
-"""The order of the paths at each hour. It comes from the errors of past forecasts.
+"""The ranks of the paths at each hour, taken from the errors of past forecasts.
 
-This is the Schaake shuffle (Clark et al. 2004, J. Hydrometeorology 5(1)) on the model's own errors as issued, as in
-ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statist. Sci. 28(4)).
+The method is the Schaake shuffle (Clark et al. 2004, Journal of Hydrometeorology 5(1)). The shuffle uses the errors of
+the model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statistical Science
+28(4)).
 """
 
 from datetime import date
@@ -20,22 +21,28 @@ from tunnihind.price_series import PriceSeries
 type Ranks = NDArray[np.intp]
 
 _APART_DAYS: Final = 7
-"""The number of days between chosen issues. So the issues have the same weekday, and share hardly any errors."""
+"""The number of days between chosen issues.
+
+Issues one week apart have the same weekday, and hardly any errors in common.
+"""
 _SETTLED_DAYS: Final = 2
-"""The largest number of settled days that a run still forecasts. They are today and tomorrow."""
+"""The largest number of settled days in a run: today and tomorrow."""
 
 _CORRELATION: Final = ((0.45, 2.5), (0.55, 34.0))
-"""Shares and reaches (hours) of the correlation of two hours' errors: .45 exp(-k / 2.5) + .55 exp(-k / 34). The Home
-Assistant integration uses the same; its `plans/saving.py` says how it was fitted."""
+"""The shares and reaches (hours) in the correlation of errors that are k hours apart.
+
+The correlation is .45 exp(-k / 2.5) + .55 exp(-k / 34). The Home Assistant integration uses the same formula. The
+integration's `plans/saving.py` describes the fit.
+"""
 _SEED: Final = 20
 
 
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
-    """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer issues are known.
+    """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer than 20 issues are known.
 
-    `hours` are the known prices. `days` holds the days to forecast. They are counted from the newest day in `issued`;
-    that day has the number 0. The errors of an issue belong to days at the same distance from its own newest day. The
-    errors are taken at the leads of their forecasts.
+    `hours` holds the known prices. `days` holds the numbers of the days to forecast. Day 0 is the newest day in
+    `issued`. For a past issue, day 0 is the newest day known at that issue. The lead of an error is the number of its
+    day, but at least 1 and at most 7.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -51,7 +58,10 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
 
 
 def modelled_ranks(hours: int) -> Ranks:
-    """Return ranks (20, hours) for the case of too few known past errors. Distant hours are less correlated."""
+    """Return the ranks of random errors with the correlation `_CORRELATION`, shape (20, hours).
+
+    These ranks are used if too few past errors are known.
+    """
     shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIOS))
     errors = np.zeros((hours, SCENARIOS))
     for (share, reach_h), shock in zip(_CORRELATION, shocks, strict=True):
@@ -70,7 +80,7 @@ def ranks_of(errors: Floats) -> Ranks:
 
 
 def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
-    """Return price minus p50 as issued, (7, days, 24), asinh scale, NaN where unknown."""
+    """Return the price minus the issued p50 in asinh scale, shape (7, days, 24). Unknown errors are NaN."""
     if not issued.days:
         return np.empty(issued.p50.shape)
     grid = DayGrid.between(issued.first, date.fromordinal(issued.first.toordinal() + issued.days - 1))
@@ -79,9 +89,10 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 
 
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
-    """Return the positions of 20 issues, newest first. Return None if fewer issues fit.
+    """Return the positions of 20 issues, newest first. Return None if there are fewer than 20 issues.
 
-    `whole` has the ascending days of all issues. They are a week apart, or as far apart as 20 issues allow.
+    `whole` holds the days of all issues in ascending order. The chosen issues are at least a week apart. If too few
+    issues are a week apart, the chosen issues are as far apart as possible.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

@@ -1,4 +1,4 @@
-"""The scenarios of a run. They combine the values of its hours in the way in which past errors occurred together."""
+"""The scenarios of a run. Each path combines values of the hours in the order of past errors."""
 
 import math
 from datetime import date, timedelta
@@ -15,15 +15,16 @@ from tunnihind.market import DAY_S, HOUR_S, Limits, day_start, delivery_day
 from tunnihind.price_series import PriceSeries
 
 _LATELY_DAYS: Final = 90
-"""The lowest value is bounded by the lowest price of this many days before the run's first day."""
+"""The lowest price of this many days before a run bounds the lowest values of the run."""
 
 
 def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: Limits) -> Scenarios:
     """Return 20 equally likely price paths over the hours of a run.
 
-    `hours` are the known prices. `issued` holds the past forecasts. Their errors show which hours err together. If
-    there are too few past forecasts, the errors of near hours are assumed to be similar. The values of each hour come
-    from the run alone (`values_of`), so no price of a delivery day affects the paths of that day.
+    `hours` holds the known prices. `issued` holds the past forecasts. The errors of the past forecasts determine the
+    dependence between hours. If there are too few past forecasts, a fixed correlation determines the dependence
+    (`modelled_ranks`). The values of the hours come from the run and from prices before its first day (`values_of`). So
+    no price of a delivery day affects the paths of that day.
     """
     first = delivery_day(hourly.start_ts)
     days = days_between(first, delivery_day(hourly.end_ts - 1))

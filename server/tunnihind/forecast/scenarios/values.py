@@ -1,4 +1,4 @@
-"""The 20 equally likely values of an hour, from its p10, p50 and p90."""
+"""The 20 equally likely values of an hour, computed from the hour's p10, p50 and p90."""
 
 from statistics import NormalDist
 from typing import Final
@@ -11,8 +11,10 @@ from tunnihind.forecast.run import OUTER_LEVELS, SCENARIOS, Run
 from tunnihind.market import Limits
 
 _BELOW, _ABOVE = 1.7, 1.9
-"""The distance of the outermost values from p50, in units of the distances of p10 and p90 (asinh scale). With these,
-the means beyond p10 and p90 match the served model's own errors of September 2024 to December 2025."""
+"""The distances of the outermost values from p50, in units of the distances of p10 and p90 (asinh scale).
+
+With these distances, the means beyond p10 and p90 match the served model's errors of September 2024 to December 2025.
+"""
 _CENT: Final = 0.01
 _LOW, _MIDDLE, _HIGH = 2, 9, 17
 """The positions of p10, p50 and p90 among the sorted values. The value after p50 equals p50."""
@@ -21,11 +23,11 @@ _LOW, _MIDDLE, _HIGH = 2, 9, 17
 def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     """Return the values of each hour in ascending order, EUR/MWh, shape (20, hours).
 
-    The third value is p10, the tenth and the eleventh are p50, and the eighteenth is p90. The second and the nineteenth
-    lie a cent outside. So two values lie below p10, and two lie above p90. By every usual definition, the 10th, 50th
-    and 90th percentiles of the 20 values are p10, p50 and p90 within 0.01. The values between follow a normal
-    distribution with two different halves. The first value is not below the lowest recent price `lowest`, unless p10
-    already is below it.
+    The third value is p10. The tenth and eleventh values are p50. The eighteenth value is p90. The second value is a
+    cent below p10. The nineteenth value is a cent above p90. By every usual definition, the 10th, 50th and 90th
+    percentiles of the 20 values equal p10, p50 and p90 within 0.01 EUR/MWh. The values from p10 to p90 follow a normal
+    distribution with different widths below and above p50. The first value is at least the smaller of `lowest` and the
+    second value.
     """
     p10, p50, p90 = (to_scale(percentile) for percentile in (run.p10, run.p50, run.p90))
     steps = _steps()[:, None]
@@ -35,7 +37,7 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     values[-1] = np.maximum(values[-1], values[-2])
     values[_LOW], values[_HIGH] = run.p10, run.p90
     values[_MIDDLE] = values[_MIDDLE + 1] = run.p50
-    # Converting to asinh scale and back is off by a few units in the last place.
+    # Conversion to asinh scale and back causes tiny rounding errors.
     values[_LOW : _HIGH + 1] = np.clip(values[_LOW : _HIGH + 1], run.p10, run.p90)
     within: Floats = np.clip(values, limits.floor, limits.cap)
     return within.round(2) + 0.0

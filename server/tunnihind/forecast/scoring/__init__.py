@@ -1,1 +1,1 @@
-"""Measures the accuracy of forecasts: in backtests of past days, and for the runs as they were issued."""
+"""The accuracy of forecasts, both in backtests and as served."""

@@ -1,6 +1,6 @@
-"""A walk-forward backtest. It makes forecasts as of past instants, and scores them against the actual prices.
+"""A walk-forward backtest of forecasts made as of past instants.
 
-Every forecast sees only `archive.as_of(issue instant)`. Only hours that were unpublished at that instant are scored.
+Every forecast uses only `archive.as_of(issue instant)`. Only hours whose price was unpublished at the issue are scored.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,22 +20,21 @@ from tunnihind.market import HOUR_S, WEEK_S, SeriesKey, Zone, day_end, day_start
 from tunnihind.price_series import PriceSeries
 
 type Progress = Callable[[int, int], None]
-"""Called after every forecast with the number of forecasts made and their total."""
+"""A function called after every forecast with the numbers of finished and of all forecasts."""
 
 SCORE_DAYS: Final = 90
 SCORE_HORIZON_H: Final = 24
 BACKTEST_TIER: Final = "backtest"
 ENOUGH_HOURS: Final = 28 * 24
-"""A `BacktestScore` needs this many scored hours. That is four weeks, so each weekday counts four times."""
+"""The number of scored hours that a `BacktestScore` needs. In four weeks, each weekday counts four times."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedForecasts:
     """Forecasts of unpublished hours exactly as issued. All arrays have shape (n,).
 
-    `lead_days` counts the days from the newest day that the forecast may use to the delivery day of the hour. That
-    newest day is the newest settled day. If part of the delivery day was already settled, it is the day before.
-    `seven_day_mean` is the naive forecast of that name from the same data, NaN if there is none.
+    `lead_days` is the number of days from the newest settled day to the delivery day, but at least 1. `seven_day_mean`
+    is the naive forecast by `naive.seven_day_mean` from the same data. Unknown naive forecasts are NaN.
     """
 
     issued_ts: Instants
@@ -60,7 +59,8 @@ class IssuedForecasts:
 class BacktestResult:
     """Forecasts and actual prices. Each period lasts `step_s` seconds.
 
-    `actual` and `baseline`, the price 168 h earlier, have shape (n,), EUR/MWh, NaN where unknown.
+    `actual` holds the actual prices. `baseline` holds the prices 168 h earlier. Both arrays have shape (n,), EUR/MWh.
+    Unknown prices are NaN.
     """
 
     forecasts: IssuedForecasts
@@ -93,7 +93,7 @@ class BacktestResult:
 
 @dataclass(frozen=True, slots=True)
 class BacktestScore:
-    """The walk-forward accuracy of the served model. Errors are in EUR/MWh, and `horizon_h` is in hours ahead."""
+    """The walk-forward accuracy of the served model. Errors are in EUR/MWh. `horizon_h` is in hours."""
 
     mae: float
     baseline_mae: float
@@ -112,13 +112,12 @@ def backtest(
     step_s: int = HOUR_S,
     progress: Progress | None = None,
 ) -> BacktestResult:
-    """Forecast once a day at `issue_at` UTC, and keep the hours of the delivery days from `first` to `last`.
+    """Forecast the delivery days from `first` to `last` once a day, at `issue_at` UTC.
 
-    The forecaster that `make` returns makes runs of one step (`SingleStepForecaster`). If only an hour's price is
-    known, the truth and the baseline of its quarters are unknown. A forecast issued on delivery day D counts for the
-    hours of D+1 to D+`horizon_days` that were unpublished. The first forecast is issued `horizon_days` before `first`.
-    If forecasts are issued after publication, the longest lead is a day shorter. Hours that the forecast doesn't reach
-    are left out.
+    `make` must make runs of the step `step_s` (see `SingleStepForecaster`). A quarter is never scored against the price
+    of its hour. A forecast issued on delivery day D is scored on the unpublished hours of D+1 to D+`horizon_days`. The
+    first forecast is issued `horizon_days` days before `first`. If forecasts are issued after publication, the longest
+    lead is a day shorter. Hours that the forecast doesn't reach are left out.
     """
     zone = make.market.zone
 
@@ -137,8 +136,8 @@ def backtest(
 class NextDay:
     """A forecast of the 24 hours after the newest settled hour, EUR/MWh.
 
-    Arrays have shape (periods,). Each period lasts `step_s` seconds, and the first begins at `start_ts`. The arrays are
-    empty if no forecast was possible.
+    Arrays have shape (periods,). Each period lasts `step_s` seconds. The first period begins at `start_ts`. If no
+    forecast was possible, the arrays are empty.
     """
 
     issued_ts: int
@@ -150,7 +149,7 @@ class NextDay:
 
     @classmethod
     def of(cls, run: Run, known: Known) -> Self:
-        """Cut the next 24 hours out of a run that was made from `known`."""
+        """Return the part of a run that covers the 24 hours after the newest settled hour in `known`."""
         targets = _next_day(known.prices.of(run.zone), run.step_s)
         covered = targets[(targets >= run.start_ts) & (targets < run.end_ts)]
         if not covered.size:
@@ -173,9 +172,9 @@ class NextDay:
 
 
 def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
-    """Return the instants up to `as_of` whose forecasts are scored, oldest first. Each day has one, at `ISSUE_AT`.
+    """Return the issue instants of the scored forecasts up to `as_of`, oldest first.
 
-    The day after each instant is one of the 90 delivery days up to the newest settled day.
+    There is one instant a day, at `ISSUE_AT`. The forecasts are for the 90 delivery days up to the newest settled day.
     """
     newest = truth.newest_day
     if newest is None:
@@ -187,8 +186,8 @@ def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
 def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestScore | None:
     """Return the accuracy of forecasts over the 24 hours after the newest settled hour.
 
-    `truth` has the step of the forecasts. A quarter counts if its own price and the price of the same quarter a week
-    earlier are known as quarters. Return None if fewer than `ENOUGH_HOURS` can be scored, or if the baseline made no
+    `truth` holds the actual prices, in the step of the forecasts. A period is scored if its price and the price one
+    week earlier are known. Return None if fewer than `ENOUGH_HOURS` hours can be scored, or if the baseline has no
     error.
     """
     parts = list(forecasts)
@@ -236,13 +235,13 @@ def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
 
 
 def _lead_days(targets: Instants, newest: date | None) -> Instants:
-    """Return the lead days, shape (n,). They are 0 if the forecast was made without any known price."""
+    """Return the lead days of `targets`, shape (n,). If no price was known, the lead days are 0."""
     days = [delivery_day(int(ts)) for ts in targets]
     return np.array([max(1, (day - newest).days) if newest is not None else 0 for day in days], np.int64)
 
 
 def _issue_instants(first: date, last: date, issue_at: time) -> list[int]:
-    """Return the instants at `issue_at` UTC that fall on the delivery days from `first` to `last`."""
+    """Return the instant at `issue_at` UTC on each delivery day from `first` to `last`."""
     dates = days_between(first - timedelta(days=1), last)
     instants = [int(datetime.combine(day, issue_at, UTC).timestamp()) for day in dates]
     return [instant for instant in instants if first <= delivery_day(instant) <= last]

@@ -1,9 +1,9 @@
-"""The worth of a forecast for planning. It is the share of the possible saving that a plan by the forecast brings.
+"""The value of a forecast for planning, as a share of the possible saving.
 
-A plan takes the periods that a forecast says are cheapest, anywhere in the day. If periods are equal, it takes the
-earliest. The plan's saving is the day's mean price less the mean price of its periods. The saving with perfect
-foresight is the ideal saving. A share is the sum of the savings divided by the sum of the ideal savings. So days with
-little to save count little. Prices and savings are in EUR/MWh without VAT.
+A plan takes the cheapest periods of a forecast, anywhere in the day. Among equal periods, the plan takes the earliest.
+The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal saving is the saving
+with perfect foresight. The share is the sum of the savings divided by the sum of the ideal savings. So days with small
+possible savings count little. Prices and savings are in EUR/MWh without VAT.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,18 +17,19 @@ from tunnihind.forecast.run import LEADS
 from tunnihind.market import HOUR_S
 
 PLAN_HOURS: Final = (1, 3, 4, 6)
-"""Plans of these numbers of hours in a delivery day are scored."""
+"""The lengths in hours of the scored plans within a delivery day."""
 WEEK_PLAN_HOURS: Final = 4
-"""The hours that a plan needs in the seven delivery days after the day of issue."""
+"""The length in hours of the scored plan within the seven delivery days after the day of issue."""
 BOILER_KW: Final = 3
 BOILER_HOURS: Final = 3
 _BOILER_MWH_A_YEAR: Final = BOILER_KW * BOILER_HOURS * 365 / 1000
 
 
 class Hours(NamedTuple):
-    """Prices of consecutive periods, and their forecasts. Arrays have shape (periods,), NaN where unknown.
+    """Prices of consecutive periods, and forecasts of these prices.
 
-    `baseline` is the price one week earlier. `seven_day_mean` is the naive forecast of that name.
+    Arrays have shape (periods,). Unknown values are NaN. `baseline` is the price one week earlier. `seven_day_mean` is
+    the naive forecast by the mean of seven days.
     """
 
     actual: Floats
@@ -43,7 +44,10 @@ class Hours(NamedTuple):
 
 
 class Savings(NamedTuple):
-    """The savings of plans against the mean price, EUR/MWh, by each forecast and with perfect foresight."""
+    """The savings of plans against the mean price, EUR/MWh.
+
+    Each field is named after the forecast that the plans follow. `ideal` is the saving with perfect foresight.
+    """
 
     forecast: float
     baseline: float
@@ -52,16 +56,15 @@ class Savings(NamedTuple):
 
 
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
-    """Return the mean price less the mean price of the periods that a forecast says are cheapest, EUR/MWh."""
+    """Return the mean price less the mean price of a forecast's cheapest periods, EUR/MWh."""
     taken = np.argsort(forecast, kind="stable")[:periods]
-    # Prices are counted from the lowest price. Otherwise the rounding of means of equal prices would look like a
-    # saving.
+    # The lowest price is subtracted first. Otherwise, if all prices are equal, rounding would look like a saving.
     above = actual - actual.min()
     return float(above.mean() - above[taken].mean())
 
 
 def savings(hours: Hours, periods: int) -> Savings | None:
-    """Return the savings of plans of `periods` periods. Return None if a price or a forecast is unknown."""
+    """Return the savings of plans with `periods` periods. Return None if a price or a forecast is unknown."""
     if not hours.actual.size or np.isnan(hours).any():
         return None
     by = hours.p50, hours.baseline, hours.seven_day_mean, hours.actual
@@ -69,7 +72,7 @@ def savings(hours: Hours, periods: int) -> Savings | None:
 
 
 def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
-    """Return the savings of `PLAN_HOURS` within a delivery day, by hours.
+    """Return the savings of plans within a delivery day for each length in `PLAN_HOURS`.
 
     The result is empty if a price or a forecast is unknown.
     """
@@ -78,15 +81,18 @@ def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
 
 
 def week_savings(days: Sequence[Hours], step_s: int = HOUR_S) -> Savings | None:
-    """Return the savings of `WEEK_PLAN_HOURS` within seven days. Return None if a price or forecast is unknown."""
+    """Return the savings of plans of `WEEK_PLAN_HOURS` hours within seven days.
+
+    Return None if there are not seven days, or if a price or a forecast is unknown.
+    """
     return savings(Hours.joined(days), WEEK_PLAN_HOURS * HOUR_S // step_s) if len(days) == LEADS else None
 
 
 @dataclass(frozen=True, slots=True)
 class PlanScores:
-    """The mean savings of `n` plans, EUR/MWh, NaN if there are no plans.
+    """The mean savings of `n` plans, EUR/MWh. If there are no plans, the savings are NaN.
 
-    They are by the forecast, by both naive forecasts, and with perfect foresight.
+    Each saving is named after the forecast that the plans follow. `ideal` is the saving with perfect foresight.
     """
 
     n: int
@@ -104,17 +110,20 @@ class PlanScores:
 
     @property
     def share(self) -> float:
-        """The share of the ideal saving that plans made from the forecast reached; NaN if nothing could be saved."""
+        """The share of the ideal saving reached by plans from the forecast.
+
+        If nothing could be saved, the share is NaN.
+        """
         return self._share(self.forecast)
 
     @property
     def baseline_share(self) -> float:
-        """The share that plans made from the price one week earlier reached."""
+        """The share of the ideal saving reached by plans from the price one week earlier."""
         return self._share(self.baseline)
 
     @property
     def seven_day_mean_share(self) -> float:
-        """The share that plans made from the seven-day mean reached."""
+        """The share of the ideal saving reached by plans from the seven-day mean."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:
@@ -125,20 +134,29 @@ NO_PLANS: Final = PlanScores.of(())
 
 
 def boiler_eur_a_year(saved_eur_mwh: float) -> float:
-    """Return the yearly saving, EUR without VAT, of a 3 kW boiler that saves this in 3 hours of each of 365 days."""
+    """Return a 3 kW boiler's yearly saving, EUR without VAT.
+
+    The boiler saves `saved_eur_mwh` in 3 hours of each of 365 days.
+    """
     return saved_eur_mwh * _BOILER_MWH_A_YEAR
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """The scores of plans within a day, by days ahead and by the plan's hours, and of plans within the coming week."""
+    """The scores of plans within a day and within the coming week.
+
+    `by_days_ahead` has the scores of plans within a day, by days ahead and then by the plan's hours.
+    """
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
     week: PlanScores
 
     @classmethod
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
-        """Score the plans of days and of weeks. The days' plans are given by days ahead and then by hours."""
+        """Score plans from their savings.
+
+        `days` has the savings within each day, by days ahead and then by the plan's hours.
+        """
         return cls(
             by_days_ahead={
                 lead: {hours: PlanScores.of(day[hours] for day in of_lead if hours in day) for hours in PLAN_HOURS}

@@ -1,8 +1,8 @@
-"""The accuracy of the served forecasts. Runs are compared with the actual prices exactly as issued.
+"""The accuracy of the served forecasts. Runs are scored exactly as issued.
 
-Every delivery day is scored at each distance of 1 to 7 days. The run that counts was the last one before the day-ahead
-auction held that many days earlier. A household would have planned with this run in the morning. Each pair of an issue
-day and a delivery day is scored by itself (`DayScores`). All other scores are combined from these scores.
+Every delivery day is scored at 1 to 7 days ahead. On each issue day, only the last run before the day-ahead auction is
+scored. A household would have planned with the last morning run. Each pair of an issue day and a delivery day has its
+own scores (`DayScores`). All other scores are combined from these scores.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,20 +23,19 @@ from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
 MEMORY_DAYS: Final = max(WINDOWS_DAYS) + LEADS
-"""The scores need runs of this many days."""
+"""The number of days whose runs are needed for the scores."""
 MONTHS: Final = 24
 """The largest number of months that are scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayScores:
-    """The scores of a delivery day's forecast that was issued in the morning, `days_ahead` days before that day.
+    """The scores of a delivery day's forecast, issued on the morning `days_ahead` days earlier.
 
-    - `scores` counts the hours whose price and baseline are known.
-    - `seven_day_mean_mae` is the error (EUR/MWh) of the mean of the seven delivery days up to the day of issue, NaN
-      where unknown.
-    - `plans` has the savings of plans within the day, by their hours. It is empty if a price or forecast is unknown.
-    - `week` has the saving of the plan within the coming week. It belongs to the last of the seven days.
+    `scores` covers the hours with a known price and a known baseline. `seven_day_mean_mae` is the MAE (EUR/MWh) of the
+    mean over the seven delivery days up to the day of issue. An unknown MAE is NaN. `plans` has the savings of plans
+    within the day, by the plan's hours. If a price or a forecast is unknown, `plans` is empty. `week` has the savings
+    of the plan within the coming week. Only the last day of the week has a value in `week`.
     """
 
     issued_on: date
@@ -56,9 +55,9 @@ class DayScores:
 
 @dataclass(frozen=True, slots=True)
 class WindowScores:
-    """Scores over `days` delivery days, by days ahead and over all of them.
+    """Scores over `days` delivery days, by days ahead and overall.
 
-    `seven_day_mean_mae` is by days ahead, EUR/MWh.
+    `seven_day_mean_mae` has the MAE of the seven-day mean by days ahead, EUR/MWh.
     """
 
     days: int
@@ -85,7 +84,7 @@ class WindowScores:
 
 @dataclass(frozen=True, slots=True)
 class MonthScores:
-    """The scores over the delivery days of a month, such as 2025-01. Days that have not been scored are left out."""
+    """The scores over a month's delivery days. `month` has the form 2025-01. Days without scores are left out."""
 
     month: str
     scores: WindowScores
@@ -93,7 +92,11 @@ class MonthScores:
 
 @dataclass(frozen=True, slots=True)
 class Months:
-    """The scores by month, both of the runs as issued and of the present model's backtest one day ahead."""
+    """The scores by month.
+
+    `issued` has the scores of the runs as issued. `backtest` has the scores of the present model's backtest one day
+    ahead.
+    """
 
     issued: tuple[MonthScores, ...] = ()
     backtest: tuple[MonthScores, ...] = ()
@@ -104,7 +107,7 @@ NO_MONTHS: Final = Months()
 
 @dataclass(frozen=True, slots=True)
 class LiveScores:
-    """The accuracy of the served forecasts. `days` holds only the days that were scored just now."""
+    """The accuracy of the served forecasts. `days` holds only the newly scored days."""
 
     days: tuple[DayScores, ...] = ()
     windows: tuple[WindowScores, ...] = ()
@@ -112,15 +115,18 @@ class LiveScores:
 
 
 def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
-    """Score runs as issued, in order of issue and then of days ahead. Days without an hour to score are left out.
+    """Score runs as issued. The result is sorted by day of issue and then by days ahead.
 
-    Runs and `truth` must have the same step. Runs of quarters need the prices of quarters.
+    Delivery days without any hour to score are left out. The runs and `truth` must have the same step.
     """
     return [row for issued_on, run in sorted(morning_runs(runs).items()) for row in _scored(issued_on, run, truth)]
 
 
 def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScores, ...]:
-    """Return the scores over each of `WINDOWS_DAYS` up to the newest settled day, none if no price is settled."""
+    """Return the scores over each of `WINDOWS_DAYS` up to the newest settled day.
+
+    If no price is settled, return an empty tuple.
+    """
     if newest is None:
         return ()
     return tuple(
@@ -142,7 +148,7 @@ def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
 
 
 def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
-    """Return, by delivery day of issue, the last run made before the next day's auction closed."""
+    """Return the last run made on each delivery day before gate closure for the next day."""
     last: dict[date, Run] = {}
     for run in sorted(runs, key=lambda run: run.made_at):
         issued_on = delivery_day(run.made_at)
@@ -184,7 +190,7 @@ def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores
 
 
 def _error(day: Hours) -> float:
-    """Return the error of the seven-day mean over the scored hours."""
+    """Return the mean absolute error of the seven-day mean over the scored hours."""
     known = ~np.isnan(day.actual + day.baseline + day.seven_day_mean)
     return mean_absolute_error(day.actual[known], day.seven_day_mean[known])
 

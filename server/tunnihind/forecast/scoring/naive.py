@@ -16,7 +16,7 @@ _DAYS: Final = 7
 def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
     """Return the mean of each target's clock hour over the seven delivery days up to the newest settled day.
 
-    The means are in EUR/MWh and have shape (n,). They are NaN where no price is known. See `mean_of_week`.
+    The means are in EUR/MWh and have shape (n,). If no price is known, the mean is NaN. See `mean_of_week`.
     """
     newest = prices.of(key.zone).newest_day
     if newest is None:
@@ -27,9 +27,9 @@ def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> F
 def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
     """Return the mean price (n,) of each target's clock hour over the seven delivery days up to `last`, EUR/MWh.
 
-    With a step of 900 s it is the mean of the clock hour's same quarter. Unknown hours do not count. The mean is NaN if
-    no hour is known. This forecast is harder to beat than the price one week earlier. It follows the level of prices,
-    and a single odd day matters little.
+    For quarters (900 s), the mean is over the same quarter of the clock hour. Unknown prices are left out. The mean is
+    NaN if no price is known. This forecast is more accurate than the price one week earlier. The forecast follows the
+    level of prices. A single odd day has little effect.
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh

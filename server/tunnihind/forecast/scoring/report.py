@@ -1,6 +1,7 @@
 """The report of a backtest.
 
-It has scores by lead, by month and by hour. It also has tests against naive forecasts, and decisions.
+The report has scores by lead, by month and by hour. The report also has tests against naive forecasts, and scores of
+plans.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +23,11 @@ type Rows = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The model against a naive forecast. `benchmark_mae` is in EUR/MWh, NaN if no hour of the benchmark is known."""
+    """The comparison of the model with a naive forecast.
+
+    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh. If no hour of the naive forecast is known, the MAE is
+    NaN.
+    """
 
     benchmark_mae: float
     test: DieboldMariano
@@ -30,7 +35,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """The model against one naive forecast, by lead day and overall."""
+    """Comparisons of the model with one naive forecast, by lead day and overall."""
 
     leads: dict[int, Comparison]
     overall: Comparison
@@ -40,11 +45,10 @@ class Comparisons:
 class BacktestReport:
     """The scores of one backtest.
 
-    - `months`: by month of the delivery day, such as 2025-01.
-    - `hours`: by the hour on the market's clock when the period starts, 0 to 23.
-    - `below_p50`: the share of hours whose price was below p50, by lead day.
-    - `decisions`: the scores of plans for delivery days that were wholly unpublished at the issue. Plans for other days
-      need no forecast.
+    `months` has the scores by month of the delivery day, for instance 2025-01. `hours` has the scores by the hour of
+    the period's start on the market's clock, 0 to 23. `below_p50` is the share of hours whose price was below p50, by
+    lead day. `decisions` has the scores of plans for delivery days without any published price at the issue. Plans for
+    other days need no forecast.
     """
 
     leads: dict[int, Scores]
@@ -110,7 +114,7 @@ def _day_numbers(targets: Instants) -> Instants:
 
 
 def _decisions(result: BacktestResult) -> Decisions:
-    """Score the plans that follow the forecasts."""
+    """Score the plans made from the forecasts."""
     days: dict[int, list[Mapping[int, Savings]]] = {}
     weeks: list[Savings] = []
     for of_issue in _issues(result):
@@ -122,7 +126,7 @@ def _decisions(result: BacktestResult) -> Decisions:
 
 
 def _issues(result: BacktestResult) -> Iterator[dict[int, Hours]]:
-    """Yield by lead day, for each issue, the delivery days that were then wholly unpublished."""
+    """Yield for each issue the wholly unpublished delivery days, by lead day."""
     issued = result.forecasts.issued_ts
     order = np.argsort(issued, kind="stable")
     _, firsts = np.unique(issued[order], return_index=True)

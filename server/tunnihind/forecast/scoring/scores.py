@@ -1,8 +1,8 @@
-"""Scores of point, quantile and interval forecasts. Prices and losses are in EUR/MWh, and arrays have shape (n,).
+"""Scores of point, quantile and interval forecasts. Prices and losses are in EUR/MWh. Arrays have shape (n,).
 
-MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983); their relative MAE is 1 -
-skill. The pinball loss follows Koenker & Bassett 1978 (Econometrica 46(1)). The interval score follows Winkler 1972
-(JASA 67(337)), as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
+MAE and skill follow Lago, Marcjasz, De Schutter, Weron 2021 (Applied Energy 293, 116983). The relative MAE of Lago et
+al. is 1 - skill. The pinball loss follows Koenker & Bassett 1978 (Econometrica 46(1)). The interval score follows
+Winkler 1972 (JASA 67(337)), as in Gneiting & Raftery 2007 (JASA 102(477), eq. 43).
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,35 +19,35 @@ _ALPHA: Final = 2 * LEVELS[0]
 
 
 def mean_absolute_error(actual: Floats, forecast: Floats) -> float:
-    """Return mean |y - f|."""
+    """Return the mean of |y - f|."""
     return _mean(np.abs(actual - forecast))
 
 
 def skill(mae: float, baseline_mae: float) -> float:
-    """Return 1 - mae / baseline_mae, NaN if the baseline made no error.
+    """Return 1 - mae / baseline_mae. If the baseline made no error, return NaN.
 
-    This is the share of the baseline's error that the forecast avoids.
+    The skill is the share of the baseline's error that the forecast avoids.
     """
     return 1 - mae / baseline_mae if baseline_mae > 0 else float("nan")
 
 
 def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
-    """Return the mean of max(q (y - f), (q - 1) (y - f)) for the forecast f of the quantile of level q."""
+    """Return the mean of max(q (y - f), (q - 1) (y - f)) for actual prices y and forecasts f of the quantile q."""
     error = actual - quantile
     return _mean(np.maximum(level * error, (level - 1) * error))
 
 
 def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _ALPHA) -> float:
-    """Return the mean of the width plus 2/alpha times the distance by which the actual price misses the interval.
+    """Return the mean Winkler score of intervals that should contain a share of 1 - alpha of actual prices.
 
-    The interval is to hold a share of (1 - alpha).
+    The score is the width plus 2/alpha times the distance from the interval to an actual price outside it.
     """
     outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
     return _mean(upper - lower + 2 / alpha * outside)
 
 
 def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
-    """Return the share of actuals inside the interval. The bounds count as inside."""
+    """Return the share of actual prices inside the interval. A price on a bound counts as inside."""
     return _mean(((lower <= actual) & (actual <= upper)).astype(np.float64))
 
 
@@ -55,10 +55,9 @@ def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
 class Scores:
     """Scores of p10, p50 and p90 over `n` hours. Every figure is NaN if `n` is 0.
 
-    - `baseline_mae`: the MAE of the price one week earlier.
-    - `pinball`: the mean of the three percentiles' losses.
-    - `winkler80`, `coverage80` and `width`: of the interval from p10 to p90.
-    - `below10` and `above90`: the shares of actuals below and above the interval.
+    `baseline_mae` is the MAE of the price one week earlier. `pinball` is the mean of the three percentiles' losses.
+    `winkler80`, `coverage80` and `width` are scores of the interval from p10 to p90. `below10` and `above90` are the
+    shares of actual prices below and above the interval.
     """
 
     n: int
@@ -74,7 +73,7 @@ class Scores:
 
     @classmethod
     def of(cls, *, actual: Floats, baseline: Floats, p10: Floats, p50: Floats, p90: Floats) -> Self:
-        """Score forecasts, leaving out the hours whose actual or baseline is unknown (NaN)."""
+        """Score forecasts. Hours with an unknown actual price or an unknown baseline (NaN) are left out."""
         known = ~(np.isnan(actual) | np.isnan(baseline))
         actual, baseline, p10, p50, p90 = (values[known] for values in (actual, baseline, p10, p50, p90))
         mae = mean_absolute_error(actual, p50)
@@ -105,7 +104,7 @@ class Scores:
 
 
 _MEANS: Final = ("mae", "baseline_mae", "coverage80", "below10", "above90", "pinball", "winkler80", "width")
-"""Figures of `Scores` that are means over hours."""
+"""The fields of `Scores` that are means over hours."""
 
 
 def _weighted(values: Sequence[float], weights: Sequence[int]) -> float:

@@ -1,9 +1,10 @@
-"""Tests whether one forecast's errors are smaller than another's by more than chance.
+"""Tests whether a forecast has significantly smaller errors than another forecast.
 
-This is the Diebold-Mariano test (Diebold & Mariano 1995, J. Bus. Econ. Stat. 13(3)) in the multivariate form for
-day-ahead prices (Ziel & Weron 2018, Energy Economics 70, 396; Lago et al. 2021, Applied Energy 293, 116983). It uses
-the mean loss over each day's hours, because these hours are priced in one auction and err together. The variance over
-days follows Newey & West 1987 (Econometrica 55(3)), because errors persist from day to day.
+The method is the Diebold-Mariano test (Diebold & Mariano 1995, Journal of Business & Economic Statistics 13(3)) in its
+multivariate form. This form was made for day-ahead prices (Ziel & Weron 2018, Energy Economics 70, 396; Lago et al.
+2021, Applied Energy 293, 116983). The test uses the mean loss of each day, because the hours of a day are priced in one
+auction and have correlated errors. The variance over days follows Newey & West 1987 (Econometrica 55(3)), because
+errors persist from day to day.
 """
 
 import math
@@ -15,9 +16,9 @@ import numpy as np
 from tunnihind.forecast.known import Floats, Instants
 
 LAGS: Final = 7
-"""Errors are assumed to persist for this many days. It is a week, because the forecast reaches a week."""
+"""The number of days for which errors are assumed to persist. It is a week, like the reach of the forecast."""
 ENOUGH_DAYS: Final = 28
-"""The test needs this many days. With fewer, a variance with seven lags says little."""
+"""The number of days that the test needs. With fewer days, the variance with seven lags is unreliable."""
 
 _ROUNDING: Final = 1e-12
 
@@ -26,8 +27,9 @@ _ROUNDING: Final = 1e-12
 class DieboldMariano:
     """The test's outcome over `days` delivery days.
 
-    `t` is negative if the forecast errs less than the benchmark. `p` is two-sided and comes from the normal
-    distribution. Both are NaN with fewer than `ENOUGH_DAYS` days, or if the losses differ by the same amount every day.
+    `t` is negative if the forecast has smaller errors than the benchmark. `p` is two-sided and comes from the normal
+    distribution. `t` and `p` are NaN with fewer than `ENOUGH_DAYS` days, or if the losses differ by the same amount
+    every day.
     """
 
     days: int
@@ -36,10 +38,10 @@ class DieboldMariano:
 
 
 def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lags: int = LAGS) -> DieboldMariano:
-    """Test the losses of a forecast against a benchmark's for the same hours. All arrays have shape (n,).
+    """Compare the losses of a forecast and a benchmark in the same hours. All arrays have shape (n,).
 
-    `days` holds the delivery day's number of each hour. Hours with an unknown loss (NaN) are left out. Days without any
-    known hour are skipped. The days around them count as consecutive.
+    `days` holds the number of each hour's delivery day. Hours with an unknown loss (NaN) are left out. If a day has no
+    known loss, the days around it count as consecutive.
     """
     difference = loss - benchmark_loss
     known = ~np.isnan(difference)
@@ -55,9 +57,10 @@ def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lag
 
 
 def long_run_variance(series: Floats, lags: int) -> float:
-    """Return the variance of a persistent series' mean, times the series' length. It is never negative.
+    """Return the long-run variance of a persistent series. The result is never negative.
 
-    Autocovariances up to `lags` count with Bartlett's weights 1 - k / (lags + 1).
+    The long-run variance is the variance of the mean, times the length of the series. Autocovariances up to `lags` have
+    Bartlett's weights 1 - k / (lags + 1).
     """
     centred = series - series.mean()
     covariances = [float(centred[k:] @ centred[: series.size - k]) / series.size for k in range(lags + 1)]

@@ -1,7 +1,7 @@
-"""How good the forecasts of wind and temperature turned out to be, by days ahead. All functions are pure.
+"""The accuracy of wind and temperature forecasts, by days ahead.
 
-A forecast is taken as it was at the model's issue time. It is compared with the newest issue of each hour. That issue
-is at most some hours old. It is the closest thing to a measurement in the store.
+The forecast known at a model's issue is compared with the newest issue of each hour. The newest issue was made at most
+12 hours before the delivery day. In the store, the newest issue is the closest value to a measurement.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,19 +19,22 @@ from tunnihind.weather_points import SCORED, Drives, WeatherVariable, covariate_
 
 WINDOW_DAYS: Final = 30
 _LEAST_DAYS: Final = 7
-"""A correlation over fewer days says little."""
+"""The number of days that a correlation needs. With fewer days, a correlation is unreliable."""
 _NEWEST_S: Final = 12 * HOUR_S
-"""The newest issue of a day's hours was made this long before the day at the earliest."""
+"""The longest time from a newest issue to the start of its delivery day, in seconds."""
 _ISSUED_WITHIN_S: Final = 2 * DAY_S
-"""An older forecast shows that a source fell silent. It does not show how good the source is."""
+"""The greatest age of a scored forecast in seconds.
+
+An older forecast shows an outage of the source, not its accuracy.
+"""
 
 MEMORY_S: Final = (WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
-"""Issues are needed this far back, in seconds."""
+"""The greatest age of the issues that are needed, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadAgreement:
-    """How near forecasts came to the newest issue, over the hours of `days` delivery days.
+    """The agreement of forecasts with the newest issues, over the hours of `days` delivery days.
 
     The forecasts were made `days_ahead` days before their delivery day. `correlation` is Pearson's. `error` is the mean
     absolute error in the variable's unit.
@@ -44,7 +47,10 @@ class LeadAgreement:
 
     @classmethod
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
-        """Compare hours. Unknown values are NaN. Return None if too few are known, or if their values never change."""
+        """Compare forecasts with the newest issues.
+
+        Return None if too few hours are known, or if the values never change. Unknown values are NaN.
+        """
         known = np.isfinite(forecast) & np.isfinite(newest)
         days = round(int(known.sum()) * HOUR_S / DAY_S)
         said, came = forecast[known], newest[known]
@@ -55,7 +61,7 @@ class LeadAgreement:
 
 @dataclass(frozen=True, slots=True)
 class VariableScores:
-    """How good the forecasts of a variable turned out to be, under its source's name and in its unit."""
+    """The accuracy of a variable's forecasts. `variable` is the source's name of the variable."""
 
     variable: str
     unit: str
@@ -63,14 +69,17 @@ class VariableScores:
 
 
 def scored_names(market: Market) -> tuple[str, ...]:
-    """Return the covariates that are scored: wind and temperature at the places that move the market's price most."""
+    """Return the names of the scored covariates.
+
+    The scored covariates are wind and temperature at the places with the greatest effect on the market's price.
+    """
     return tuple(name for variable, drives in SCORED for name in _names(variable, drives, market))
 
 
 def weather_scores(archive: CovariateArchive, market: Market, now: int) -> tuple[VariableScores, ...]:
-    """Score the forecasts of the last `WINDOW_DAYS` delivery days before the current one. `now` is in unix seconds.
+    """Score the forecasts of the last `WINDOW_DAYS` delivery days before today. `now` is in unix seconds.
 
-    A variable is the mean over the places that the archive knows. A variable is left out while nothing can be scored.
+    The value of a variable is the mean over its places in the archive. A variable without any score is left out.
     """
     today = delivery_day(now)
     days = [today - timedelta(days=back) for back in range(WINDOW_DAYS, 0, -1)]
@@ -103,9 +112,10 @@ def _forecast(archive: CovariateArchive, names: Sequence[str], day: date, lead: 
 
 
 def _mean(archive: CovariateArchive, names: Sequence[str], day: date, since: int, until: int) -> Floats:
-    """Return the mean over the places of a day's hours, as issued last from `since` to `until`.
+    """Return the mean over all places for each hour of a day.
 
-    An hour is NaN if its value is unknown at any place.
+    The means are over the newest values issued from `since` to `until`. An hour is NaN if its value is unknown at any
+    place.
     """
     hours = (day_end(day) - day_start(day)) // HOUR_S
     by_place = [archive.newest(name, day_start(day), hours, since, until) for name in names]
