@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from tunnihind.forecast.columns.lead import LeadColumns
-from tunnihind.forecast.intervals.conformal import BANK_DAYS, band, half_widths, lowest_likely, widening
+from tunnihind.forecast.intervals.conformal import BANK_DAYS, percentiles_of
 from tunnihind.forecast.known import Floats, Known
 from tunnihind.forecast.known_days.grid import by_hour, days_between
 from tunnihind.forecast.known_days.known_days import KnownDays, newest_whole_day
@@ -170,8 +170,7 @@ class TieredForecaster:
         replayed = self._replays.up_to(task.columns, task.era_row, days.newest, _ALL_LEADS)
         p50 = np.concatenate([_p50(replayed, task.columns, lead, days.today) for lead in _ALL_LEADS])
         actual = days.prices.eur_mwh[: days.newest + 1]
-        low, high = half_widths(actual, replayed.issued, p50)
-        percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), self.market.limits)
+        percentiles = percentiles_of(p50, actual, replayed.issued, self.market.limits)
         return {days.grid.day(days.newest + lead): percentiles[:, lead - 1] for lead in _ALL_LEADS}
 
     def _error_days(self, task: _Task) -> int:
@@ -192,8 +191,7 @@ class TieredForecaster:
             replayed = self._replays.up_to(columns, task.era_row, row - 1, (1,))
             p50 = _p50(replayed, columns, 1, min(row - 1, days.today))
             actual = days.prices.eur_mwh[:row]
-            low, high = half_widths(actual, replayed.issued, p50)
-            by_day[days.grid.day(row)] = band(p50, low, high, lowest_likely(actual), self.market.limits)[:, 0]
+            by_day[days.grid.day(row)] = percentiles_of(p50, actual, replayed.issued, self.market.limits)[:, 0]
         return by_day
 
     def _last_weeks_mean(self) -> LastWeeksMean:

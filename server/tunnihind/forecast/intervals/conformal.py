@@ -7,8 +7,7 @@ value is then averaged with the mean over all leads. In asinh scale, p10 and p90
 p10 is the 1% quantile of the last 90 days' prices.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
-(Papadopoulos, Gammerman, Vovk 2008). The weight by price level follows localized conformal prediction (Guan 2023,
-Biometrika 110(1)).
+(Papadopoulos, Gammerman, Vovk 2008). `likeness` gives the weight by price level.
 """
 
 from typing import Final
@@ -16,6 +15,8 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.intervals.error_quantiles import pooled, weighted_quantiles
+from tunnihind.forecast.intervals.likeness import likeness
+from tunnihind.forecast.intervals.median_error import with_median_error
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
@@ -43,14 +44,14 @@ _SHARED: Final = 0.5
 
 Means over more errors vary less.
 """
-_LOCAL_LEADS: Final = 2
+_LOCAL_LEADS: Final = 4
 """Up to this lead, the size of errors depends on the level of p50.
 
 At longer leads, the size of errors hardly depends on p50.
 """
-_LEVEL_WIDTH: Final = 0.35
+_LEVEL_WIDTH: Final = 0.33
 """The standard deviation, in asinh units, of the Gaussian weight by the level of p50."""
-_UNLIKE: Final = 0.25
+_UNLIKE: Final = 0.2
 """The weight of errors at a very different level."""
 _WIDER: Final = 1.03
 """The factor by which both sides widen.
@@ -68,6 +69,19 @@ _UNKNOWN: Final = 0.7
 _SMOOTHER: Final = clock_smoother(2.0)
 
 
+def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: Limits) -> Floats:
+    """Return p10, p50 and p90 in EUR/MWh, shape (3, leads, 24), of the model's forecast `p50` (leads, 24).
+
+    `actual` (days, 24) and `issued` (leads, days, 24) are the prices and the model's forecasts for them, EUR/MWh. The
+    last row is the newest day that a forecast may use. p10 and p90 belong to the model's forecast. The returned p50 is
+    the model's forecast plus a share of the median error at its level, within p10 and p90.
+    """
+    low, high = half_widths(actual, issued, p50)
+    percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), limits)
+    percentiles[1] = np.clip(with_median_error(p50, actual, issued), percentiles[0], percentiles[2])
+    return percentiles
+
+
 def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Floats]:
     """Return the signed distances of p10 and p90 from p50 in the scale asinh(x / 80), each of shape (leads, 24).
 
@@ -76,21 +90,21 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
     computed.
     """
     days = BANK_DAYS + _VOLATILITY_DAYS
-    level = to_scale(issued[:, -days:], _SCALE_EUR_MWH)
-    residual = to_scale(actual[-days:], _SCALE_EUR_MWH) - level
+    residual = to_scale(actual[-days:], _SCALE_EUR_MWH) - to_scale(issued[:, -days:], _SCALE_EUR_MWH)
     known_days = np.isfinite(residual).any(axis=2).sum(axis=1)
     scale = _volatility(residual)
     score = np.stack([_score(r, s, lead) for lead, (r, s) in enumerate(zip(residual, scale, strict=True), start=1)])
     values, weights = pooled(score[:, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
-    levels, _ = pooled(level[:_LOCAL_LEADS, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
-    weights[:_LOCAL_LEADS] *= _likeness(levels, to_scale(p50[:_LOCAL_LEADS], _SCALE_EUR_MWH))
+    levels, _ = pooled(issued[:_LOCAL_LEADS, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    now = p50[:_LOCAL_LEADS, :, None]
+    weights[:_LOCAL_LEADS] *= likeness(levels, now, width=_LEVEL_WIDTH, least=_UNLIKE)
     low, high = weighted_quantiles(values, weights, OUTER_LEVELS)
     grow = np.where(known_days < _ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
-    now = _WIDER * scale[:, -1] * grow[:, None]
+    size = _WIDER * scale[:, -1] * grow[:, None]
     unknown = (known_days < _FEWEST_DAYS)[:, None]
     return (
-        np.where(unknown, -_UNKNOWN, np.minimum(low, 0) * now),
-        np.where(unknown, _UNKNOWN, np.maximum(high, 0) * now),
+        np.where(unknown, -_UNKNOWN, np.minimum(low, 0) * size),
+        np.where(unknown, _UNKNOWN, np.maximum(high, 0) * size),
     )
 
 
@@ -130,15 +144,6 @@ def widening(by_lead: Floats) -> Floats:
             pools.append((mean, count))
         out[:, hour] = np.concatenate([np.full(count, mean) for mean, count in pools])
     return out
-
-
-def _likeness(levels: Floats, level: Floats) -> Floats:
-    """Return the weights of past errors for a forecast at `level`, shape (leads, 24, samples).
-
-    `levels` holds the levels of past forecasts, shape (leads, 24, samples). `level` has shape (leads, 24).
-    """
-    like: Floats = _UNLIKE + np.exp(-0.5 * ((levels - level[..., None]) / _LEVEL_WIDTH) ** 2)
-    return like
 
 
 def _score(residual: Floats, scale: Floats, lead: int) -> Floats:

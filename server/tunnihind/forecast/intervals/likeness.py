@@ -1,0 +1,26 @@
+"""The weight of a past error by the likeness of two levels of p50.
+
+Past errors of forecasts at a similar level say more about a forecast than other errors do (localized conformal
+prediction: Guan 2023, Biometrika 110(1)).
+"""
+
+from typing import Final
+
+import numpy as np
+
+from tunnihind.forecast.known import Floats
+from tunnihind.forecast.known_days.price_state import to_scale
+
+_SCALE_EUR_MWH: Final = 30.0
+"""Levels are compared on this scale. It separates levels near zero better than the scale of the price models."""
+
+
+def likeness(past: Floats, now: Floats, *, width: float, least: float) -> Floats:
+    """Return the weights of errors at past levels for a forecast at the level `now`, from `least` to 1 + `least`.
+
+    `past` and `now` are p50 in EUR/MWh. Their shapes are broadcast. `width` is the standard deviation of the Gaussian
+    weight in asinh units.
+    """
+    distance = (to_scale(past, _SCALE_EUR_MWH) - to_scale(now, _SCALE_EUR_MWH)) / width
+    weight: Floats = least + np.exp(-0.5 * distance**2)
+    return weight

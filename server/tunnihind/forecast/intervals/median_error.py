@@ -1,0 +1,59 @@
+"""Moves p50 by the median error of past forecasts at a similar price level.
+
+Many prices are near zero, many prices are high, and few prices lie between. If the model is unsure, its forecast lies
+between the two. There the median price is often lower than the forecast. So p50 moves by a share of the median error of
+past forecasts at its level. This is a local quantile regression (Yu, Jones 1998, Local linear quantile regression,
+Journal of the American Statistical Association 93(441)).
+
+The median error of all levels is subtracted first. It comes from past rises and falls of all prices, and these seldom
+continue.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tunnihind.forecast.intervals.likeness import likeness
+from tunnihind.forecast.known import Floats
+from tunnihind.forecast.known_days.price_state import to_eur, to_scale
+
+_SHARE: Final = 0.7
+"""p50 moves by only a share of the median error, because the median of a sample is uncertain."""
+_DAYS: Final = 250
+_ENOUGH_DAYS: Final = 60
+"""With fewer days of errors, p50 stays as it is."""
+_HALF_LIFE_DAYS: Final = 90.0
+_WIDTH: Final = 0.2
+"""The standard deviation, in asinh units, of the Gaussian weight by the level of p50."""
+_UNLIKE: Final = 0.05
+"""The weight of an error at a very different level."""
+
+
+def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
+    """Return `p50` (leads, 24) plus a share of the median error at its level, EUR/MWh.
+
+    `actual` (days, 24) has the prices, and `issued` (leads, days, 24) has the forecasts for them, EUR/MWh. The last row
+    is the newest day that a forecast may use.
+    """
+    moved = to_scale(p50)
+    past = issued[:, -_DAYS:]
+    errors = to_scale(actual[-_DAYS:]) - to_scale(past)
+    days, hours = errors.shape[1:]
+    recency = np.repeat(0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS), hours)
+    for lead, flat in enumerate(errors.reshape(len(errors), -1)):
+        known = np.flatnonzero(np.isfinite(flat))
+        if len(known) < _ENOUGH_DAYS * hours:
+            continue
+        order = known[np.argsort(flat[known])]
+        like = likeness(past[lead].ravel()[order], p50[lead][:, None], width=_WIDTH, least=_UNLIKE)
+        local, overall = _middle(recency[order] * like), _middle(recency[None, order])
+        moved[lead] += _SHARE * (flat[order[local]] - flat[order[overall]])
+    return to_eur(moved)
+
+
+def _middle(weights: Floats) -> NDArray[np.intp]:
+    """Return the position at which the cumulated weights (n, samples) reach a half, (n,)."""
+    cumulated = np.cumsum(weights, axis=1)
+    middle: NDArray[np.intp] = np.argmax(cumulated >= 0.5 * cumulated[:, -1:], axis=1)
+    return middle
