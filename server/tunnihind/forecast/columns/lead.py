@@ -150,7 +150,7 @@ class LeadColumns:
 
 
 def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
-    """Return the drivers up to row `row`.
+    """Return the drivers' values up to row `row`.
 
     The result always includes the `MIN_ISSUE_DAYS` rows after the first known day.
     """

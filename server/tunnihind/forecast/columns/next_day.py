@@ -18,7 +18,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.forecast.known_days.price_state import PriceState
 
 CURVE: Final = "supply_curve_12h"
-"""The column of recent prices at a similar market tightness, at most 12 clock hours apart."""
+"""The name of the supply curve that uses prices of hours up to 12 clock hours apart."""
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
@@ -29,7 +29,7 @@ _CURVE_PRIOR: Final = 0.05
 CURVES: Final = {"supply_curve_2h": (2, 7.0), CURVE: (12, 25.0)}
 """The reach in hours and the half-life in days of each supply curve."""
 HINGE: Final = "tightness_above"
-"""The prefix of the names of the hourly tightness hinges."""
+"""The beginning of the names of columns with hourly hinges of the market tightness."""
 _EVENING: Final = slice(18, 24)
 
 
@@ -103,8 +103,8 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
     """Return columns for the second lead, computed from the drivers of the day before the target day.
 
     In the columns, missing values are 0. Each driver and the market tightness have three columns: the day's mean, the
-    evening's mean, and the difference between the day's mean and the mean of the week before it. Hourly columns would
-    not improve the forecast.
+    evening's mean, and the difference between the day's mean and the mean of the week before it. Hourly columns do not
+    improve the forecast of the second lead.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -155,8 +155,8 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
     """Return the columns of the supply curves.
 
-    A supply curve gives the mean price of the last 60 days at a similar market tightness. The column holds this price
-    minus the mean price of the last week. The curve `CURVE` also has a column of daily means. The method is
+    A supply curve gives the mean price of the last 60 days at a similar market tightness. Each column holds a curve's
+    price minus the mean price of the last week. The curve `CURVE` also has a column of daily means. The method is
     Nadaraya-Watson regression over days and hours. The weights are Gaussian in the difference along `axis`, triangular
     in the distance between clock hours, and exponential in the age of the price.
     """
@@ -172,7 +172,7 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
 
 
 def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
-    """For each clock hour, return the price of each curve at a similar tightness, shape (24, curves).
+    """For each clock hour, return the price that each supply curve gives, shape (24, curves).
 
     `axis`, `seen` and `y` have shape (days, 24).
     """

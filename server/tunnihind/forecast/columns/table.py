@@ -59,10 +59,11 @@ class ColumnNames:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of target days at one lead. Each row holds only data that were known when the row was issued.
+    """The input rows of one lead, one row for each target day.
 
-    `x` (n, 24, k) holds the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts in
-    asinh scale. `has_next_day` (n,) is true for rows whose next-day drivers are all known.
+    Each row holds only data that were known when the row was issued. `x` (n, 24, k) holds the columns in the order of
+    `names`. `low` and `high` (n, 1) are the bounds of the forecasts in asinh scale. `has_next_day` (n,) is true for
+    rows whose next-day drivers are all known.
     """
 
     names: ColumnNames
@@ -98,7 +99,7 @@ class Rows:
         """Return the array that `make` computes from these rows, shape (n, ...).
 
         `make` must compute each day's values from the row of that day alone. If these rows were picked from a larger
-        table, the array is computed once for the whole table. All rows picked from this table use the array.
+        table, the array is computed once for the whole table. All rows that are picked from the table share this array.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from

@@ -22,7 +22,7 @@ def anomalies(values: Floats) -> Floats:
     """Return the anomalies of vintages, shape (issue days, ages, 24).
 
     An anomaly is the difference between a value and the running mean of all values of the same age. On each issue day,
-    the running mean covers the issues up to this day. With a fixed mean, the anomalies at the start of the archive
+    the running mean covers the issues up to this day. If the mean were fixed, the anomalies at the start of the archive
     would mainly show whether a forecast exists. If an hour has no forecast, its anomaly is the last known daily mean of
     the anomalies. With each further day, this mean is multiplied by `_FADE`.
     """
@@ -47,7 +47,7 @@ def weather_columns(
     vintages. `values` and `anomaly` have shape (issue days, ages, 24). `sun` has shape (days, 24). The columns hold
     hourly values, daily means, the mean of a week, and the values of the hour before and the hour after. Apart from the
     mean of the week, the columns describe the days from `target` - `lead` to `target`. One column holds the product of
-    `values` and the sun's elevation. If an old row has no forecast, this product is 0.
+    `values` and the sine of the sun's elevation. If an old row has no forecast, this product is 0.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]
@@ -93,7 +93,7 @@ def _day_mean(hours: Floats) -> Floats:
 
 
 def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
-    """For each past day, return the newest forecast issued on or before the issue day, shape (n, 24)."""
+    """For each day in `day`, return the newest forecast issued on or before the day in `issue`, shape (n, 24)."""
     day = np.maximum(day, 0)
     seen_on = np.minimum(day + 1, issue)
     last: Floats = anomaly[seen_on, day - seen_on + 1]

@@ -2,8 +2,8 @@
 
 The residual load is load - wind - solar. Covariates that reach several days (`far`) become one driver for each region:
 the residual load, or its only known part. The drivers for the next day (`near`) are residual loads, Baltic wind power
-and Baltic solar power. If a part is unknown for the first day to forecast, the residual load is computed without this
-part on all days.
+and Baltic solar power. If a part is unknown for the first day to forecast, the residual load of all days is computed
+without this part.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -119,7 +119,7 @@ def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
 
 
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
-    """Leave out a weather covariate if another covariate has the same zone and kind in MW in row `target`.
+    """If a quantity of a zone is known in MW in row `target`, leave out the zone's weather covariates of this quantity.
 
     Forecasts in MW are better inputs than forecasts of the weather.
     """
@@ -301,8 +301,8 @@ def _nominal(part: _Part) -> float:
 def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
     """Return the values of a part in GW.
 
-    Weather is multiplied by the slope of a regression of `measured` on the weather. If this slope is unknown, weather
-    is multiplied by the region's nominal power.
+    Weather is multiplied by the slope of a regression of `measured` on the weather. If the slope is unknown, weather is
+    multiplied by the region's nominal power.
     """
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:
@@ -314,8 +314,8 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
-    If too few hours are known, or if the slope is not positive, return None. The regression uses the days up to row
-    `fit_row`. If these days have too few known hours, the regression also uses later days.
+    If fewer than `FEW_PAIRS` hours are known, or if the slope is not positive, return None. The regression uses the
+    days up to row `fit_row`. If these days have too few known hours, the regression also uses later days.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

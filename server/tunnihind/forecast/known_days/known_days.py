@@ -156,7 +156,7 @@ class _Fresh:
     def far(self) -> Iterator[dict[str, Singles]]:
         """Yield vintages of the covariates that reach several days, each of shape (issue days, ages, 24).
 
-        Each mapping holds the covariates of one region and kind.
+        Each yielded mapping holds the vintages of one region and kind.
         """
         for names in by_part(self.far_names):
             yield self._read(names, range(self.today + 1), WEEK_AGES)

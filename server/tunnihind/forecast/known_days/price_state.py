@@ -21,11 +21,11 @@ MEAN_DAYS: Final = (3, _WEEK_DAYS, 28)
 PROFILE_DAYS: Final = 15
 RANGE_DAYS: Final = 90
 BELOW_RANGE, ABOVE_RANGE = 0.3, 0.15
-"""The largest distances of a forecast from the price range of the last `RANGE_DAYS` days, in asinh units."""
+"""The largest distances of a forecast below and above the price range of the last `RANGE_DAYS` days, in asinh units."""
 
 
 def to_scale(eur_mwh: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
-    """Convert prices in EUR/MWh to asinh scale. By default, use the scale of the models."""
+    """Convert prices in EUR/MWh to asinh scale. The default scale is the scale of the models."""
     scaled: Floats = np.arcsinh(eur_mwh / scale_eur_mwh)
     return scaled
 
@@ -54,9 +54,9 @@ class PriceState:
     in EUR/MWh. Unknown prices are NaN. `target` holds the prices of `eur_mwh` in asinh scale. `own` and `neighbours`
     hold prices without gaps. If a price of the own zone is missing, the newest earlier price at the same clock hour is
     used. If a neighbour's price is missing, the own zone's price is used. `mean[k]` holds the mean of `own` over the
-    last k days at each clock hour. `profile` holds the difference between a clock hour's price and the mean of its day,
-    averaged over the last 15 days. `low` and `high` (days,) hold the bounds of forecasts. A forecast uses the bounds in
-    the row of the newest day with known prices.
+    last k days at each clock hour. A daily profile is the difference between each hour's price and the day's mean
+    price. `profile` holds the mean daily profile of the last 15 days. `low` and `high` (days,) hold the bounds of
+    forecasts. A forecast uses the bounds in the row of the newest day with known prices.
     """
 
     eur_mwh: Floats
@@ -70,7 +70,7 @@ class PriceState:
 
     @classmethod
     def of(cls, prices: PriceHistory, grid: DayGrid, market: Market) -> PriceState:
-        """Arrange the prices of the market's zone and its neighbours on a grid."""
+        """Arrange the prices of the market's zone and of its neighbours on `grid`."""
 
         def laid(zone: Zone) -> Floats:
             return grid.lay_whole(prices.of(zone).between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)

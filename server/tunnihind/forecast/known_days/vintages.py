@@ -25,7 +25,7 @@ WEEK_AGES: Final = range(-1, 10)
 """The delivery days in a forecast of several days, counted from the day of issue."""
 NEXT_DAY_AGES: Final = range(1, 2)
 NEXT_DAY_S: Final = 48 * HOUR_S
-"""If no forecast of a covariate reaches further, the covariate counts as a next-day covariate."""
+"""A covariate counts as a next-day covariate if none of its forecasts reaches more than this time past its issue."""
 
 
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
@@ -107,9 +107,9 @@ class Frame:
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Return the frame of the issue days `rows`.
+        """Return the frame for the vintages of the issue days in `rows`.
 
-        For each issue day and each age in `ages`, the frame covers the delivery day that lies so many days later.
+        For each issue day, the frame covers the delivery days that lie `ages` days later.
         """
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
@@ -126,8 +126,8 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
 
     Unknown values are NaN. All covariates must have been issued at the same instants and for the same hours. If an hour
     began before the forecast was issued, its value is skipped. Such a value is an observation. The array `board` holds
-    the newest value of each hour. Issues are written to `board` in the order of their instants. When all issues up to a
-    row's instant are written, the row is read from `board`.
+    the newest value of each hour. Issues are written to `board` in the order in which they were issued. When all issues
+    up to a row's instant are written, the row is read from `board`.
     """
     reaching = (
         issues
@@ -158,8 +158,8 @@ def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> Non
 def vintages_by_name(names: Iterable[str], archive: CovariateArchive, frame: Frame) -> dict[str, Singles]:
     """Return the vintages of the named covariates, each of shape (rows, ages, 24).
 
-    Covariates with the same issue instants and hours are processed together. As a result, many weather points take
-    little more time than one point.
+    Covariates with the same issue instants and hours are processed together. Processing many weather points together
+    takes little more time than processing one point.
     """
     together: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
     for name in names:

@@ -56,7 +56,8 @@ def day_rows(rows: Rows, lead: int) -> Singles:
     """Return the kernel's inputs, shape (n, k).
 
     The inputs are daily columns and hourly columns. From the second lead on, hourly columns are averaged over blocks of
-    three hours. Computing with blocks takes less time, and the forecasts are as accurate.
+    three hours. Such averages take less computing time than single hours. The forecasts are as accurate as with single
+    hours.
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
     groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
@@ -186,9 +187,9 @@ def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
 def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
     """Return the scale of each column, shape (k,).
 
-    A column's scale grows with the size of its coefficients in a linear fit of all hours. Each step repeats the fit
-    with columns that are multiplied by the scale of the step before. The repetition further shrinks the scale of
-    unimportant columns.
+    A column's scale grows with the size of its coefficients in a linear fit of all hours. In each further step, every
+    column is multiplied by its scale, and the fit is repeated. The repetition further shrinks the scale of unimportant
+    columns.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target

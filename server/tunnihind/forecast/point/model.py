@@ -22,10 +22,10 @@ class Fit(Protocol):
     """
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return an array of shape (k, n, 24). Its first part holds the forecasts of the n rows.
+        """Return an array of shape (k, n, 24). The first part of the array holds the forecasts of the n rows.
 
-        The model may use the other k - 1 parts for itself. Later, all k parts are passed to `Learning.learn` together
-        with the actual prices.
+        Besides the forecasts, the model may return k - 1 parts that it needs for learning. Later, all k parts are
+        passed to `Learning.learn` together with the actual prices.
         """
 
 
@@ -34,8 +34,8 @@ class Learning(Protocol):
     """A model that learns one day after another.
 
     The model must be a dataclass. The fields of the dataclass hold the model's whole state as arrays, numbers and
-    mappings (see `replay.learnt`). So the state can be stored in a file. A model restored from the file makes the same
-    forecasts as the stored model.
+    mappings (see `replay.learnt`). Therefore, the state can be stored in a file. A model restored from the file makes
+    the same forecasts as the stored model.
     """
 
     fit_type: ClassVar[type[Fit]]
@@ -49,10 +49,10 @@ class Learning(Protocol):
         """
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> Fit:
-        """Fit the model of each lead to all learnt days. `leads` must begin with lead 1 and ascend.
+        """Fit the model of each lead to all learnt days.
 
-        If `thorough` is false, the model may leave out slow parts of the fit. Instead, the model may take these parts
-        from the fit `last`.
+        `leads` must be in ascending order and begin with lead 1. If `thorough` is false, the model may leave out slow
+        parts of the fit. Instead, the model may take these parts from the fit `last`.
         """
 
     def copy(self) -> Learning:

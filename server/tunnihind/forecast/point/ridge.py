@@ -1,10 +1,10 @@
 """Ridge regressions for each lead and clock hour, computed from exponentially weighted moments.
 
-Each row is added to the moments once. After that, the row is not needed any more. A new day takes one update of the
-moments. The weight of a row depends on the error of its out-of-sample forecast. With such weights, the regression
-approximates least absolute deviations. The method is a streaming form of iteratively reweighted least squares.
-Coefficients are computed for columns in units of their standard deviation, one lead after another. Each lead's
-coefficients are shrunk toward the coefficients of the lead before.
+Each row is added to the moments once. Old rows are not needed any more. A new day needs only one update of the moments.
+The weight of a row depends on the error of its out-of-sample forecast. With such weights, the regression approximates
+least absolute deviations. The method is a streaming form of iteratively reweighted least squares. Coefficients are
+computed for columns in units of their standard deviation, one lead after another. Each lead's coefficients are shrunk
+toward the coefficients of the lead before.
 """
 
 from dataclasses import dataclass
@@ -60,9 +60,9 @@ def robust_weight(error: Floats) -> Floats:
 
 
 def clock_smoother(width_hours: float) -> Floats:
-    """Return a matrix that smooths values over clock hours with a Gaussian, shape (24, 24).
+    """Return a matrix that smooths hourly values over neighbouring clock hours, shape (24, 24).
 
-    Each row of the matrix sums to 1.
+    The weights are Gaussian. Each row of the matrix sums to 1.
     """
     kernel = np.exp(-0.5 * (HOURS_APART / width_hours) ** 2)
     smoother: Floats = kernel / kernel.sum(1, keepdims=True)
@@ -152,7 +152,7 @@ class Moments:
             starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        diagonal = np.einsum("hpp->hp", system)  # a view: the members' systems differ only on the diagonal
+        diagonal = np.einsum("hpp->hp", system)  # a view, because the members' systems differ only on the diagonal
         unpenalised = diagonal.copy()
         beta = starts
         for k, member in enumerate(MEMBERS):
@@ -163,7 +163,7 @@ class Moments:
     def _correlations(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
         """Return the covariances of the columns in units of their standard deviations `sd`, shape (24, p, p).
 
-        The function is called often. To save time, it makes few passes over the data.
+        To save time, the function makes few passes over the data.
         """
         corr = self.gram[:, 1:, 1:] * (1 / (n * sd))[:, :, None]
         corr *= (1 / sd)[:, None, :]

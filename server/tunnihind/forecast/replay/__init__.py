@@ -1,1 +1,1 @@
-"""Makes forecasts of past days with a point model. Each forecast uses the data known on its day."""
+"""Makes forecasts of past days with a point model. Each forecast uses only data known on the day of its issue."""

@@ -1,8 +1,8 @@
 """Forecasts each past day with a point model, and then trains the model on that day.
 
 All past days between two refits are forecast with one fit. For each new forecast, the days since the last refit are
-learnt again. So a forecast depends only on the data. The start of the server's process and its earlier forecasts do not
-affect the forecast.
+learnt again. So a forecast depends only on the data. A restart of the server or an earlier forecast does not change the
+result.
 """
 
 from copy import copy
@@ -121,7 +121,7 @@ class Learner:
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
 
     def fit(self, leads: tuple[int, ...]) -> Fit:
-        """Fit the model of each lead to all learnt days. `leads` must begin with lead 1 and ascend."""
+        """Fit the model of each lead to all learnt days. `leads` must be in ascending order and begin with lead 1."""
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
@@ -136,7 +136,7 @@ class Learner:
         return float(self.records[lead].shift[self.through + lead])
 
     def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
-        """Return the array of `Fit.predict` for a block of days, shape (parts, n, 24).
+        """Return the output of `Fit.predict` for a block of days, shape (parts, n, 24).
 
         If no fit was available for a day, the values of the day are NaN.
         """
@@ -149,7 +149,7 @@ class Learner:
     def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
         """Return pairs of a fit and the days that are forecast with this fit.
 
-        Each day is forecast with the newest fit that uses no day later than `lead` days before the forecast day.
+        To forecast a day, the newest fit is used that ends at least `lead` days before the day.
         """
         parts: list[tuple[DatedFit, slice]] = []
         for k, fit in enumerate(self.fits):

@@ -24,7 +24,7 @@ class LevelTracker:
     """Tracks the moving mean of one lead's daily mean errors, and the gain of the level correction.
 
     The correction is the gain times the moving mean. The gain is the slope of a regression of errors on the moving mean
-    that was known at the issue. If errors do not persist, the gain is near 0.
+    that was known when the forecast was issued. If errors do not persist, the gain is near 0.
     """
 
     lead: int

@@ -25,7 +25,7 @@ ERA_DAYS: Final = 112
 REPLAY_DAYS: Final = 896
 """The number of days from the start of a state to its era.
 
-It is six half-lives of a row's weight. After this time, 1.6% of the weight is left.
+This time is six half-lives of a row's weight. After six half-lives, 1.6% of the weight is left.
 """
 HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
 """The longest history that a state uses."""
@@ -39,14 +39,15 @@ _THOROUGH_STEP_DAYS: Final = 20
 _KEPT_REFITS: Final = 2
 """The number of kept refits.
 
-Later days continue from these refits. Forecasts of today and tomorrow without own prices also continue from them.
+Replays of later days continue from these refits. Forecasts of today and tomorrow without own prices also continue from
+these refits.
 """
 _KEPT_REPLAYED: Final = 2
 """The number of kept results: up to the newest day, and up to the day before the newest day."""
 _KEPT_STATES: Final = 3
 """The number of states in an era: before the auction, after the auction, and without weather."""
 _ERA: Final = 2
-"""The number of leading values in a state's name that identify its era."""
+"""The number of values at the beginning of a state's key that identify the era."""
 
 
 def era_start(newest: date) -> date:
@@ -76,7 +77,7 @@ class Replayed:
     def of_first(self, leads: int) -> Replayed:
         """Return the part of the result that belongs to the first `leads` leads.
 
-        The models of these leads do not depend on later leads.
+        The models of the first leads do not depend on later leads.
         """
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
@@ -84,7 +85,7 @@ class Replayed:
 class Replays:
     """Replays a point model. If the past data are unchanged, an earlier replay is continued.
 
-    The name of a kept replay contains a digest of all inputs. So a replay of other data is never used.
+    The name of a kept replay contains a digest of all inputs. So the server never continues a replay of other data.
     """
 
     def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
@@ -149,7 +150,7 @@ class _Name:
 class _Kept[Part]:
     """Keeps the most recently used learners or results of each state, by name.
 
-    Learners and results are called parts. The `keeper` supplies the parts of earlier processes.
+    Learners and results are called parts. If a part is not in memory, it is loaded from the `keeper`.
     """
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
@@ -164,7 +165,7 @@ class _Kept[Part]:
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:
-        """Keep a part under a name. The part must not change afterwards."""
+        """Keep a part under a name. The caller must not change the part afterwards."""
         self._hold(name, part)
         if self._keeper is not None:
             self._keeper.keep(str(name), Learnt.from_dataclass(part))
@@ -180,7 +181,7 @@ class _Kept[Part]:
 
     def _restored(self, learnt: Learnt) -> Part | None:
         learning = self._model()
-        # If a kept file does not fit the types, the past is replayed instead.
+        # If a kept part does not match the model's types, the past is replayed instead.
         with suppress(ValueError):
             return learnt.restored(self._part, {Learning: type(learning), Fit: learning.fit_type})
         return None
@@ -211,7 +212,7 @@ def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
 
 
 def _refit_rows(after: int, through: int, era_row: int) -> list[int]:
-    """Return the rows after `after`, up to `through`, at which the model is fitted again."""
+    """Return the rows of all refits after row `after`, up to row `through`."""
     return [row for row in range(after + 1, through + 1) if _is_refit(row, era_row)]
 
 
@@ -225,7 +226,7 @@ def _is_thorough(row: int, era_row: int) -> bool:
 
 
 def _finished(learner: Learner, columns: LeadColumns, through: int, leads: tuple[int, ...]) -> Replayed:
-    """Learn the days after the last refit, up to row `through`, and return the result of the replay."""
+    """Learn the days from the last refit to row `through`, and return the result of the replay."""
     if learner.through < through:
         learner = learner.copy()
         learner.learn(RowBlocks(columns, through), through)
