@@ -137,7 +137,8 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
     """Return a driver's linear columns.
 
     The hourly columns hold the value, its change since the day before, and its difference from the mean of the last
-    week. The daily columns hold the same three figures, computed from daily means.
+    week. The daily columns hold the day's mean, its change since the day before, and its difference from the mean of
+    the last week.
     """
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)

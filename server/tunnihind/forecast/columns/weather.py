@@ -14,7 +14,7 @@ TARGET_HOURS: Final = "_target"
 """The name suffix of columns with a driver's hourly values on the target day."""
 
 _FADE: Final = 0.6
-"""The factor by which a day-mean anomaly shrinks with every day past the forecast's reach."""
+"""The factor by which the daily mean of anomalies shrinks with every day past the reach of the forecast."""
 _FEWEST_HOURS: Final = 6
 
 

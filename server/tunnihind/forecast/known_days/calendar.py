@@ -31,7 +31,7 @@ class DayClass(IntEnum):
     WORKDAY = 0
     SATURDAY = 1
     SUNDAY = 2
-    """Every public holiday also belongs to this class."""
+    """Public holidays belong to this class too."""
 
 
 @lru_cache(maxsize=8192)

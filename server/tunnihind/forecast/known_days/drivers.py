@@ -190,10 +190,11 @@ def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, v
 
 
 def joined(members: Iterable[Singles], *, total: bool) -> Floats:
-    """Return the sum of the members if `total` is true, otherwise their mean.
+    """Return the sum of covariates if `total` is true, otherwise their mean.
 
-    Each member has shape (days, ...). A member's missing value is estimated from the known members. The estimate
-    assumes that the members' values have the same ratios as the members' means over all days so far.
+    Each covariate in `members` has shape (days, ...). A covariate's missing value is estimated from the known
+    covariates. The estimate assumes that the covariates' values have the same ratios as the covariates' means over all
+    days so far.
     """
     rest = iter(members)
     first = next(rest)
@@ -279,7 +280,7 @@ def usual_hours(days: Floats) -> Floats:
 
     The usual value is the mean of the known values in the last 14 days. If the last 14 days have no known value, the
     newest earlier mean is used. Before the first known value, the mean of the first `MIN_ISSUE_DAYS` known values is
-    used. Values of later days do not change this mean.
+    used. Values of later days do not change the mean of the first values.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)

@@ -149,7 +149,7 @@ class Learner:
     def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
         """Return pairs of a fit and the days that are forecast with this fit.
 
-        To forecast a day, the newest fit is used that ends at least `lead` days before the day.
+        Each day is forecast with the newest fit whose last day lies at least `lead` days earlier.
         """
         parts: list[tuple[DatedFit, slice]] = []
         for k, fit in enumerate(self.fits):

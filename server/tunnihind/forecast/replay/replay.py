@@ -1,8 +1,8 @@
 """Replays a point model over past days. A replay that was kept is continued.
 
 Time is divided into eras of 16 weeks. Each era has its own model state. The state begins to learn on a fixed day before
-its era. The model is fitted again on fixed days. So a state that learns day by day equals, to the last bit, a state
-that learns all days at once.
+its era. The model is fitted again on fixed days. So a state that learns day by day is exactly equal to a state that
+learns all days at once.
 """
 
 from collections import OrderedDict
