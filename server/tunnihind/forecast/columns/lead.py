@@ -53,8 +53,8 @@ class LeadColumns:
     known at the issue, otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the
     target day. `next_day` holds the next-day drivers by name, each of shape (delivery days, 24). `scale` is the
     `NextDayScale` of the drivers in `next_day`. If `next_day` is empty, `scale` is None. `has_second_day` is true if
-    the next-day drivers use a covariate that reaches only the next day. In this case, the second lead also has columns
-    of next-day drivers.
+    the next-day drivers use a covariate that reaches only the next day. If `has_second_day` is true, the second lead
+    also has columns of next-day drivers.
     """
 
     grid: DayGrid

@@ -102,8 +102,8 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
     """Return columns for the second lead, computed from the drivers of the day before the target day.
 
-    In the columns, missing values are 0. Each driver and the market tightness have three columns: the day's mean, the
-    evening's mean, and the difference between the day's mean and the mean of the week before it. Hourly columns do not
+    In the columns, missing values are 0. For each driver and for the market tightness, there are three columns: the
+    day's mean, the evening's mean, and the day's mean minus the mean of the previous week. Hourly columns do not
     improve the forecast of the second lead.
     """
     z = scale.standard(series)

@@ -24,7 +24,7 @@ def anomalies(values: Floats) -> Floats:
     An anomaly is the difference between a value and the running mean of all values of the same age. On each issue day,
     the running mean covers the issues up to this day. If the mean were fixed, the anomalies at the start of the archive
     would mainly show whether a forecast exists. If an hour has no forecast, its anomaly is the last known daily mean of
-    the anomalies. With each further day, this mean is multiplied by `_FADE`.
+    the anomalies. With each further day without a forecast, the daily mean is multiplied by `_FADE`.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
@@ -47,7 +47,7 @@ def weather_columns(
     vintages. `values` and `anomaly` have shape (issue days, ages, 24). `sun` has shape (days, 24). The columns hold
     hourly values, daily means, the mean of a week, and the values of the hour before and the hour after. Apart from the
     mean of the week, the columns describe the days from `target` - `lead` to `target`. One column holds the product of
-    `values` and the sine of the sun's elevation. If an old row has no forecast, this product is 0.
+    `values` and the sine of the sun's elevation. In old rows without a forecast, the column with the product is 0.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]

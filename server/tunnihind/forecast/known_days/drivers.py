@@ -53,7 +53,7 @@ def make_drivers(
 
     To save memory, `far` yields the covariates of one region and kind at a time (see `by_part`). `today` is the row of
     the day on which the forecast is issued. Regressions of power on weather use the days up to row `fit_row`. Because
-    this row seldom changes, the drivers' values on past days seldom change.
+    `fit_row` seldom changes, the drivers' values on past days seldom change.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -146,7 +146,7 @@ def _is_usable(values: Singles) -> bool:
 class _Part:
     """The load, the wind power or the solar power of one region.
 
-    If `is_weather` is true, `values` describe the weather. Otherwise, `values` are in GW.
+    `is_weather` is true if `values` describe the weather, and false if `values` are in GW.
     """
 
     key: tuple[str, str]
@@ -316,7 +316,7 @@ def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
     If fewer than `FEW_PAIRS` hours are known, or if the slope is not positive, return None. The regression uses the
-    days up to row `fit_row`. If these days have too few known hours, the regression also uses later days.
+    days up to row `fit_row`. If the days up to `fit_row` have too few known hours, the regression also uses later days.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

@@ -109,8 +109,8 @@ def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bo
 class DailyPrices:
     """The prices of one zone on consecutive delivery days, by Central European clock hour.
 
-    `eur_mwh` is arranged by `DayGrid.lay`, shape (days, 24). Unknown prices are NaN. `classes` holds the demand class
-    of each day, shape (days,).
+    `eur_mwh` holds the prices as `DayGrid.lay` arranges them, shape (days, 24). Unknown prices are NaN. `classes` holds
+    the demand class of each day, shape (days,).
     """
 
     first: date

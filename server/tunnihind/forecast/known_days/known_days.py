@@ -46,7 +46,7 @@ _LATE_DAYS: Final = 14
 class Covariate:
     """A covariate that the model can read.
 
-    The newest forecast of the covariate was issued at `issued_ts`. The last hour of this forecast begins at
+    The newest forecast of the covariate was issued at `issued_ts`. The last hour of the newest forecast begins at
     `reaches_ts`.
     """
 

@@ -97,7 +97,7 @@ class PriceState:
     def until(self, row: int) -> list[tuple[str, Floats]]:
         """Return pairs of a name and its prices up to and including row `row`.
 
-        All fields of the state can be computed from these prices.
+        All fields of the state can be computed from the returned prices.
         """
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
@@ -105,7 +105,10 @@ class PriceState:
 
 
 def trailing_mean(values: Floats, days: int) -> Floats:
-    """For each row, return the mean of the last `days` rows up to this row. The first means cover fewer rows."""
+    """For each row, return the mean of the last `days` rows up to this row.
+
+    The means of the first rows cover fewer rows.
+    """
     total = np.cumsum(values, axis=0)
     out = total.copy()
     out[days:] -= total[:-days]

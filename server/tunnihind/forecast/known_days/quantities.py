@@ -60,8 +60,7 @@ the model.
 class Quantity(NamedTuple):
     """The quantity to which a covariate's name refers.
 
-    `kind` is load, wind or solar. If `is_weather` is true, the covariate is a weather variable. Otherwise, the
-    covariate is in MW.
+    `kind` is load, wind or solar. `is_weather` is true for weather variables, and false for covariates in MW.
     """
 
     zone: str

@@ -55,8 +55,8 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
     """Leave out each weather run that was never the newest run at a day's issue instant.
 
-    After two weeks, the store deletes such runs. If training used these runs, each deletion would change the model.
-    Runs issued after the last issue instant are kept.
+    After two weeks, the store deletes the runs that are left out here. If training used runs that are deleted later,
+    each deletion would change the model. Runs issued after the last issue instant are kept.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
@@ -125,7 +125,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
     """For each issue instant, return the newest known forecast, shape (covariates, rows, ages, 24).
 
     Unknown values are NaN. All covariates must have been issued at the same instants and for the same hours. If an hour
-    began before the forecast was issued, its value is skipped. Such a value is an observation. The array `board` holds
+    began before the forecast was issued, its value is an observation. Observations are skipped. The array `board` holds
     the newest value of each hour. Issues are written to `board` in the order in which they were issued. When all issues
     up to a row's instant are written, the row is read from `board`.
     """

@@ -56,8 +56,8 @@ def day_rows(rows: Rows, lead: int) -> Singles:
     """Return the kernel's inputs, shape (n, k).
 
     The inputs are daily columns and hourly columns. From the second lead on, hourly columns are averaged over blocks of
-    three hours. Such averages take less computing time than single hours. The forecasts are as accurate as with single
-    hours.
+    three hours. Averages over blocks take less computing time than single hours. The forecasts are as accurate as with
+    single hours.
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
     groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
@@ -80,8 +80,9 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of the hourly columns that the kernel uses from a group.
 
-    Among the neighbours, the kernel uses the hourly prices of the first and the last zone. The first zone has the most
-    similar prices. The price difference to the last zone shows how scarce cable capacity to that zone is.
+    Among the neighbours, the kernel uses the hourly prices of the first and the last zone. The first zone's prices are
+    the most similar to the own prices. The price difference to the last zone shows how scarce cable capacity to that
+    zone is.
     """
     if group == OWN:
         return _OWN_HOURLY
@@ -127,7 +128,7 @@ def _blocks(hourly: Floats, block: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class KernelFit:
-    """A kernel regression fitted to the days in `rows` (days, k). Its coefficients are `alpha` (days, 24)."""
+    """A kernel regression fitted to the days in `rows` (days, k). The coefficients are `alpha` (days, 24)."""
 
     rows: Singles
     norms: Singles

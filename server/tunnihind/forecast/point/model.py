@@ -52,7 +52,7 @@ class Learning(Protocol):
         """Fit the model of each lead to all learnt days.
 
         `leads` must be in ascending order and begin with lead 1. If `thorough` is false, the model may leave out slow
-        parts of the fit. Instead, the model may take these parts from the fit `last`.
+        parts of the fit. Instead, the model may take the slow parts from the fit `last`.
         """
 
     def copy(self) -> Learning:

@@ -1,10 +1,10 @@
 """Ridge regressions for each lead and clock hour, computed from exponentially weighted moments.
 
 Each row is added to the moments once. Old rows are not needed any more. A new day needs only one update of the moments.
-The weight of a row depends on the error of its out-of-sample forecast. With such weights, the regression approximates
-least absolute deviations. The method is a streaming form of iteratively reweighted least squares. Coefficients are
-computed for columns in units of their standard deviation, one lead after another. Each lead's coefficients are shrunk
-toward the coefficients of the lead before.
+The weight of a row depends on the error of its out-of-sample forecast. Because rows with large errors get small
+weights, the regression approximates least absolute deviations. The method is a streaming form of iteratively reweighted
+least squares. Coefficients are computed for columns in units of their standard deviation, one lead after another. Each
+lead's coefficients are shrunk toward the coefficients of the lead before.
 """
 
 from dataclasses import dataclass

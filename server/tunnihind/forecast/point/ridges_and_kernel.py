@@ -68,7 +68,7 @@ class RidgesAndKernelFit:
 class _Block:
     """Some consecutive days to which the kernel can be fitted.
 
-    The shapes are `rows` (n, k), `price` (n, 24), `error` (n,) and `has_next_day` (n,).
+    `rows` has shape (n, k), and `price` has shape (n, 24). `error` and `has_next_day` have shape (n,).
     """
 
     rows: Singles
@@ -141,8 +141,8 @@ class RidgesAndKernel:
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
         """Fit the ridges of each lead.
 
-        If `thorough` is true, fit the kernels too. Otherwise, take the kernels from the fit `last`. The ridges of a
-        lead are shrunk toward the ridges of the lead before.
+        If `thorough` is true, fit the kernels too. If `thorough` is false, take the kernels from the fit `last`. The
+        ridges of a lead are shrunk toward the ridges of the lead before.
         """
         kept = last.leads if isinstance(last, RidgesAndKernelFit) else {}
         fits: dict[int, LeadFit] = {}
@@ -164,8 +164,8 @@ class RidgesAndKernel:
 def _ridge_columns(rows: Rows, lead: int) -> Floats:
     """Return the columns that the ridges use.
 
-    Only the ridges of the first lead use the columns of neighbours' prices. At later leads, these columns do not
-    improve the forecast.
+    Only the ridges of the first lead use the columns of neighbours' prices. At later leads, the neighbours' prices do
+    not improve the forecast.
     """
     if lead == 1:
         return rows.x

@@ -40,8 +40,8 @@ class _Record:
     """The forecasts and level corrections of one lead. Each row of the arrays belongs to a day of the grid.
 
     `issued` (days, 24) holds the forecast of each day after the level correction, in EUR/MWh. `shift` (days,) holds the
-    level correction in asinh scale. Copies of a learner share these arrays. Sharing is safe, because every copy writes
-    a row before it reads the row.
+    level correction in asinh scale. Copies of a learner share the arrays `issued` and `shift`. Sharing is safe, because
+    every copy writes a row before it reads the row.
     """
 
     level: LevelTracker

@@ -1,8 +1,8 @@
 """Converts a trained model to numpy arrays and a JSON document, and back.
 
-The model must be a dataclass. Its fields may hold arrays, finite numbers, texts, None, tuples, lists, sets, mappings
-and further dataclasses of such values. Nothing is pickled. The document contains no type names, so reading the document
-creates only objects of the expected types.
+The model must be a dataclass. The fields of the dataclass may hold arrays, finite numbers, texts, None, tuples, lists,
+sets, mappings and further dataclasses of such values. Nothing is pickled. The document contains no type names, so
+reading the document creates only objects of the expected types.
 """
 
 from collections.abc import Mapping

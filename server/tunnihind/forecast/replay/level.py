@@ -34,7 +34,7 @@ class LevelTracker:
     var: float = _PRIOR_WEIGHT
 
     def update(self, error: float) -> float:
-        """Add the mean error of the next day in asinh scale.
+        """Add the mean error of one more day, in asinh scale.
 
         Return the level correction for the day `lead` days later. If the error is unknown, `error` must be NaN.
         """
