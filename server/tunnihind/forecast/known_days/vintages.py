@@ -55,8 +55,9 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
     """Leave out each weather run that was never the newest run at a day's issue instant.
 
-    After two weeks, the store deletes the runs that are left out here. If training used runs that are deleted later,
-    each deletion would change the model. Runs issued after the last issue instant are kept.
+    After two weeks, the store deletes many of the runs that are left out here, such as evening runs. If training used
+    runs that are deleted later, each deletion would change the model. Runs issued after the last issue instant are
+    kept.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues

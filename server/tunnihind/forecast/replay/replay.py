@@ -139,7 +139,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """The key of the model state to which the name belongs. The first values of the key identify the era."""
+        """The key of the model state to which the name belongs. The first `_ERA` values of the key identify the era."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
