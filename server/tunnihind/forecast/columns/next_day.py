@@ -71,7 +71,7 @@ class NextDayScale:
 def next_day_name(driver: str) -> str:
     """Return the name of the column with a driver's hourly values.
 
-    The names of the driver's other columns begin with the name of this column.
+    At the first lead, the names of the driver's other columns begin with the name of this column.
     """
     return f"next_day_{driver}"
 

@@ -18,7 +18,7 @@ ENOUGH_DAYS: Final = 120
 class Fit(Protocol):
     """A model that is fitted for some leads.
 
-    A fit is immutable. Like `Learning`, a fit must be a dataclass of arrays, numbers and mappings.
+    A fit is immutable. Like `Learning`, a fit must be a dataclass that `replay.learnt` can convert.
     """
 
     def predict(self, lead: int, rows: Rows) -> Floats:
