@@ -1,1 +1,1 @@
-"""The named columns that a point model reads."""
+"""Computes the named columns from which a point model forecasts prices."""

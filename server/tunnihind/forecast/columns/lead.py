@@ -1,4 +1,4 @@
-"""The columns of each lead, with the data known at each issue."""
+"""Computes the columns of each lead from the data that were known when a forecast was issued."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ NEXT_DAY_LEADS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class WeatherDriver:
-    """The vintages and anomalies of a driver whose forecasts reach several days.
+    """The vintages of a driver whose forecasts reach several days, and the anomalies of these vintages.
 
     Both arrays have shape (issue days, ages, 24).
     """
@@ -41,20 +41,20 @@ class WeatherDriver:
 
     @classmethod
     def of(cls, values: Floats) -> WeatherDriver:
-        """Return the vintages together with their anomalies."""
+        """Return the vintages `values` together with their anomalies."""
         return cls(values, anomalies(values))
 
 
 @dataclass(frozen=True, slots=True)
 class LeadColumns:
-    """The data from which all rows of one model are computed.
+    """The data from which a model's rows are computed for all leads.
 
-    `lag` is the number of days from the day of issue to the newest settled day. The lag is 0 before the auction and 1
-    after the auction. The rows of lead L hold the weather forecast that was issued L + lag days before the target day.
-    `next_day` holds the drivers of the next day by name, each of shape (delivery days, 24). `scale` is the
+    `lag` is the number of days from the day of issue to the newest settled day. The lag is 1 if tomorrow's prices are
+    known at the issue, otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the
+    target day. `next_day` holds the next-day drivers by name, each of shape (delivery days, 24). `scale` is the
     `NextDayScale` of the drivers in `next_day`. If `next_day` is empty, `scale` is None. `has_second_day` is true if
-    the second lead also has columns of next-day drivers. The second lead has such columns if any covariate of the
-    drivers reaches only the next day.
+    the next-day drivers use a covariate that reaches only the next day. If `has_second_day` is true, the second lead
+    also has columns of next-day drivers.
     """
 
     grid: DayGrid
@@ -69,9 +69,9 @@ class LeadColumns:
 
     @classmethod
     def of(cls, days: KnownDays, lag: int, scale_row: int) -> LeadColumns:
-        """Return the columns for forecasts issued `lag` days before the newest settled day.
+        """Return the data for forecasts that are issued `lag` days before the newest settled day.
 
-        The scale of the next day's drivers is fitted to the days up to row `scale_row`.
+        The scale of the next-day drivers is fitted to the days up to row `scale_row`.
         """
         weather = days.drivers.far
         next_day = days.drivers.near if lag == 0 else {}
@@ -87,10 +87,10 @@ class LeadColumns:
         )
 
     def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
-        """Return the rows of target days.
+        """Compute the rows of the days in `target`.
 
-        `issue` holds the day of issue of each row. By default, a row is issued when the newest settled day lies `lead`
-        days before the target day.
+        `issue` holds the day on which each row was issued. By default, each row is issued `lead` + `lag` days before
+        its target day.
         """
         issue = target - lead - self.lag if issue is None else issue
         return Rows.of(
@@ -115,7 +115,7 @@ class LeadColumns:
         yield Group(NEIGHBOURS, neighbour_columns(self.prices, target, lead))
 
     def _has_next_day(self, target: DayRows) -> NDArray[np.bool_]:
-        """Return whether all next-day drivers are known for each target day and for the day before it."""
+        """For each target day, return whether all next-day drivers are known on that day and on the day before."""
         known = np.zeros(self.grid.days, np.bool_)
         if self.next_day:
             drivers = np.stack(list(self.next_day.values()))
@@ -124,7 +124,7 @@ class LeadColumns:
         return both
 
     def digest_until(self, row: int) -> str:
-        """Return a digest of all inputs of the rows up to `row`."""
+        """Return a digest of all data from which the rows up to `row` are computed."""
         if row not in self._digests:
             self._digests[row] = self._digest_until(row)
         return self._digests[row]
@@ -150,7 +150,10 @@ class LeadColumns:
 
 
 def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
-    """Return the drivers up to `row`, but at least up to `MIN_ISSUE_DAYS` rows after the first known day."""
+    """Return the drivers' values up to row `row`.
+
+    The result always includes the `MIN_ISSUE_DAYS` rows after the first known day.
+    """
     known = np.isfinite(np.stack(list(drivers.values()))).all(axis=(0, 2))
     enough = int(np.argmax(known)) + MIN_ISSUE_DAYS
     return {name: values[: max(row, enough) + 1] for name, values in drivers.items()}

@@ -1,6 +1,7 @@
-"""Columns from next-day covariates: residual loads, hinges of market tightness and supply curves.
+"""Computes columns from next-day drivers: residual loads, hinges of market tightness and supply curves.
 
-`series` holds an array (days, 24) for each driver. The row of a delivery day is the forecast issued on the day before.
+The market tightness is a weighted sum of residual loads. `series` maps each driver's name to an array (days, 24). The
+row of a delivery day holds the forecast that was issued on the day before.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 from tunnihind.forecast.known_days.price_state import PriceState
 
 CURVE: Final = "supply_curve_12h"
-"""The column of recent prices at a similar market tightness, at most 12 clock hours apart."""
+"""The name of the supply curve that uses prices of hours up to 12 clock hours apart."""
 
 _TIGHTNESS: Final = {"residual_baltic": 1.0, "residual_se": 1.0, "residual_fi": 0.5, "residual_pl": 0.5}
 _CURVE_AXIS: Final = {"residual_baltic": 1.0, "residual_se": 0.5}
@@ -28,16 +29,16 @@ _CURVE_PRIOR: Final = 0.05
 CURVES: Final = {"supply_curve_2h": (2, 7.0), CURVE: (12, 25.0)}
 """The reach in hours and the half-life in days of each supply curve."""
 HINGE: Final = "tightness_above"
-"""The prefix of the names of the hourly tightness hinges."""
+"""The beginning of the names of columns with hourly hinges of the market tightness."""
 _EVENING: Final = slice(18, 24)
 
 
 @dataclass(frozen=True, slots=True)
 class NextDayScale:
-    """The centre and spread of each driver, and the positions of the hinges.
+    """The mean and the standard deviation of each driver, and the thresholds of the hinges.
 
-    The scale is fixed within an era of the replay. With a scale that moved from day to day, the supply curves would
-    hardly improve the forecast.
+    The scale is fixed within an era of the replay. If the scale changed every day, the supply curves would hardly
+    improve the forecast.
     """
 
     centre: dict[str, float]
@@ -48,7 +49,7 @@ class NextDayScale:
 
     @classmethod
     def fitted(cls, series: Mapping[str, Floats]) -> NextDayScale:
-        """Fit the scale to series (days, 24). At least one driver must be a residual load."""
+        """Compute the scale from drivers of shape (days, 24). At least one driver must be a residual load."""
         centre = {name: float(np.nanmean(values)) for name, values in series.items()}
         spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in series.items()}
         standard = cls(centre, spread).standard(series)
@@ -63,22 +64,22 @@ class NextDayScale:
         )
 
     def standard(self, series: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Return the drivers in standard units."""
+        """Return each driver minus its mean, divided by its standard deviation."""
         return {name: (series[name] - self.centre[name]) / self.spread[name] for name in self.centre}
 
 
 def next_day_name(driver: str) -> str:
-    """Return the name of a driver's hourly next-day column.
+    """Return the name of the column with a driver's hourly values.
 
-    The names of the driver's other next-day columns begin with this name.
+    At the first lead, the names of the driver's other columns begin with the name of this column.
     """
     return f"next_day_{driver}"
 
 
 def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: PriceState, target: DayRows) -> Columns:
-    """Return the linear columns, hinges, products and supply curves of the first lead.
+    """Return the columns of the first lead: linear columns, hinges, products and supply curves.
 
-    Missing values are 0. Only prices of days before the target day are used.
+    In the columns, missing values are 0. Only prices of days before the target day are used.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -101,8 +102,9 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
     """Return columns for the second lead, computed from the drivers of the day before the target day.
 
-    Missing values are 0. Each driver has three columns: its day mean, its evening mean, and its difference from the
-    week's mean. Hourly values of the day before do not improve the forecast.
+    In the columns, missing values are 0. For each driver and for the market tightness, there are three columns: the
+    day's mean, the evening's mean, and the day's mean minus the mean of the previous week. Hourly columns do not
+    improve the forecast of the second lead.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -116,7 +118,7 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
 
 
 def _weighted(standard: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
-    """Return the weighted sum of the known drivers. The largest weight is 1."""
+    """Return the weighted sum of the drivers in `standard`. The weights are scaled so that the largest weight is 1."""
     there = {name: weight for name, weight in weights.items() if name in standard}
     heaviest = max(there.values())
     total: Floats = np.sum([weight / heaviest * standard[name] for name, weight in there.items()], axis=0)
@@ -134,8 +136,9 @@ def _cuts(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
 def _linear(name: str, values: Floats, target: DayRows) -> Columns:
     """Return a driver's linear columns.
 
-    The hourly columns are the value, its change since the day before, and its difference from the week's mean. The
-    daily columns hold the same three figures for the day's mean.
+    The hourly columns hold the value, its change since the day before, and its difference from the mean of the last
+    week. The daily columns hold the day's mean, its change since the day before, and its difference from the mean of
+    the last week.
     """
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)
@@ -151,10 +154,12 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
 
 
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
-    """Return the price at a similar tightness in the last 60 days, less the mean of the last week.
+    """Return the columns of the supply curves.
 
-    The curve `CURVE` also has a column of day means. The method is Nadaraya-Watson regression over days and hours. The
-    weights are Gaussian in `axis`, triangular in the distance between hours and exponential in age.
+    A supply curve gives the mean price of the last 60 days at a similar market tightness. Each column holds a curve's
+    price minus the mean price of the last week. The curve `CURVE` also has a column of daily means. The method is
+    Nadaraya-Watson regression over days and hours. The weights are Gaussian in the difference along `axis`, triangular
+    in the distance between clock hours, and exponential in the age of the price.
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):
@@ -168,11 +173,11 @@ def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns
 
 
 def _curves_at(now: Floats, axis: Floats, seen: NDArray[np.bool_], y: Floats, base: Floats) -> Floats:
-    """Return each curve's price at a similar tightness, shape (24, curves).
+    """For each clock hour, return the price that each supply curve gives, shape (24, curves).
 
     `axis`, `seen` and `y` have shape (days, 24).
     """
-    # Single precision halves the time. The axes of `near` are (24 target hours, days, 24 past hours).
+    # Single precision halves the computing time. The axes of `near` are (24 target hours, days, 24 past hours).
     near = now.astype(np.float32)[:, None, None] - np.where(seen, axis, 0).astype(np.float32)
     near *= near
     near *= np.float32(-0.5 / _CURVE_WIDTH**2)

@@ -1,7 +1,7 @@
-"""Columns from prices, calendar and sun.
+"""Computes columns from prices, the calendar and the sun's elevation.
 
-Training rows and the live forecast use the same functions. No price is newer than the last usable day j = target -
-lead. `target` holds row numbers of the grid, shape (n,).
+Rows for training and rows for live forecasts are computed by the same functions. The day j = target - lead is the last
+day with known prices. No column uses newer prices. `target` holds row numbers of the grid, shape (n,).
 """
 
 from typing import Final
@@ -47,7 +47,10 @@ def own_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
 
 
 def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return columns of the neighbours' prices and of the price spread to the last neighbour."""
+    """Return columns of the neighbouring zones' prices.
+
+    The last neighbour also has columns of its price a week ago and of its mean absolute difference from the own price.
+    """
     j = target - lead
     columns: Columns = {}
     for zone, neighbour in prices.neighbours.items():
@@ -65,9 +68,9 @@ def neighbour_columns(prices: PriceState, target: DayRows, lead: int) -> Columns
 
 
 def calendar_columns(season: Season, prices: PriceState, target: DayRows, lead: int) -> Columns:
-    """Return columns of weekday, holidays, sun, season and last year's daily price profile.
+    """Return columns of the weekday, the holidays, the sun, the season and last year's daily price profile.
 
-    If last year's profile is unknown, its column is 0.
+    If last year's price profile is unknown, its column is 0.
     """
     j, sun = target - lead, season.sun
     then = target - _YEAR_DAYS + _AROUND_DAYS

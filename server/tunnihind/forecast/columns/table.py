@@ -26,7 +26,11 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The names of all columns in order, by group. `daily` names the columns with one value a day."""
+    """The names of all columns.
+
+    `groups` maps the name of each group to the names of its columns, in order. `daily` holds the names of the columns
+    with one value a day.
+    """
 
     groups: Mapping[str, tuple[str, ...]]
     daily: frozenset[str]
@@ -45,7 +49,7 @@ class ColumnNames:
         return [self._places[name] for name in names]
 
     def of(self, group: str) -> tuple[str, ...]:
-        """Return the column names of a group. If there is no such group, return an empty tuple."""
+        """Return the names of a group's columns. If the group does not exist, return an empty tuple."""
         return self.groups.get(group, ())
 
     def daily_of(self, group: str) -> tuple[str, ...]:
@@ -55,10 +59,11 @@ class ColumnNames:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of target days at one lead. Each row has the data known at its own issue.
+    """The input rows of one lead, one row for each target day.
 
-    `x` (n, 24, k) holds the columns in the order of `names`. `low` and `high` (n, 1) are the bounds of a forecast in
-    asinh scale. `has_next_day` (n,) is true where all covariates of the next day are known.
+    Each row holds only data that were known when the row was issued. `x` (n, 24, k) holds the columns in the order of
+    `names`. `low` and `high` (n, 1) are the bounds of the forecasts in asinh scale. `has_next_day` (n,) is true for
+    rows whose next-day drivers are all known.
     """
 
     names: ColumnNames
@@ -84,17 +89,18 @@ class Rows:
         return cls(names, np.stack(list(hourly), axis=-1), low, high, has_next_day)
 
     def pick(self, days: slice) -> Rows:
-        """Return the rows of some days."""
+        """Return the rows of the days in the slice `days`."""
         some = self.x[days], self.low[days], self.high[days], self.has_next_day[days]
         return Rows(self.names, *some, _picked_from=(self, days))
 
     def of_each_day[**Given, Number: np.generic](
         self, make: Callable[Concatenate[Rows, Given], NDArray[Number]], *given: Given.args, **named: Given.kwargs
     ) -> NDArray[Number]:
-        """Return the array `make(self, ...)`, shape (n, ...).
+        """Return the array that `make` computes from these rows, shape (n, ...).
 
-        `make` must compute each day's values from the rows of that day alone. The array is computed once for all rows
-        from which these rows were picked. Later picks from the same rows use the computed array again.
+        `make` must compute each day's values from the row of that day alone. If these rows were picked from a larger
+        table, the array is computed once for the whole table. All rows that are picked from the table share the
+        computed array.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from
@@ -110,7 +116,7 @@ class Rows:
         return column
 
     def daily(self, names: Iterable[str]) -> Floats:
-        """Return daily columns, shape (n, number of names)."""
+        """Return the values of the named daily columns, shape (n, number of names)."""
         values: Floats = self.x[:, 0, self.names.places(names)]
         return values
 

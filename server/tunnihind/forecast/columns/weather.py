@@ -1,4 +1,4 @@
-"""Columns from weather drivers. A row uses the weather forecast that was known when the row was issued.
+"""Computes columns from weather drivers. Each row uses the weather forecast that was known when the row was issued.
 
 `target` and `issue` hold row numbers of the grid, shape (n,).
 """
@@ -14,16 +14,17 @@ TARGET_HOURS: Final = "_target"
 """The name suffix of columns with a driver's hourly values on the target day."""
 
 _FADE: Final = 0.6
-"""The factor by which a day-mean anomaly shrinks with every day past the forecast's reach."""
+"""The factor by which the daily mean of anomalies shrinks with every day past the reach of the forecast."""
 _FEWEST_HOURS: Final = 6
 
 
 def anomalies(values: Floats) -> Floats:
-    """Return vintages (issue days, ages, 24) less the running mean of each age.
+    """Return the anomalies of vintages, shape (issue days, ages, 24).
 
-    The running mean covers the issues up to each issue day. With a fixed mean, the anomalies at the start of the
-    archive would mainly show whether a forecast exists. Hours past a forecast's reach get the last known day mean of
-    the anomaly. The day mean shrinks by `_FADE` with every further day.
+    An anomaly is the difference between a value and the running mean of all values of the same age. On each issue day,
+    the running mean covers the issues up to this day. If the mean were fixed, the anomalies at the start of the archive
+    would mainly show whether a forecast exists. If an hour has no forecast, its anomaly is the last known daily mean of
+    the anomalies. With each further day without a forecast, the daily mean is multiplied by `_FADE`.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
@@ -40,13 +41,13 @@ def anomalies(values: Floats) -> Floats:
 def weather_columns(
     name: str, values: Floats, anomaly: Floats, sun: Floats, target: DayRows, lead: int, issue: DayRows
 ) -> Columns:
-    """Return a driver's columns, as forecast on day `issue`. Missing values are 0.
+    """Return a driver's columns, computed from the forecasts issued on the days `issue`.
 
-    `values` holds the driver's vintages. `anomaly` holds the anomalies of the vintages. Both arrays have shape (issue
-    days, ages, 24). `sun` has shape (days, 24). The columns are hourly values, day means, the week's mean and the
-    values of neighbouring hours. All columns together cover the days from the last usable day to the target day. The
-    product with the sun uses `values` instead of `anomaly`. For old rows without a forecast, the product with the sun
-    is 0.
+    In the columns, missing values are 0. `values` holds the driver's vintages. `anomaly` holds the anomalies of the
+    vintages. `values` and `anomaly` have shape (issue days, ages, 24). `sun` has shape (days, 24). The columns hold
+    hourly values, daily means, the mean of a week, and the values of the hour before and the hour after. Apart from the
+    mean of the week, the columns describe the days from `target` - `lead` to `target`. One column holds the product of
+    `values` and the sine of the sun's elevation. In old rows without a forecast, the column with the product is 0.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]
@@ -56,7 +57,7 @@ def weather_columns(
         return picked
 
     now, last = at(age), at(age - lead)
-    # `path` holds the day means from the last usable day to the target day.
+    # `path` holds the daily means of the days from `target` - `lead` to `target`.
     path = np.stack([_day_mean(at(age - lead + step)) for step in range(lead + 1)], axis=-1)
     past = [_day_mean(_last_forecast(anomaly, target - lead - back, issue)) for back in range(1, 7)]
     week = (np.sum(past, axis=0) + path[:, 0]) / 7
@@ -81,7 +82,10 @@ def weather_columns(
 
 
 def _day_mean(hours: Floats) -> Floats:
-    """Return the mean of a day's known hours, (n, 24) -> (n,). The mean is NaN if fewer than six hours are known."""
+    """Return the mean of each day's known hours, (n, 24) -> (n,).
+
+    If fewer than six hours of a day are known, its mean is NaN.
+    """
     known = np.isfinite(hours)
     count = known.sum(1)
     mean = np.where(known, hours, 0).sum(1) / np.maximum(count, 1)
@@ -89,7 +93,7 @@ def _day_mean(hours: Floats) -> Floats:
 
 
 def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
-    """Return each past day's newest forecast issued on or before the issue day, shape (n, 24)."""
+    """For each day in `day`, return the newest forecast issued on or before the day in `issue`, shape (n, 24)."""
     day = np.maximum(day, 0)
     seen_on = np.minimum(day + 1, issue)
     last: Floats = anomaly[seen_on, day - seen_on + 1]

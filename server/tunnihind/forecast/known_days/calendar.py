@@ -1,4 +1,4 @@
-"""The classes and the clock hours of delivery days."""
+"""Finds the demand class and the clock hours of a delivery day."""
 
 from datetime import date
 from enum import IntEnum
@@ -26,24 +26,24 @@ This clock hour is missing on the last Sunday of March, and occurs twice on the 
 
 
 class DayClass(IntEnum):
-    """Classes of days with similar demand. The values are row numbers in tables by class."""
+    """Classes of days with similar demand. In tables with one row for each class, a class's value is its row number."""
 
     WORKDAY = 0
     SATURDAY = 1
     SUNDAY = 2
-    """Every public holiday also belongs to this class."""
+    """Public holidays belong to this class too."""
 
 
 @lru_cache(maxsize=8192)
 def day_class(day: date, country: str) -> DayClass:
-    """Return the class of a delivery day in a country. `country` is an ISO 3166 code."""
+    """Return the demand class of a delivery day in a country. `country` is an ISO 3166 code."""
     if day.weekday() == _SUNDAY or is_holiday(day, country):
         return DayClass.SUNDAY
     return DayClass.SATURDAY if day.weekday() == _SATURDAY else DayClass.WORKDAY
 
 
 def clock_hours(day: date) -> tuple[int, ...]:
-    """Return the Central European clock hour of each of a delivery day's 23, 24 or 25 hours."""
+    """Return the clock hour, 0 to 23, of each hour of a delivery day. The clock shows Central European time."""
     return _clock_hours(len(hours_of(day)))
 
 

@@ -1,9 +1,9 @@
-"""Combines covariates into a few price drivers for each region.
+"""Combines covariates into drivers. A driver is a series that explains prices.
 
-Covariates that reach several days (`far`) become one driver for each region, the residual load. The residual load is
-load - wind - solar of the known parts. Covariates that reach only the next day (`near`) become residual loads, Baltic
-wind power and Baltic solar power. If a part is unknown for the first day to forecast, the driver is computed without
-this part on all days.
+The residual load is load - wind - solar. Covariates that reach several days (`far`) become one driver for each region:
+the residual load, or its only known part. The drivers for the next day (`near`) are residual loads, Baltic wind power
+and Baltic solar power. If a part is unknown for the first day to forecast, the residual load of all days is computed
+without this part.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,10 +32,12 @@ _LOAD_DAYS: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Drivers:
-    """Drivers by name: `far` (issue days, ages, 24) and `near` (delivery days, 24).
+    """The drivers by name.
 
-    `members` lists the covariates of each driver. In a near driver, the row of a delivery day is the forecast issued on
-    the day before. `has_next_day_only` is true if any part of a near driver reaches only the next day.
+    The arrays in `far` have shape (issue days, ages, 24). The arrays in `near` have shape (delivery days, 24). In
+    `near`, the row of a delivery day holds the forecast that was issued on the day before. `members` maps each driver's
+    name to the names of its covariates. `has_next_day_only` is true if a driver in `near` uses a covariate that reaches
+    only the next day.
     """
 
     far: Mapping[str, Floats]
@@ -47,11 +49,11 @@ class Drivers:
 def make_drivers(
     far: Iterable[Mapping[str, Singles]], near: Mapping[str, Singles], today: int, fit_row: int
 ) -> Drivers:
-    """Combine the vintages of covariates into drivers.
+    """Combine covariates into drivers.
 
-    `far` yields the covariates of one region and kind at a time (`by_part`). This saves memory. `today` is the row of
-    the day of issue. Regressions use the days up to row `fit_row`. The row `fit_row` seldom changes, so the drivers'
-    values on past days seldom change.
+    To save memory, `far` yields the covariates of one region and kind at a time (see `by_part`). `today` is the row of
+    the day on which the forecast is issued. Regressions of power on weather use the days up to row `fit_row`. Because
+    `fit_row` seldom changes, the drivers' values on past days seldom change.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -72,7 +74,10 @@ def make_drivers(
 
 
 def by_part(names: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the names of covariates of one region and kind at a time. Names that the model can't read are left out."""
+    """Yield lists of covariate names. Each list names the covariates of one region and kind, such as Baltic wind.
+
+    Names that the model can't read are left out.
+    """
     regions: dict[str, dict[str, list[str]]] = {}
     for name in sorted(names):
         if (meaning := quantity(name)) is not None:
@@ -84,9 +89,9 @@ def by_part(names: Iterable[str]) -> Iterator[list[str]]:
 def _next_day_of(
     week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
 ) -> dict[tuple[str, str], _Part]:
-    """Return the Baltic parts of `week` for the day after issue, in GW.
+    """Return the next-day forecasts of the Baltic parts in `week`, in GW.
 
-    Parts that are unknown for day `target` are left out.
+    If a part has unknown values in row `target`, the part is left out.
     """
     parts: dict[tuple[str, str], _Part] = {}
     for key, part in week.items():
@@ -98,12 +103,15 @@ def _next_day_of(
 
 
 def by_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[Number]:
-    """Move each next-day forecast from its issue day to its delivery day, (issue days, 24) -> (issue days + 1, 24)."""
+    """Move each next-day forecast from the row of its issue day to the row of its delivery day.
+
+    The shape changes from (issue days, 24) to (issue days + 1, 24).
+    """
     return np.concatenate([np.full_like(next_day[:1], np.nan), next_day])
 
 
 def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
-    """Return the names of each driver's covariates."""
+    """Return the names of the covariates that each driver uses."""
     members: dict[str, tuple[str, ...]] = {}
     for name, (found, _) in (item for of_reach in drivers for item in of_reach.items()):
         members[name] = tuple(dict.fromkeys((*members.get(name, ()), *found)))
@@ -111,9 +119,9 @@ def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
 
 
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
-    """Leave out weather covariates if the same quantity of their zone is known in MW for day `target`.
+    """If a quantity of a zone is known in MW in row `target`, leave out the zone's weather covariates of this quantity.
 
-    Values in MW are a better input than the weather.
+    Forecasts in MW are better inputs than forecasts of the weather.
     """
     meanings = {name: meaning for name in near if (meaning := quantity(name)) is not None}
     measured = {
@@ -129,14 +137,17 @@ def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
 
 
 def _is_usable(values: Singles) -> bool:
-    """Return whether a covariate is known on enough issue days."""
+    """Return whether a covariate is known on at least `MIN_ISSUE_DAYS` issue days."""
     known = np.isfinite(values).reshape(len(values), -1).any(axis=1)
     return int(known.sum()) >= MIN_ISSUE_DAYS
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One kind of quantity in one region. `is_weather` is true if `values` are weather instead of GW."""
+    """The load, the wind power or the solar power of one region.
+
+    `is_weather` is true if `values` describe the weather, and false if `values` are in GW.
+    """
 
     key: tuple[str, str]
     values: Floats
@@ -160,29 +171,30 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
     parts: list[_Part] = []
     for key, meanings in groups.items():
         is_weather = all(meaning.is_weather for meaning in meanings.values())
-        # Members are converted one at a time, to save memory.
+        # To save memory, the covariates are converted one at a time.
         members = (_member(key, meanings, name, covariates[name]) for name in meanings)
         parts.append(_Part(key, joined(members, total=not is_weather), tuple(meanings), is_weather))
     return parts
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Return a covariate in the unit of its part. The unit is GW if any covariate of the part is given in MW."""
+    """Convert a covariate to the unit of its part. If any covariate of the part is given in MW, the unit is GW."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
         return values
     if meanings[name].is_weather:
-        # Together, the weather covariates of a region count as its nominal power.
+        # The region's nominal power is divided equally among its weather covariates.
         values = values * np.float32(NOMINAL_GW.get(key, 1.0) / weather)
     return _without_typing_errors(values) if key[1] == "load" else values
 
 
 def joined(members: Iterable[Singles], *, total: bool) -> Floats:
-    """Return the sum or the mean of members of shape (days, ...).
+    """Return the sum of covariates if `total` is true, otherwise their mean.
 
-    A missing value is estimated from the known members. The estimate uses the ratio of the members' means over all days
-    so far.
+    Each covariate in `members` has shape (days, ...). A covariate's missing value is estimated from the known
+    covariates. The estimate assumes that the covariates' values have the same ratios as the covariates' means over all
+    days so far.
     """
     rest = iter(members)
     first = next(rest)
@@ -206,7 +218,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
 
 
 def _without_typing_errors(load: Singles) -> Singles:
-    """Clip load forecasts to within 45% of their median over the last 14 days."""
+    """Clip load forecasts to at most 45% above or below the median of the last 14 days."""
     days = load.reshape(len(load), -1, load.shape[-1])
     next_day = days[:, min(2, days.shape[1] - 1)]
     known = np.isfinite(next_day).any(axis=1)
@@ -253,7 +265,7 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
 
 
 def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
-    """Return load - wind - solar of the known parts. If a part is missing for an hour, its usual value is used."""
+    """Return load - wind - solar of the given parts. If a part has no value for an hour, its usual value is used."""
     known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
     signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
     residual = np.full(known.shape, np.nan)
@@ -264,11 +276,11 @@ def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) 
 
 
 def usual_hours(days: Floats) -> Floats:
-    """Return the usual value of each clock hour, shape (days, 24).
+    """Return the usual value of each clock hour on each day, shape (days, 24).
 
-    The usual value is the mean over the known days of the last 14 days. If none of the last 14 days is known, the
-    newest earlier mean is used. Before the first known day, the mean of the first `MIN_ISSUE_DAYS` known days is used.
-    Later days do not change the mean of the first days.
+    The usual value is the mean of the known values in the last 14 days. If the last 14 days have no known value, the
+    newest earlier mean is used. Before the first known value, the mean of the first `MIN_ISSUE_DAYS` known values is
+    used. Values of later days do not change the mean of the first values.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
@@ -288,9 +300,10 @@ def _nominal(part: _Part) -> float:
 
 
 def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
-    """Return a quantity in GW.
+    """Return the values of a part in GW.
 
-    Weather is scaled by a regression on known GW. Without such a regression, weather is scaled by the nominal power.
+    Weather is multiplied by the slope of a regression of `measured` on the weather. If the slope is unknown, weather is
+    multiplied by the region's nominal power.
     """
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:
@@ -300,10 +313,10 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 
 
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
-    """Return the slope in GW per unit of weather.
+    """Return the slope of a regression of `gigawatts` on `weather`.
 
-    Return None if too few hours are known, or if the slope is not positive. The slope is fitted to the days up to
-    `fit_row`. If the days up to `fit_row` have too few known hours, the fit uses more days.
+    If fewer than `FEW_PAIRS` hours are known, or if the slope is not positive, return None. The regression uses the
+    days up to row `fit_row`. If the days up to `fit_row` have too few known hours, the regression also uses later days.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

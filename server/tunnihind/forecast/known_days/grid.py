@@ -1,4 +1,4 @@
-"""A grid of delivery days by clock hours, on which days can be compared."""
+"""Arranges hourly values in a grid. The grid has one row for each delivery day and 24 clock hours in each row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ type Classes = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class DayGrid:
-    """Consecutive delivery days by 24 Central European clock hours.
+    """A grid of consecutive delivery days by the 24 Central European clock hours.
 
-    `starts` holds the start of each day and the end of the last day, shape (days + 1,).
+    `starts` holds the start of each day and the end of the last day in unix seconds, shape (days + 1,).
     """
 
     first: date
@@ -27,33 +27,34 @@ class DayGrid:
 
     @classmethod
     def between(cls, first: date, last: date) -> Self:
-        """Return the grid of the days from `first` to `last`."""
+        """Return the grid of the days from `first` to `last`, both included."""
         days = days_between(first, last)
         return cls(first, np.array([*(day_start(day) for day in days), day_end(last)], np.int64))
 
     @property
     def days(self) -> int:
-        """The number of days."""
+        """The number of days in the grid."""
         return self.starts.size - 1
 
     @property
     def hours(self) -> int:
-        """The number of hours."""
+        """The number of hours from the start of the first day to the end of the last day."""
         return int(self.starts[-1] - self.starts[0]) // HOUR_S
 
     def index(self, day: date) -> int:
-        """Return the row of a day. For a day outside the grid, the row is negative or past the end."""
+        """Return the row number of a day, counted from the first day. The day may lie outside the grid."""
         return (day - self.first).days
 
     def day(self, row: int) -> date:
-        """Return the delivery day of a row. The row may lie outside the grid."""
+        """Return the delivery day of a row number. The day may lie outside the grid."""
         return self.first + timedelta(days=row)
 
     def slots(self) -> NDArray[np.int64]:
-        """Return the position of each clock hour among the grid's hours, shape (days, 25).
+        """Return the position of each clock hour in an array of all hours of the grid, shape (days, 25).
 
-        The 25th column is the second hour of a doubled clock hour. On days without a doubled hour, the 25th column
-        repeats the third hour. On days of 23 hours, the missing hour has the position of the hour after it.
+        On a 25-hour day, clock hour 2 occurs twice. The 25th column holds the position of the second occurrence. On
+        other days, the 25th column repeats the column of clock hour 2. On a 23-hour day, clock hour 2 is missing, and
+        its column holds the position of the next hour.
         """
         lengths = self.lengths()
         clock = np.arange(CLOCK_HOURS)
@@ -66,22 +67,28 @@ class DayGrid:
         return np.diff(self.starts) // HOUR_S
 
     def lay[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Arrange hours by day and clock hour, (..., hours) -> (..., days, 24).
+        """Arrange hourly values by day and clock hour, (..., hours) -> (..., days, 24).
 
-        The missing hour of a 23-hour day is NaN. On a 25-hour day, the two hours with the same clock hour become the
-        mean of their known values.
+        On a 23-hour day, the value of the missing hour is NaN. On a 25-hour day, the value of the doubled clock hour is
+        the mean of the known values of its two hours.
         """
         grid = merged(hourly[..., self.slots()])
         grid[..., self.lengths() < CLOCK_HOURS, CHANGE_HOUR] = np.nan
         return grid
 
     def lay_whole[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Arrange hours like `lay`. On a 23-hour day, the missing hour becomes the mean of the hours beside it."""
+        """Arrange hourly values like `lay`, but fill the missing hour of a 23-hour day.
+
+        The value of the missing hour is the mean of the hours before and after it.
+        """
         return bridged(merged(hourly[..., self.slots()]), self.lengths() < CLOCK_HOURS)
 
 
 def merged[Number: np.floating](slots: NDArray[Number]) -> NDArray[Number]:
-    """Turn slots (..., 25) into clock hours (..., 24). A doubled hour becomes the mean of its known values."""
+    """Turn values at the positions of `DayGrid.slots` (..., 25) into values of clock hours (..., 24).
+
+    The value of a doubled clock hour is the mean of the known values of its two hours.
+    """
     first, second = slots[..., CHANGE_HOUR], slots[..., CLOCK_HOURS]
     mean = np.where(np.isnan(first), second, np.where(np.isnan(second), first, (first + second) / 2))
     slots[..., CHANGE_HOUR] = mean
@@ -89,7 +96,10 @@ def merged[Number: np.floating](slots: NDArray[Number]) -> NDArray[Number]:
 
 
 def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bool_]) -> NDArray[Number]:
-    """Fill the missing hour of short days with the mean of the hours beside it. `clock` has shape (..., 24)."""
+    """Fill the missing hour of 23-hour days with the mean of the hours before and after it.
+
+    `clock` has shape (..., 24).
+    """
     short = np.broadcast_to(is_short, clock.shape[:-1])
     clock[short, CHANGE_HOUR] = (clock[short, CHANGE_HOUR - 1] + clock[short, CHANGE_HOUR + 1]) / 2
     return clock
@@ -97,9 +107,10 @@ def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bo
 
 @dataclass(frozen=True, slots=True)
 class DailyPrices:
-    """One zone's prices of consecutive delivery days by Central European clock hour.
+    """The prices of one zone on consecutive delivery days, by Central European clock hour.
 
-    `eur_mwh` is arranged by `DayGrid.lay`, shape (days, 24). Unknown prices are NaN. `classes` has shape (days,).
+    `eur_mwh` holds the prices as `DayGrid.lay` arranges them, shape (days, 24). Unknown prices are NaN. `classes` holds
+    the demand class of each day, shape (days,).
     """
 
     first: date
@@ -108,13 +119,13 @@ class DailyPrices:
 
     @classmethod
     def between(cls, history: PriceHistory, market: Market, first: date, last: date) -> Self:
-        """Arrange a history's prices of the days from `first` to `last`."""
+        """Arrange the prices of the market's zone on the days from `first` to `last`, both included."""
         prices = history.of(market.zone).between(day_start(first), day_end(last)).eur_mwh
         classes = classes_of(days_between(first, last), market.country)
         return cls(first, DayGrid.between(first, last).lay(prices), classes)
 
     def index(self, day: date) -> int:
-        """Return the row of a day. For a day outside the grid, the row is negative or past the end."""
+        """Return the row number of a day, counted from the first day. The day may lie outside the grid."""
         return (day - self.first).days
 
 
@@ -124,10 +135,13 @@ def days_between(first: date, last: date) -> list[date]:
 
 
 def classes_of(days: Sequence[date], country: str) -> Classes:
-    """Return the classes of days by a country's calendar, shape (days,)."""
+    """Return the demand class of each day in a country, shape (days,)."""
     return np.array([day_class(day, country) for day in days], np.intp)
 
 
 def by_hour[Number: np.generic](grid: NDArray[Number], days: Sequence[date]) -> NDArray[Number]:
-    """Turn clock hours into the real hours of the days, (..., days, 24) -> (..., hours)."""
+    """Turn values by clock hour into values for the 23, 24 or 25 hours of each day.
+
+    The shape changes from (..., days, 24) to (..., hours).
+    """
     return np.concatenate([grid[..., row, clock_hours(day)] for row, day in enumerate(days)], axis=-1)

@@ -1,4 +1,7 @@
-"""Turns the known data into the inputs of a point model: prices, season, and fresh covariates."""
+"""Turns the data known at an instant into the inputs of a point model.
+
+The inputs are prices, the calendar, the sun's elevation and recent covariates.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -43,7 +46,7 @@ _LATE_DAYS: Final = 14
 class Covariate:
     """A covariate that the model can read.
 
-    The newest forecast of the covariate was issued at `issued_ts`. The last hour of this forecast begins at
+    The newest forecast of the covariate was issued at `issued_ts`. The last hour of the newest forecast begins at
     `reaches_ts`.
     """
 
@@ -57,9 +60,9 @@ class Covariate:
 class KnownDays:
     """The data known at an instant, on a grid of delivery days.
 
-    `newest` is the row of the newest delivery day with all prices known. `today` is the row of the instant's delivery
-    day. `stale_days` is the number of whole days since the newest weather forecast was issued. `weather_runs` holds the
-    initialisation instants of the weather runs in use.
+    `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the delivery day in
+    which the instant lies. `stale_days` is the age in whole days of the newest weather forecast. `weather_runs` holds
+    the initialisation instants of the weather runs in use.
     """
 
     grid: DayGrid
@@ -83,10 +86,10 @@ class KnownDays:
         seasons: SeasonCache,
         fit_until: date,
     ) -> KnownDays | None:
-        """Arrange the known data from day `first` on. Return None if no price is known before today.
+        """Arrange the known data of the days from `first` on. If no price is known before today, return None.
 
-        `newest` is the newest delivery day with all prices known. `seasons` keeps results for later calls. Regressions
-        on past covariates use the days up to `fit_until`.
+        `newest` is the newest delivery day whose prices are all known. `seasons` keeps the season of the grid for later
+        calls. The regressions of `make_drivers` use the days up to `fit_until`.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
@@ -113,17 +116,17 @@ class KnownDays:
     def lag(self) -> int:
         """The number of days from today to the newest settled day.
 
-        The lag is 0 before the auction and 1 after the auction.
+        The lag is 1 if tomorrow's prices are known, otherwise 0.
         """
         return min(max(self.newest - self.today, 0), 1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """The readable covariates with a recent forecast.
+    """The covariates that the model can read and that have a recent forecast.
 
-    `issued` has the time of each covariate's newest forecast, unix seconds. `far_names` has the covariates that reach
-    several days.
+    `issued` maps each covariate's name to the issue time of its newest forecast, in unix seconds. `far_names` holds the
+    names of the covariates that reach several days.
     """
 
     as_of: int
@@ -147,21 +150,24 @@ class _Fresh:
 
     @property
     def stale_days(self) -> int:
-        """The whole days since the newest forecast of several days was issued."""
+        """The age in whole days of the newest forecast that reaches several days."""
         return min((self._age_days(name) for name in self.far_names), default=0)
 
     def far(self) -> Iterator[dict[str, Singles]]:
-        """Yield the vintages (issue days, ages, 24) of the covariates of one region and kind at a time."""
+        """Yield vintages of the covariates that reach several days, each of shape (issue days, ages, 24).
+
+        Each yielded mapping holds the vintages of one region and kind.
+        """
         for names in by_part(self.far_names):
             yield self._read(names, range(self.today + 1), WEEK_AGES)
 
     def near(self) -> dict[str, Singles]:
-        """Return the vintages (delivery days, 24) of the covariates that reach only the next day."""
+        """Return the vintages of the covariates that reach only the next day, each of shape (delivery days, 24)."""
         found = self._read(self.issued.keys() - self.far_names, range(self.today + 1), NEXT_DAY_AGES)
         return {name: by_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
 
     def described(self, names: Iterable[str]) -> tuple[Covariate, ...]:
-        """Describe covariates, in the order of their names."""
+        """Return descriptions of the named covariates, sorted by name."""
         far = self.far_names.intersection(names)
         described = [
             self._covariate(name, vintage[0], ages)
@@ -171,9 +177,10 @@ class _Fresh:
         return tuple(sorted(described, key=attrgetter("name")))
 
     def _read(self, names: Iterable[str], rows: range, ages: range) -> dict[str, Singles]:
-        """Return vintages by name, (rows, ages, 24). The last row is today.
+        """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row is today.
 
-        Today's vintage of a late covariate is NaN. An estimate from other covariates is better than an old value.
+        If a covariate's newest weather forecast is older than `stale_days`, today's vintage of the covariate is NaN. An
+        estimate from other covariates is better than an old forecast.
         """
         is_far = ages == WEEK_AGES
         instants = issue_instants(self.grid, self.as_of, self.today, self.stale_days if is_far else 0)
@@ -187,7 +194,10 @@ class _Fresh:
         return (self.as_of - self.issued[name]) // DAY_S
 
     def _covariate(self, name: str, today: Singles, ages: range) -> Covariate:
-        """Describe a covariate by today's vintage (ages, 24). Every day counts as 24 hours, even at a clock change."""
+        """Describe a covariate by its vintage of today, shape (ages, 24).
+
+        For `reaches_ts`, every day counts as 24 hours, even at a clock change.
+        """
         ahead = [(ages[age], hour) for age, hour in np.argwhere(np.isfinite(today)).tolist() if ages[age] >= 1]
         last_age, last_hour = ahead[-1] if ahead else (0, 0)
         reaches_ts = int(self.grid.starts[self.today]) + last_age * DAY_S + last_hour * HOUR_S
@@ -195,7 +205,10 @@ class _Fresh:
 
 
 def newest_whole_day(prices: PriceSeries) -> date | None:
-    """Return the newest delivery day whose prices are all known. Return None if the last 14 days have no such day."""
+    """Return the newest delivery day whose prices are all known.
+
+    If none of the newest 14 days is complete, return None.
+    """
     newest = prices.newest_day
     for back in range(_LATE_DAYS if newest is not None else 0):
         day = newest - timedelta(days=back) if newest is not None else None

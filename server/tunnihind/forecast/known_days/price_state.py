@@ -1,4 +1,4 @@
-"""The prices by delivery day from which the price columns of all models are computed."""
+"""Arranges the prices from which the price columns of all models are computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ MEAN_DAYS: Final = (3, _WEEK_DAYS, 28)
 PROFILE_DAYS: Final = 15
 RANGE_DAYS: Final = 90
 BELOW_RANGE, ABOVE_RANGE = 0.3, 0.15
-"""The largest distances of a forecast from the price range of the last `RANGE_DAYS` days, in asinh units."""
+"""The largest distances of a forecast below and above the price range of the last `RANGE_DAYS` days, in asinh units."""
 
 
 def to_scale(eur_mwh: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
-    """Convert EUR/MWh to asinh scale. By default, use the scale of the models."""
+    """Convert prices in EUR/MWh to asinh scale. The default scale is the scale of the models."""
     scaled: Floats = np.arcsinh(eur_mwh / scale_eur_mwh)
     return scaled
 
@@ -37,7 +37,7 @@ def to_eur(scaled: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
 
 
 class NeighbourPrices(NamedTuple):
-    """A neighbour's prices without gaps, and their mean over seven days.
+    """A neighbouring zone's prices without gaps, and each clock hour's mean price of the last seven days.
 
     Both arrays have shape (days, 24) and are in asinh scale.
     """
@@ -48,13 +48,15 @@ class NeighbourPrices(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceState:
-    """Prices on a grid. Unless stated otherwise, arrays are in asinh scale and have shape (days, 24).
+    """The prices of a zone and its neighbours on a grid.
 
-    `eur_mwh` holds the own zone's prices in EUR/MWh. Unknown prices are NaN. `target` has the same prices in asinh
-    scale. `own` and `neighbours` hold prices without gaps. A neighbour's missing price is replaced by the own zone's
-    price. A missing own price is replaced by the price of the day before. `mean[k]` is the mean of the own prices over
-    the last k days. `profile` is the mean deviation from the day's mean over the last 15 days. `low` and `high` (days,)
-    are the bounds of a forecast for which the row's day is the newest known day.
+    Unless stated otherwise, arrays are in asinh scale and have shape (days, 24). `eur_mwh` holds the own zone's prices
+    in EUR/MWh. Unknown prices are NaN. `target` holds the prices of `eur_mwh` in asinh scale. `own` and `neighbours`
+    hold prices without gaps. If a price of the own zone is missing, the newest earlier price at the same clock hour is
+    used. If a neighbour's price is missing, the own zone's price is used. `mean[k]` holds the mean of `own` over the
+    last k days at each clock hour. A daily profile is the difference between each hour's price and the day's mean
+    price. `profile` holds the mean daily profile of the last 15 days. `low` and `high` (days,) hold the bounds of
+    forecasts. A forecast uses the bounds in the row of the newest day with known prices.
     """
 
     eur_mwh: Floats
@@ -68,7 +70,7 @@ class PriceState:
 
     @classmethod
     def of(cls, prices: PriceHistory, grid: DayGrid, market: Market) -> PriceState:
-        """Arrange a history of prices on a grid."""
+        """Arrange the prices of the market's zone and of its neighbours on `grid`."""
 
         def laid(zone: Zone) -> Floats:
             return grid.lay_whole(prices.of(zone).between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh)
@@ -93,9 +95,9 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return the prices by name, up to and including `row`.
+        """Return pairs of a name and its prices up to and including row `row`.
 
-        All other fields of the state are computed from these prices.
+        All fields of the state can be computed from the returned prices.
         """
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
@@ -103,7 +105,10 @@ class PriceState:
 
 
 def trailing_mean(values: Floats, days: int) -> Floats:
-    """Return for each row the mean of the last `days` rows up to this row. The first means cover fewer rows."""
+    """For each row, return the mean of the last `days` rows up to this row.
+
+    The means of the first rows cover fewer rows.
+    """
     total = np.cumsum(values, axis=0)
     out = total.copy()
     out[days:] -= total[:-days]
@@ -119,7 +124,7 @@ def _trailing_max(daily: Floats) -> Floats:
 
 
 def _filled_forward(values: Floats) -> Floats:
-    """Replace NaN by the newest known value of earlier rows. If no earlier value is known, replace NaN by zero."""
+    """Replace each NaN by the newest earlier value in its column. If no earlier value is known, use zero."""
     known = ~np.isnan(values)
     rows = np.arange(len(values)).reshape((-1,) + (1,) * (values.ndim - 1))
     newest = np.maximum.accumulate(np.where(known, rows, 0), axis=0)

@@ -1,6 +1,7 @@
-"""The meaning of a covariate's name: a region of the power system, a kind of quantity and a unit.
+"""Reads a zone, a kind of quantity and a unit from a covariate's name.
 
-Names are `<zone>_<load|wind|solar>[_da]_mw` or `<variable>@<point>`. The name of a point begins with its zone.
+A name has the form `<zone>_<load|wind|solar>[_da]_mw` or `<variable>@<point>`. The name of a point begins with the name
+of its zone.
 """
 
 import re
@@ -57,9 +58,9 @@ the model.
 
 
 class Quantity(NamedTuple):
-    """The meaning of a covariate's name.
+    """The quantity to which a covariate's name refers.
 
-    `kind` is load, wind or solar. `is_weather` is true if the values are weather instead of MW.
+    `kind` is load, wind or solar. `is_weather` is true for weather variables, and false for covariates in MW.
     """
 
     zone: str
@@ -73,7 +74,7 @@ class Quantity(NamedTuple):
 
 
 def quantity(name: str) -> Quantity | None:
-    """Return the meaning of a name. Return None if the model can't read the name."""
+    """Return the quantity to which a covariate's name refers. If the model can't read the name, return None."""
     if found := _MEGAWATTS.fullmatch(name):
         zone, kind, is_weather = found["zone"], found["kind"], False
     elif (found := _POINT.fullmatch(name)) and found["variable"] in WEATHER:
@@ -84,15 +85,15 @@ def quantity(name: str) -> Quantity | None:
 
 
 def unknown_names(names: Iterable[str]) -> list[str]:
-    """Return the names that the model can't read, sorted."""
+    """Return a sorted list of the names that the model can't read."""
     return sorted(name for name in names if quantity(name) is None)
 
 
 def in_units(meaning: Quantity, values: Singles) -> Singles:
-    """Convert a covariate to the unit of the model.
+    """Convert the values of a covariate to the unit that the model uses.
 
-    Power is converted from MW to GW. Wind speed (m/s) and radiation (W/m2) are converted to a share of capacity.
-    Temperature (C) is converted to tens of heating degrees.
+    Load, wind power and solar power are converted from MW to GW. Wind speed (m/s) and radiation (W/m2) are converted to
+    a share of capacity. Temperature (C) is converted to heating degrees, in units of ten degrees.
     """
     if not meaning.is_weather:
         return values / np.float32(1000)

@@ -1,4 +1,4 @@
-"""The calendar and the sun on delivery days."""
+"""Computes the calendar and the sun's elevation on delivery days."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,12 +19,13 @@ _LOWEST_SINE: Final = -0.2
 
 @dataclass(frozen=True, slots=True)
 class Season:
-    """The calendar and the sun for each day of a grid.
+    """The calendar and the sun's elevation for each day of a grid.
 
-    `weekday` (days, 7) is 1 in the column of the weekday, and 0 in the other columns. `holiday` (days,) is 1 if the own
-    country has a holiday, else 0. `neighbour_holiday` (days,) is the share of the neighbour countries that have a
-    holiday. `phase` (days, 4) holds sine and cosine of a yearly and of a half-yearly cycle. `sun` (days, 24) is the
-    sine of the sun's elevation in the middle of the hour.
+    `weekday` (days, 7) is 1 in the column of the day's weekday, and 0 in the other columns. `holiday` (days,) is 1 on
+    public holidays of the own country, and 0 on other days. `neighbour_holiday` (days,) is the share of the
+    neighbouring countries that have a public holiday on the day. `phase` (days, 4) holds the sine and the cosine of a
+    yearly cycle, and then of a half-yearly cycle. `sun` (days, 24) holds the sine of the sun's elevation in the middle
+    of each hour.
     """
 
     weekday: Floats
@@ -35,7 +36,7 @@ class Season:
 
     @classmethod
     def of(cls, grid: DayGrid, market: Market) -> Season:
-        """Return the season of a grid's days."""
+        """Compute the season of all days in `grid`."""
         days = days_between(grid.first, grid.day(grid.days - 1))
         turn = 2 * np.pi / 365.25 * np.array([day.timetuple().tm_yday for day in days])
         return cls(
@@ -50,14 +51,17 @@ class Season:
 
 
 class SeasonCache:
-    """Keeps the season of the last requested grid. A `keeper` also keeps the season for later processes."""
+    """Keeps the season of the last requested grid.
+
+    If there is a `keeper`, it keeps the season for later processes too.
+    """
 
     def __init__(self, keeper: LearntKeeper | None = None) -> None:
         self._keeper = keeper
         self._last: tuple[str, Season] | None = None
 
     def of(self, grid: DayGrid, market: Market) -> Season:
-        """Return the season of a grid's days."""
+        """Return the season of all days in `grid`."""
         countries = (market.country, *market.neighbour_countries)
         name = f"season-{grid.first}-{grid.days}-{'-'.join(countries)}-{market.latitude}-{market.longitude}"
         if self._last is None or self._last[0] != name:
@@ -85,7 +89,7 @@ def _sun(grid: DayGrid, market: Market) -> Floats:
 
 
 def sine_of_elevation(ts: Instants, market: Market) -> Floats:
-    """Return the sine of the sun's elevation, shape (n,).
+    """Return the sine of the sun's elevation at each instant, shape (n,).
 
     The sun's declination follows Cooper 1969 (Solar Energy 12(3)).
     """

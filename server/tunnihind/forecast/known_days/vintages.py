@@ -1,8 +1,8 @@
-"""Covariates as they were known on each past day. The model reads covariates only through this module.
+"""Finds the covariates that were known on each past day. The model reads covariates only through this module.
 
-A vintage is the forecast that was known at a day's issue instant. Training reads the vintages of past days. A live
-forecast reads the vintage of its own instant. So training and live forecasts use covariates of the same age.
-Observations are never used.
+A vintage is the newest forecast that was known at a day's issue instant. Training uses the vintages of past days. A
+live forecast uses the vintage of the instant at which the live forecast is made. In this way, training and live
+forecasts use covariates of the same age. Observations are never used.
 """
 
 from collections import deque
@@ -25,14 +25,14 @@ WEEK_AGES: Final = range(-1, 10)
 """The delivery days in a forecast of several days, counted from the day of issue."""
 NEXT_DAY_AGES: Final = range(1, 2)
 NEXT_DAY_S: Final = 48 * HOUR_S
-"""If no forecast of a covariate reaches further, the covariate counts as a next-day covariate."""
+"""A covariate counts as a next-day covariate if none of its forecasts reaches more than this time past its issue."""
 
 
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
-    """Return the instant of each issue day up to row `today`, shape (today + 1,).
+    """Return the issue instant of each day up to row `today`, shape (today + 1,).
 
-    An issue day uses the covariates known at its instant. For past days, the instant is the usual time of issue,
-    `stale_days` days before the issue day. For today, the instant is `as_of`.
+    A forecast issued on a day uses the covariates known at the day's issue instant. On past days, the issue instant is
+    the usual time of issue, minus `stale_days` days. Today, the issue instant is `as_of`.
     """
     midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
     instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
@@ -41,22 +41,23 @@ def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -
 
 
 def newest_issue(issues: Sequence[IssuedSeries]) -> int | None:
-    """Return the instant at which the newest forecast was issued. Return None if no issue is a forecast."""
+    """Return the instant at which the newest forecast was issued. If `issues` contains no forecast, return None."""
     newest_first = sorted(issues, key=lambda issue: issue.issued_ts, reverse=True)
     return next((issue.issued_ts for issue in newest_first if _is_forecast(issue)), None)
 
 
 def _is_forecast(issue: IssuedSeries) -> bool:
-    """Return whether an issue has a value for an hour that began at or after the issue."""
+    """Return whether an issue has a known value for an hour that begins at `issued_ts` or later."""
     known = np.flatnonzero(np.isfinite(issue.values))
     return known.size > 0 and issue.start_ts + int(known[-1]) * HOUR_S >= issue.issued_ts
 
 
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Leave out weather runs that were not the newest run at the issue instant of any day.
+    """Leave out each weather run that was never the newest run at a day's issue instant.
 
-    Evening runs are deleted after two weeks. If training used evening runs, each deletion would change the model. All
-    runs since the last issue instant are kept.
+    After two weeks, the store deletes many of the runs that are left out here, such as evening runs. If training used
+    runs that are deleted later, each deletion would change the model. Runs issued after the last issue instant are
+    kept.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
@@ -69,9 +70,9 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
 def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
     """Return true for each issue that `without_passing_runs` leaves out. All arrays have shape (issues,).
 
-    `series` holds the number of each issue's covariate.
+    In `series`, all issues of a covariate have the same number.
     """
-    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day whose forecast could use the issue
+    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day on which a forecast could use the issue
     order = np.lexsort((issued, look, series))
     order = order[is_run[order]]
     one, day, at = series[order], look[order], issued[order]
@@ -83,7 +84,7 @@ def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], 
 
 
 def reach_s(issues: Sequence[IssuedSeries]) -> int:
-    """Return the longest time from an issue to the start of its last hour, in seconds."""
+    """Return the longest time in seconds from an issue's instant to the start of its last hour."""
     ends = (
         issue.start_ts + (issue.values.size - 1) * HOUR_S - issue.issued_ts for issue in issues if issue.values.size
     )
@@ -92,11 +93,11 @@ def reach_s(issues: Sequence[IssuedSeries]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The positions of the hours in the vintages of some issue days.
+    """Maps the hours of vintages to their positions in an array of consecutive hours.
 
-    `instants` (rows,) holds the instant of each issue day. `slots` (rows, ages, 25) holds the position of each hour,
-    counted in hours from `start_ts`. Hours outside the grid have the position `hours`. `is_short` (rows, ages) is true
-    for days of 23 hours.
+    `instants` (rows,) holds the issue instant of each issue day. `slots` (rows, ages, 25) holds the position of each
+    hour, counted in hours from `start_ts`. An hour outside the grid has the position `hours`. `is_short` (rows, ages)
+    is true for days of 23 hours.
     """
 
     start_ts: int
@@ -107,7 +108,10 @@ class Frame:
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Return the frame of the delivery days that lie `ages` days after the issue days `rows`."""
+        """Return the frame for the vintages of the issue days in `rows`.
+
+        For each issue day, the frame covers the delivery days that lie `ages` days later.
+        """
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
         day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)
@@ -119,12 +123,12 @@ class Frame:
 
 
 def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Singles:
-    """Return the newest forecast known at each issue instant, shape (covariates, rows, ages, 24).
+    """For each issue instant, return the newest known forecast, shape (covariates, rows, ages, 24).
 
-    Unknown values are NaN. The covariates must have been issued together, at the same instants and for the same hours.
-    Values of hours that had begun at the issue are skipped, because they are observations. The array `board` holds the
-    newest value of each hour. The issues are written to `board`, oldest first. A row is read from `board` after all
-    issues up to the row's instant are written.
+    Unknown values are NaN. All covariates must have been issued at the same instants and for the same hours. If an hour
+    began before the forecast was issued, its value is an observation. Observations are skipped. The array `board` holds
+    the newest value of each hour. Issues are written to `board` in the order in which they were issued. When all issues
+    up to a row's instant are written, the row is read from `board`.
     """
     reaching = (
         issues
@@ -142,7 +146,7 @@ def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Sing
 
 
 def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> None:
-    """Write forecasts that were issued together to `board`."""
+    """Write the forecasts of one issue instant to `board`."""
     issue = together[0]
     offset = (issue.start_ts - frame.start_ts) // HOUR_S
     observed = -((issue.start_ts - issue.issued_ts) // HOUR_S)
@@ -153,10 +157,10 @@ def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> Non
 
 
 def vintages_by_name(names: Iterable[str], archive: CovariateArchive, frame: Frame) -> dict[str, Singles]:
-    """Return the vintages of covariates by name, each (rows, ages, 24).
+    """Return the vintages of the named covariates, each of shape (rows, ages, 24).
 
-    Covariates that were issued together are processed together. Processing many weather points takes little more time
-    than processing one point.
+    Covariates with the same issue instants and hours are processed together. Processing many weather points together
+    takes little more time than processing one point.
     """
     together: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
     for name in names:

@@ -1,1 +1,1 @@
-"""Point models, which learn an hour's price from columns."""
+"""Point models. A point model forecasts one price for each hour."""

@@ -1,10 +1,10 @@
 """Kernel ridge regression on whole days. The model predicts all 24 hours of a day together.
 
-The kernel is the sum of a linear and a Gaussian kernel. Unlike the hourly ridges, the kernel models interactions
-between columns. The weight of each column in the distance between two days is learnt. A column has a large weight if
-its coefficients are large in a linear fit of all hours. The method is a diagonal recursive feature machine with linear
-features (Radhakrishnan, Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). Single precision is
-enough.
+The kernel is the sum of a linear and a Gaussian kernel. Unlike the ridges for single hours, the kernel models
+interactions between columns. The model learns the weight of each column in the distance between two days. A column gets
+a large weight if its coefficients are large in a linear fit of all hours. The method is a diagonal recursive feature
+machine with linear features (Radhakrishnan, Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553).
+Single precision is accurate enough.
 """
 
 from dataclasses import dataclass
@@ -55,8 +55,9 @@ _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
 def day_rows(rows: Rows, lead: int) -> Singles:
     """Return the kernel's inputs, shape (n, k).
 
-    The inputs are daily and hourly columns. After the first lead, hourly columns are averaged over blocks of three
-    hours. Blocks of hours are cheaper than single hours, and as accurate.
+    The inputs are daily columns and hourly columns. From the second lead on, hourly columns are averaged over blocks of
+    three hours. Averages over blocks take less computing time than single hours. The forecasts are as accurate as with
+    single hours.
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
     groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
@@ -65,7 +66,7 @@ def day_rows(rows: Rows, lead: int) -> Singles:
 
 
 def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
-    """Return the kernel's inputs from one group of columns, in parts of shape (n, k)."""
+    """Return the kernel's inputs from one group of columns, as a list of arrays of shape (n, k)."""
     names = rows.names
     if not names.of(group):
         return []
@@ -79,8 +80,9 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
     """Return the names of the hourly columns that the kernel uses from a group.
 
-    The kernel uses the hourly prices of two neighbours. The first neighbour has the most similar prices. The last
-    neighbour is connected by cables.
+    Among the neighbours, the kernel uses the hourly prices of the first and the last zone. The first zone's prices are
+    the most similar to the own prices. The price difference to the last zone shows how scarce cable capacity to that
+    zone is.
     """
     if group == OWN:
         return _OWN_HOURLY
@@ -101,10 +103,10 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
-    """Return the kernel's inputs from next-day covariates.
+    """Return the kernel's inputs from next-day drivers.
 
-    For the first lead, the inputs are the hourly and daily columns of each driver, the supply curves and the hinges.
-    For the second lead, the inputs are all daily columns.
+    For the first lead, the inputs are the hourly columns of the supply curves and the hinges, and both the hourly and
+    the daily columns of each driver. For the second lead, the inputs are all daily columns of next-day drivers.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
@@ -119,14 +121,14 @@ def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
 
 
 def _blocks(hourly: Floats, block: int) -> Floats:
-    """Return the means over blocks of `block` hours, (n, 24) -> (n, 24 / block)."""
+    """Average hourly values over blocks of `block` hours, (n, 24) -> (n, 24 / block)."""
     means: Floats = hourly.reshape(len(hourly), CLOCK_HOURS // block, block).mean(axis=2)
     return means
 
 
 @dataclass(frozen=True, slots=True)
 class KernelFit:
-    """A fitted kernel over `rows` (days, k), with coefficients `alpha` (days, 24)."""
+    """A kernel regression fitted to the days in `rows` (days, k). The coefficients are `alpha` (days, 24)."""
 
     rows: Singles
     norms: Singles
@@ -138,9 +140,10 @@ class KernelFit:
 
     @classmethod
     def of(cls, days: Singles, y: Floats, error: Floats, lead: int) -> KernelFit | None:
-        """Fit consecutive `days` (n, k) to prices `y` (n, 24) in asinh scale. Return None if there are too few days.
+        """Fit the kernel regression to the inputs `days` (n, k) and the prices `y` (n, 24) in asinh scale.
 
-        The newest day is last. Days with a large past `error` (n,) weigh less.
+        If fewer than `MIN_KERNEL_DAYS` days have all prices, return None. The days must be consecutive, with the newest
+        day last. If a day's past forecast error `error` (n,) is large, the day gets less weight.
         """
         use = np.isfinite(y).all(axis=1)
         if use.sum() < MIN_KERNEL_DAYS:
@@ -165,7 +168,7 @@ class KernelFit:
         return cls(rows, norms, mean, sd, scale, np.linalg.solve(matrix, target), level)
 
     def predict(self, days: Singles) -> Floats:
-        """Forecast days in asinh scale, (n, k) -> (n, 24)."""
+        """Return the forecast prices of days in asinh scale, (n, k) -> (n, 24)."""
         x = _standard(days, self.mean, self.sd) * self.scale
         matrix = _kernel(x, self.rows, (x * x).sum(axis=1), self.norms, self.norms.mean())
         return (self.level + matrix @ self.alpha).astype(np.float64)
@@ -185,8 +188,9 @@ def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
 def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
     """Return the scale of each column, shape (k,).
 
-    The scale of a column is the size of its coefficients in a linear fit of all hours. Each step repeats the fit with
-    the scale of the step before. The repetition shrinks the scale of unimportant columns further.
+    A column's scale grows with the size of its coefficients in a linear fit of all hours. In each further step, every
+    column is multiplied by its scale, and the fit is repeated. The repetition further shrinks the scale of unimportant
+    columns.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target
@@ -205,7 +209,10 @@ def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float3
 
 
 def _kernel(a: Singles, b: Singles, a2: Singles, b2: Singles, unit: np.float32) -> Singles:
-    """Return the sum of the linear and the Gaussian kernel between rows, in units of the mean squared norm."""
+    """Return the sum of the linear and the Gaussian kernel for each pair of a row in `a` and a row in `b`.
+
+    `a2` and `b2` hold the squared norms of the rows. `unit` is the mean squared norm.
+    """
     matrix: Singles = a @ b.T
     sharpness = np.float32(_SHARPNESS) / unit
     gaussian = matrix * (2 * sharpness)

@@ -1,7 +1,7 @@
-"""The protocols of point models. A point model learns each hour's price from columns.
+"""The protocols of point models. A point model forecasts one price for each hour.
 
-The replay, the tiers and the intervals work for any model that follows these protocols. Prices are in the asinh scale
-of `known_days.price_state`. Arrays of prices have shape (n, 24).
+The replay, the tiers and the intervals work with any model that implements these protocols. Prices are in the asinh
+scale of `known_days.price_state`. Arrays of prices have shape (n, 24).
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ ENOUGH_DAYS: Final = 120
 
 @runtime_checkable
 class Fit(Protocol):
-    """An immutable fitted model of some leads.
+    """A model that is fitted for some leads.
 
-    A fit is a dataclass of plain data, like `Learning`.
+    A fit is immutable. Like `Learning`, a fit must be a dataclass that `replay.learnt` can convert.
     """
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return an array (k, n, 24) whose first part is the forecast of the rows.
+        """Return an array of shape (k, n, 24). The first part of the array holds the forecasts of the n rows.
 
-        The model may add k - 1 parts for its own use. `Learning.learn` gets all parts back, together with the actual
-        prices.
+        Besides the forecasts, the model may return k - 1 parts that it needs for learning. Later, all k parts are
+        passed to `Learning.learn` together with the actual prices.
         """
 
 
@@ -34,32 +34,33 @@ class Learning(Protocol):
     """A model that learns one day after another.
 
     The model must be a dataclass. The fields of the dataclass hold the model's whole state as arrays, numbers and
-    mappings (see `replay.learnt`). So the state can be kept in a file. A model restored from the file makes the same
-    forecasts.
+    mappings (see `replay.learnt`). Therefore, the state can be stored in a file. A model restored from the file makes
+    the same forecasts as the stored model.
     """
 
     fit_type: ClassVar[type[Fit]]
     """The type that `fit` returns."""
 
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
-        """Learn from the prices of consecutive days, oldest first.
+        """Learn from consecutive days, oldest day first.
 
-        `price` (n, 24) is NaN where unknown. `predicted` is the array that `Fit.predict` returned for the days.
-        `predicted` is NaN where no forecast was made.
+        `price` (n, 24) holds the actual prices. Unknown prices are NaN. `predicted` holds the array that `Fit.predict`
+        returned for these days. If a day was not forecast, its values in `predicted` are NaN.
         """
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> Fit:
-        """Fit the model of each lead to all days learnt. `leads` begins with lead 1 and ascends.
+        """Fit the model of each lead to all learnt days.
 
-        If `thorough` is false, the model may leave out slow parts of the fit, or take these parts from the `last` fit.
+        `leads` must be in ascending order and begin with lead 1. If `thorough` is false, the model may leave out slow
+        parts of the fit. Instead, the model may take the slow parts from the fit `last`.
         """
 
     def copy(self) -> Learning:
-        """Return an independent copy."""
+        """Return an independent copy of the model."""
 
 
 class PointModel(Protocol):
-    """Makes a model without any learnt days."""
+    """Creates a model that has not learnt any days."""
 
     def __call__(self) -> Learning:
-        """Return the new model."""
+        """Return a new model."""

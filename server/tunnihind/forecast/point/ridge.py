@@ -1,9 +1,10 @@
-"""Streaming ridge regressions for each lead and clock hour, from exponentially weighted moments.
+"""Ridge regressions for each lead and clock hour, computed from exponentially weighted moments.
 
-Each row is added to the moments once. A new day costs one update. Old rows are not kept. The weight of a row depends on
-its out-of-sample error. The method is a streaming form of iteratively reweighted least squares. The regression
-approximates least absolute deviations. Coefficients are computed in correlation units, lead by lead. Each lead's
-coefficients are shrunk toward the coefficients of the lead before.
+Each row is added to the moments once. Old rows are not needed any more. A new day needs only one update of the moments.
+The weight of a row depends on the error of its out-of-sample forecast. Because rows with large errors get small
+weights, the regression approximates least absolute deviations. The method is a streaming form of iteratively reweighted
+least squares. Coefficients are computed for columns in units of their standard deviation, one lead after another. Each
+lead's coefficients are shrunk toward the coefficients of the lead before.
 """
 
 from dataclasses import dataclass
@@ -37,10 +38,10 @@ _UNSEEN_ERROR: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of the averaged ridges. The target of the ridge is the price minus `offset` times the 7-day mean.
+    """The settings of one of the ridges whose forecasts are averaged.
 
-    `penalty` multiplies the lead's penalty. The coefficients are shrunk toward `chain` times the previous lead's
-    coefficients.
+    The target of the ridge is the price minus `offset` times the mean price of seven days. The lead's penalty is
+    multiplied by `penalty`. The coefficients are shrunk toward `chain` times the previous lead's coefficients.
     """
 
     offset: float
@@ -52,14 +53,17 @@ MEMBERS: Final = (Member(offset=1.0, penalty=1.0, chain=0.8), Member(offset=0.0,
 
 
 def robust_weight(error: Floats) -> Floats:
-    """Return weights from out-of-sample errors in asinh units. The error of a row that was never forecast is NaN."""
+    """Return a weight for each out-of-sample error in asinh units. If a price was never forecast, its error is NaN."""
     size = np.where(np.isnan(error), _UNSEEN_ERROR, error)
     weight: Floats = _ROBUST / np.sqrt(size**2 + _ROBUST**2)
     return weight
 
 
 def clock_smoother(width_hours: float) -> Floats:
-    """Return a Gaussian smoothing matrix over clock hours, shape (24, 24). Each row sums to 1."""
+    """Return a matrix that smooths hourly values over neighbouring clock hours, shape (24, 24).
+
+    The weights are Gaussian. Each row of the matrix sums to 1.
+    """
     kernel = np.exp(-0.5 * (HOURS_APART / width_hours) ** 2)
     smoother: Floats = kernel / kernel.sum(1, keepdims=True)
     return smoother
@@ -67,7 +71,7 @@ def clock_smoother(width_hours: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """One lead's coefficients in standard units.
+    """The coefficients of one lead's ridges, for columns in units of their standard deviation.
 
     `beta` has shape (members, 24, p). `mean` and `sd` have shape (24, p). `level` has shape (members, 24).
     """
@@ -78,9 +82,9 @@ class Solution:
     level: Floats
 
     def predict(self, x: Floats, week_mean: Floats) -> Floats:
-        """Return the members' forecasts in asinh scale, shape (members, n, 24).
+        """Return the forecast of each member in asinh scale, shape (members, n, 24).
 
-        The rows `x` have shape (n, 24, p). `week_mean` is the 7-day mean of prices, shape (n, 24).
+        `x` has shape (n, 24, p). `week_mean` holds each hour's mean price over seven days, shape (n, 24).
         """
         z = np.clip((x - self.mean) / self.sd, -_Z_CLIP, _Z_CLIP)
         fitted = np.einsum("nhp,mhp->mnh", z, self.beta) + self.level[:, None]
@@ -91,9 +95,10 @@ class Solution:
 
 @dataclass(slots=True)
 class Moments:
-    """The weighted sums of one lead: `gram` (24, p + 1, p + 1) and `cross` (24, p + 1, members).
+    """The weighted sums from which one lead's coefficients are computed.
 
-    Column 0 is the constant.
+    `gram` (24, p + 1, p + 1) holds sums of products of two columns. `cross` (24, p + 1, members) holds sums of products
+    of a column and a target. Column 0 is the constant 1.
     """
 
     gram: Floats
@@ -103,15 +108,15 @@ class Moments:
 
     @classmethod
     def empty(cls, columns: int, half_life_days: float) -> Self:
-        """Return the moments of zero rows."""
+        """Return moments to which no row has been added."""
         shape = (CLOCK_HOURS, columns + 1, columns + 1)
         return cls(np.zeros(shape), np.zeros((*shape[:2], len(MEMBERS))), half_life_days)
 
     def absorb(self, x: Floats, y: Floats, week_mean: Floats, weight: Floats) -> None:
-        """Add consecutive days, oldest first.
+        """Add consecutive days to the moments, oldest day first.
 
-        The rows `x` have shape (n, 24, p). `y`, `week_mean` and `weight` have shape (n, 24). Unknown targets `y` (NaN)
-        are skipped.
+        `x` has shape (n, 24, p). `y`, `week_mean` and `weight` have shape (n, 24). If a target in `y` is NaN, it is
+        skipped.
         """
         n = len(x)
         fade = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life_days)
@@ -128,7 +133,7 @@ class Moments:
         self.days += n
 
     def solve(self, lead: int, prior: Floats | None, shared: int) -> Solution:
-        """Return the coefficients.
+        """Compute the coefficients of the ridges from the moments.
 
         `prior` holds the previous lead's coefficients of the first `shared` columns, shape (members, 24, shared).
         """
@@ -147,7 +152,9 @@ class Moments:
             starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        diagonal = np.einsum("hpp->hp", system)  # a view, because members differ only on the diagonal
+        diagonal = np.einsum(
+            "hpp->hp", system
+        )  # a view of the diagonal, because only the diagonal differs between members
         unpenalised = diagonal.copy()
         beta = starts
         for k, member in enumerate(MEMBERS):
@@ -156,9 +163,9 @@ class Moments:
         return Solution(beta, mean, sd, level.T)
 
     def _correlations(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
-        """Return the columns' covariances in units of `sd`, shape (24, p, p).
+        """Return the covariances of the columns in units of their standard deviations `sd`, shape (24, p, p).
 
-        The function runs often, so it makes few passes over the data.
+        To save time, the function makes few passes over the data.
         """
         corr = self.gram[:, 1:, 1:] * (1 / (n * sd))[:, :, None]
         corr *= (1 / sd)[:, None, :]

@@ -1,4 +1,7 @@
-"""The served point model. The model averages two ridges for each hour and a kernel over whole days."""
+"""The point model that the server uses.
+
+Its forecast is a weighted mean of two ridges for each hour and a kernel regression on whole days.
+"""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -31,7 +34,7 @@ _KERNEL_SHARE: Final = (0.75, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
 
 @dataclass(frozen=True, slots=True)
 class LeadFit:
-    """One lead's models."""
+    """The fitted ridges and kernel of one lead."""
 
     ridge: Solution
     kernel: KernelFit | None
@@ -39,15 +42,15 @@ class LeadFit:
 
 @dataclass(frozen=True, slots=True)
 class RidgesAndKernelFit:
-    """The models of some leads, learnt from `days` days."""
+    """The fitted ridges and kernels of some leads. `days` is the number of learnt days."""
 
     days: int
     leads: Mapping[int, LeadFit]
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return the combined forecast and the mean of the ridges, shape (2, n, 24).
+        """Return the combined forecast and the mean forecast of the ridges, shape (2, n, 24).
 
-        The forecasts of all models are clipped to the bounds of `rows`.
+        The forecasts of the ridges and of the kernel are clipped to the bounds in `rows`.
         """
         models, week = self.leads[lead], rows.hourly(WEEK_MEAN)
         members = models.ridge.predict(_ridge_columns(rows, lead), week)
@@ -63,7 +66,10 @@ class RidgesAndKernelFit:
 
 @dataclass(slots=True)
 class _Block:
-    """Consecutive days for the kernel: `rows` (n, k), `price` (n, 24), `error` (n,) and `has_next_day` (n,)."""
+    """Some consecutive days to which the kernel can be fitted.
+
+    `rows` has shape (n, k), and `price` has shape (n, 24). `error` and `has_next_day` have shape (n,).
+    """
 
     rows: Singles
     price: Floats
@@ -73,7 +79,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _LeadState:
-    """The learnt state of one lead. Blocks never change, so copies of the state can share them."""
+    """The data that the model keeps for one lead. Blocks never change, so copies of the state can share them."""
 
     names: ColumnNames
     moments: Moments
@@ -81,7 +87,7 @@ class _LeadState:
 
     @classmethod
     def of(cls, lead: int, rows: Rows) -> _LeadState:
-        """Return an empty state for the columns of `rows`."""
+        """Return a state that has not learnt any days, for rows with the same columns as `rows`."""
         half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
         width = _ridge_columns(rows, lead).shape[-1]
         return cls(rows.names, Moments.empty(width, half_life))
@@ -90,7 +96,7 @@ class _LeadState:
         return _LeadState(self.names, deepcopy(self.moments), list(self.blocks))
 
     def keep(self, lead: int, block: _Block) -> None:
-        """Add days, and drop days that are too old for the kernel."""
+        """Add a block of days, and drop blocks that are too old for the kernel."""
         self.blocks.append(block)
         while sum(len(one.rows) for one in self.blocks[1:]) >= KERNEL_DAYS[lead - 1]:
             del self.blocks[0]
@@ -104,7 +110,10 @@ class _LeadState:
         return KernelFit.of(rows[first:], price[first:], error[first:], lead)
 
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
-        """Return the first row to fit. If enough days have next-day covariates, earlier days are left out."""
+        """Return the first row to which the kernel is fitted.
+
+        If enough days follow the first row with next-day drivers, the rows before it are left out.
+        """
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
         first = int(np.argmax(has_next_day))
@@ -113,14 +122,14 @@ class _LeadState:
 
 @dataclass(slots=True)
 class RidgesAndKernel:
-    """Learns the moments of the ridges, and keeps the last days for the kernel."""
+    """Adds the learnt days to the moments of the ridges, and keeps the last days for the kernel."""
 
     fit_type: ClassVar[type[Fit]] = RidgesAndKernelFit
 
     _leads: dict[int, _LeadState] = field(default_factory=dict)
 
     def learn(self, lead: int, rows: Rows, price: Floats, predicted: Floats) -> None:
-        """Learn consecutive days. Prices with large forecast errors get less weight."""
+        """Learn from consecutive days. If the forecast error of a price was large, the price gets less weight."""
         if lead not in self._leads:
             self._leads[lead] = _LeadState.of(lead, rows)
         state = self._leads[lead]
@@ -130,9 +139,10 @@ class RidgesAndKernel:
         state.keep(lead, _Block(rows.of_each_day(day_rows, lead), price, error, rows.has_next_day))
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
-        """Fit the ridges of each lead. If `thorough` is true, fit the kernels too.
+        """Fit the ridges of each lead.
 
-        The ridges of a lead are shrunk toward the ridges of the lead before.
+        If `thorough` is true, fit the kernels too. If `thorough` is false, take the kernels from the fit `last`. The
+        ridges of a lead are shrunk toward the ridges of the lead before.
         """
         kept = last.leads if isinstance(last, RidgesAndKernelFit) else {}
         fits: dict[int, LeadFit] = {}
@@ -147,15 +157,15 @@ class RidgesAndKernel:
         return RidgesAndKernelFit(self._leads[leads[0]].moments.days, fits)
 
     def copy(self) -> RidgesAndKernel:
-        """Return an independent copy."""
+        """Return an independent copy of the model."""
         return RidgesAndKernel({lead: state.copy() for lead, state in self._leads.items()})
 
 
 def _ridge_columns(rows: Rows, lead: int) -> Floats:
-    """Return the columns for the ridges.
+    """Return the columns that the ridges use.
 
-    Only the first lead has the neighbours' columns. At later leads, the neighbours' columns do not improve the
-    forecast.
+    Only the ridges of the first lead use the columns of neighbours' prices. At later leads, the neighbours' prices do
+    not improve the forecast.
     """
     if lead == 1:
         return rows.x

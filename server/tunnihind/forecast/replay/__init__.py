@@ -1,1 +1,1 @@
-"""Makes a point model's forecasts of past days from the data known on each day."""
+"""Makes forecasts of past days with a point model. Each forecast uses only data known on the day of its issue."""

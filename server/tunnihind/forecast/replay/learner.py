@@ -1,7 +1,8 @@
 """Forecasts each past day with a point model, and then trains the model on that day.
 
-Past days between two refits are forecast with the same fit. The days since the last refit are learnt again for every
-forecast. So a forecast depends only on the data. The start of the process and earlier forecasts have no effect.
+All past days between two refits are forecast with one fit. For each new forecast, the days since the last refit are
+learnt again. So a forecast depends only on the data. A restart of the server or an earlier forecast does not change the
+result.
 """
 
 from copy import copy
@@ -28,7 +29,7 @@ _BLOCK_DAYS: Final = 56
 
 @dataclass(frozen=True, slots=True)
 class DatedFit:
-    """A fit to the days up to row `through` of the grid."""
+    """A model fitted to the days up to row `through` of the grid."""
 
     through: int
     fit: Fit
@@ -36,11 +37,11 @@ class DatedFit:
 
 @dataclass(slots=True)
 class _Record:
-    """The forecasts and level corrections of one lead, by row of the grid.
+    """The forecasts and level corrections of one lead. Each row of the arrays belongs to a day of the grid.
 
-    `issued` (days, 24) holds the forecast of each day after the level correction, EUR/MWh. `shift` (days,) holds the
-    level correction, asinh scale. Copies of a learner share the arrays. Every copy writes a row before it reads the
-    row.
+    `issued` (days, 24) holds the forecast of each day after the level correction, in EUR/MWh. `shift` (days,) holds the
+    level correction in asinh scale. Copies of a learner share the arrays `issued` and `shift`. Sharing is safe, because
+    every copy writes a row before it reads the row.
     """
 
     level: LevelTracker
@@ -49,14 +50,14 @@ class _Record:
 
     @classmethod
     def empty(cls, lead: int, capacity: int) -> Self:
-        """Return a record without days."""
+        """Return a record without forecasts."""
         return cls(LevelTracker(lead), np.full((capacity, CLOCK_HOURS), np.nan), np.zeros(capacity + LEADS))
 
 
 class RowBlocks:
-    """Computes the columns of consecutive days, in blocks of days.
+    """Computes the columns of consecutive days in blocks.
 
-    The last day has the grid row `last`. Blocks save time, because each call has a fixed cost.
+    `last` is the grid row of the last day. Blocks save time, because each computation of columns has a fixed cost.
     """
 
     def __init__(self, columns: LeadColumns, last: int) -> None:
@@ -65,10 +66,7 @@ class RowBlocks:
         self._taken: dict[int, tuple[range, Rows]] = {}
 
     def of(self, days: range, lead: int) -> Rows:
-        """Return a lead's rows for some days.
-
-        Each row has the data known at its issue.
-        """
+        """Return the rows of `days` at one lead. Each row holds only data that were known when the row was issued."""
         taken, rows = self._taken.get(lead, (range(0), None))
         if rows is None or days.start not in taken or days[-1] not in taken:
             taken = range(days.start, min(max(days.stop, days.start + _BLOCK_DAYS), self._last + 1))
@@ -81,7 +79,7 @@ class RowBlocks:
 class Learner:
     """A point model that has learnt the days up to row `through`.
 
-    `records` holds the issued forecasts by lead. `fits` holds the newest fits of the model.
+    `records` holds the forecasts and level corrections of each lead. `fits` holds the newest fits of the model.
     """
 
     learning: Learning
@@ -91,16 +89,19 @@ class Learner:
 
     @classmethod
     def begin(cls, model: PointModel, leads: tuple[int, ...], capacity: int) -> Self:
-        """Return a learner without any learnt day. `capacity` is the largest possible number of grid rows."""
+        """Return a learner that has not learnt any days. `capacity` is the largest possible number of grid rows."""
         return cls(model(), {lead: _Record.empty(lead, capacity) for lead in leads})
 
     def copy(self) -> Learner:
-        """Return an independent copy."""
+        """Return an independent copy of the learner."""
         records = {lead: replace(record, level=copy(record.level)) for lead, record in self.records.items()}
         return replace(self, learning=self.learning.copy(), records=records)
 
     def learn(self, blocks: RowBlocks, through: int) -> None:
-        """Forecast the days up to row `through` with the fits of their time, and then learn the days."""
+        """Forecast the days up to row `through`, and then learn these days.
+
+        Each day is forecast with the newest fit that was available when the forecast was issued.
+        """
         days = range(self.through + 1, through + 1)
         block = np.arange(days.start, days.stop)
         price = blocks.columns.prices.target[block]
@@ -114,30 +115,30 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit the model again. Later days are forecast with this fit until the next refit."""
+        """Fit the model again. Until the next refit, later days are forecast with this new fit."""
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]
 
     def fit(self, leads: tuple[int, ...]) -> Fit:
-        """Fit the model of each lead to all days learnt. `leads` begins with lead 1 and ascends."""
+        """Fit the model of each lead to all learnt days. `leads` must be in ascending order and begin with lead 1."""
         return self.learning.fit(leads)
 
     def issued(self, leads: tuple[int, ...]) -> Floats:
-        """Return the p50 issued for all learnt days, EUR/MWh, shape (leads, days, 24).
+        """Return the p50 that was issued for each learnt day, in EUR/MWh, shape (leads, days, 24).
 
-        If no p50 was issued for an hour, its value is NaN.
+        If no p50 was issued for an hour, the value of the hour is NaN.
         """
         return np.stack([self.records[lead].issued[: self.through + 1] for lead in leads])
 
     def shift(self, lead: int) -> float:
-        """Return the level correction for the day `lead` days after the newest day learnt."""
+        """Return the level correction in asinh scale for the day `lead` days after the newest learnt day."""
         return float(self.records[lead].shift[self.through + lead])
 
     def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:
-        """Return the forecasts of a block of days, shape (parts, n, 24).
+        """Return the output of `Fit.predict` for a block of days, shape (parts, n, 24).
 
-        Forecasts of days without an earlier fit are NaN.
+        If no fit was available for a day, the values of the day are NaN.
         """
         parts = [(days, dated.fit.predict(lead, rows.pick(days))) for dated, days in self._by_fit(block, lead)]
         predicted = np.full((len(parts[0][1]) if parts else 1, len(block), CLOCK_HOURS), np.nan)
@@ -146,9 +147,9 @@ class Learner:
         return predicted
 
     def _by_fit(self, block: DayRows, lead: int) -> list[tuple[DatedFit, slice]]:
-        """Return each fit with the days that it forecasts.
+        """Return pairs of a fit and the days that are forecast with this fit.
 
-        A day is forecast with the newest fit that uses only days at least `lead` days earlier.
+        Each day is forecast with the newest fit whose last day lies at least `lead` days earlier.
         """
         parts: list[tuple[DatedFit, slice]] = []
         for k, fit in enumerate(self.fits):

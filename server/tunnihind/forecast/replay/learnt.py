@@ -1,8 +1,8 @@
 """Converts a trained model to numpy arrays and a JSON document, and back.
 
-The model must be a dataclass of arrays, finite numbers, texts, None, tuples, lists, sets, mappings and other such
-dataclasses. Nothing is pickled. The document contains no type names, so reading the document creates only objects of
-the expected types.
+The model must be a dataclass. The fields of the dataclass may hold arrays, finite numbers, texts, None, tuples, lists,
+sets, mappings and further dataclasses of such values. Nothing is pickled. The document contains no type names, so
+reading the document creates only objects of the expected types.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ _ARRAY = "array"
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """A JSON document that refers to arrays by position.
+    """A trained model as a JSON document and arrays. The document refers to each array by its position.
 
-    If several parts share an array, it is stored once.
+    If several fields of the model share an array, the array is stored once.
     """
 
     document: bytes
@@ -31,7 +31,10 @@ class Learnt:
 
     @classmethod
     def from_dataclass(cls, model: object) -> Self:
-        """Convert a dataclass. Raises TypeError if the dataclass holds anything except plain data."""
+        """Convert the dataclass `model` to a document and arrays.
+
+        Raises TypeError if the dataclass holds anything except plain data.
+        """
         arrays: list[NDArray[Any]] = []
         places: dict[int, int] = {}
 
@@ -49,7 +52,10 @@ class Learnt:
         return cls(document, tuple(arrays))
 
     def restored[Model](self, model: type[Model], shapes: Shapes) -> Model:
-        """Restore a dataclass. Raises ValueError if the document or the arrays don't fit `model`."""
+        """Restore a dataclass of the type `model`.
+
+        Raises ValueError if the document or the arrays don't fit the type.
+        """
 
         def resolved(shape: Any, value: Any) -> Any:  # noqa: ANN401  msgspec's hook takes any type
             if shape in shapes:
@@ -79,13 +85,13 @@ class LearntKeeper(Protocol):
     """
 
     def find(self, name: str) -> Learnt | None:
-        """Return the value kept under a name. Return None if there is no complete value."""
+        """Return the data that were kept under a name. If there are no complete data, return None."""
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Keep a value under a name. If the value can't be stored, do nothing."""
+        """Keep the data of a model under a name. If the data can't be stored, do nothing."""
 
 
 def _scalars(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type
-    """Return the number types in `np.dtype[...]`: a single type, or the members of a union."""
+    """Return the number types inside `np.dtype[...]`. The brackets hold one type or a union of types."""
     (scalar,) = get_args(dtype)
     return get_args(scalar) or (scalar,)

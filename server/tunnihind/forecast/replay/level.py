@@ -1,4 +1,7 @@
-"""Corrects the level of forecasts by their recent day-mean errors, as far as such errors persist."""
+"""Corrects the level of forecasts by a part of their recent daily mean error.
+
+The part is larger if such errors persist.
+"""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -18,10 +21,10 @@ _LARGEST_SHIFT: Final = 0.4
 
 @dataclass(slots=True)
 class LevelTracker:
-    """Tracks the moving mean of one lead's day-mean errors, and the gain of the correction.
+    """Tracks the moving mean of one lead's daily mean errors, and the gain of the level correction.
 
-    The gain is the slope of a regression of errors on the moving mean known at the issue. If errors do not persist, the
-    gain and the correction are near 0.
+    The correction is the gain times the moving mean. The gain is the slope of a regression of errors on the moving mean
+    that was known when the forecast was issued. If errors do not persist, the gain is near 0.
     """
 
     lead: int
@@ -31,9 +34,9 @@ class LevelTracker:
     var: float = _PRIOR_WEIGHT
 
     def update(self, error: float) -> float:
-        """Add the next day's mean error in asinh scale. Return the level correction for the day `lead` days later.
+        """Add the mean error of one more day, in asinh scale.
 
-        An unknown error is NaN.
+        Return the level correction for the day `lead` days later. If the error is unknown, `error` must be NaN.
         """
         if np.isfinite(error):
             keep, slow = 0.5 ** (1 / _ERROR_HALF_LIFE_DAYS), 0.5 ** (1 / _GAIN_HALF_LIFE_DAYS)

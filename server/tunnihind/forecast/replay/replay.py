@@ -1,7 +1,8 @@
-"""Replays a point model over past days, and continues kept replays.
+"""Replays a point model over past days. A replay that was kept is continued.
 
-Time is divided into eras of 16 weeks. Each era has its own model state. A state begins on a fixed day before its era.
-Refits take place on fixed days. So a state continued day by day equals a state replayed at once, to the last bit.
+Time is divided into eras of 16 weeks. Each era has its own model state. The state begins to learn on a fixed day before
+its era. The model is fitted again on fixed days. So a state that learns day by day is exactly equal to a state that
+learns all days at once.
 """
 
 from collections import OrderedDict
@@ -24,7 +25,7 @@ ERA_DAYS: Final = 112
 REPLAY_DAYS: Final = 896
 """The number of days from the start of a state to its era.
 
-It is six half-lives of a row's weight. After this time, 1.6% of the weight is left.
+This time is six half-lives of a row's weight. After six half-lives, 1.6% of the weight is left.
 """
 HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
 """The longest history that a state uses."""
@@ -38,14 +39,15 @@ _THOROUGH_STEP_DAYS: Final = 20
 _KEPT_REFITS: Final = 2
 """The number of kept refits.
 
-Later days continue from these refits. Forecasts of today and tomorrow without own prices also continue from them.
+Replays of later days continue from these refits. Forecasts of today and tomorrow without own prices also continue from
+these refits.
 """
 _KEPT_REPLAYED: Final = 2
 """The number of kept results: up to the newest day, and up to the day before the newest day."""
 _KEPT_STATES: Final = 3
 """The number of states in an era: before the auction, after the auction, and without weather."""
 _ERA: Final = 2
-"""The number of leading values in a state's name that identify its era."""
+"""The number of values at the beginning of a state's key that identify the era."""
 
 
 def era_start(newest: date) -> date:
@@ -54,7 +56,7 @@ def era_start(newest: date) -> date:
 
 
 def history_start(newest: date) -> date:
-    """Return the first day of the replay for the newest settled day `newest`."""
+    """Return the first day of the replay if `newest` is the newest settled day."""
     return era_start(newest) - timedelta(days=REPLAY_DAYS)
 
 
@@ -62,8 +64,8 @@ def history_start(newest: date) -> date:
 class Replayed:
     """The result of a replay up to row `through`.
 
-    `issued` holds the forecasts of past days, EUR/MWh, shape (leads, days, 24). `shift` holds the level corrections,
-    asinh scale, shape (leads,).
+    `issued` holds the forecasts of past days in EUR/MWh, shape (leads, days, 24). `shift` holds the level correction of
+    each lead in asinh scale, shape (leads,).
     """
 
     through: int
@@ -73,24 +75,27 @@ class Replayed:
     shift: Floats
 
     def of_first(self, leads: int) -> Replayed:
-        """Return the result for the first `leads` leads. The models of these leads do not depend on later leads."""
+        """Return the part of the result that belongs to the first `leads` leads.
+
+        The models of the first leads do not depend on later leads.
+        """
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
 class Replays:
-    """Replays a point model, and continues an earlier replay if its past data are unchanged.
+    """Replays a point model. If the past data are unchanged, an earlier replay is continued.
 
-    The name of a kept state contains a digest of all inputs. So a state from other data is never used.
+    The name of a kept replay contains a digest of all inputs. So the server never continues a replay of other data.
     """
 
     def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
-        """Replay `model`. A `keeper` keeps states for later processes."""
+        """Replay `model`. If there is a `keeper`, it keeps replays for later processes."""
         self._model = model
         self._learners = _Kept(Learner, model, keeper, most=_KEPT_REFITS)
         self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
 
     def up_to(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Replayed:
-        """Return the result of a replay of `leads` up to row `through`."""
+        """Replay the given leads up to row `through`, and return the result."""
         names = [_Name("replayed", columns, era_row, through, wide) for wide in _at_least(leads)]
         replayed = self._replayed.first(names)
         if replayed is None:
@@ -99,7 +104,10 @@ class Replays:
         return replayed.of_first(len(leads))
 
     def _continued(self, columns: LeadColumns, era_row: int, through: int, leads: tuple[int, ...]) -> Learner:
-        """Return the learner at its last refit on or before row `through`. Callers must not change the learner."""
+        """Return the learner as it was after its last refit on or before row `through`.
+
+        Callers must not change the returned learner.
+        """
         refits = _refit_rows(WARM_UP_DAYS - 1, through, era_row)
         last = refits[-_KEPT_REFITS:]
         names = (_Name("learner", columns, era_row, row, wide) for row in reversed(last) for wide in _at_least(leads))
@@ -121,7 +129,7 @@ class Replays:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """The name of a result. Results from different inputs have different names."""
+    """The name under which a learner or a result is kept. Different inputs give different names."""
 
     kind: str
     columns: LeadColumns
@@ -131,7 +139,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """The key of the state to which the result belongs. The first values of the key identify the era."""
+        """The key of the model state to which the name belongs. The first `_ERA` values of the key identify the era."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
@@ -140,9 +148,9 @@ class _Name:
 
 
 class _Kept[Part]:
-    """Keeps the most recently used parts of each state by name. A part is a learner or a result.
+    """Keeps the most recently used learners or results of each state, by name.
 
-    The `keeper` supplies the parts of earlier processes.
+    Learners and results are called parts. If a part is not in memory, it is loaded from the `keeper`.
     """
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
@@ -153,11 +161,11 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Return the first kept part in the order of the names. Return None if no part is kept."""
+        """Look for the names in order, and return the first part that is found. If no part is found, return None."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:
-        """Keep a part. The part must not change afterwards."""
+        """Keep a part under a name. The caller must not change the part afterwards."""
         self._hold(name, part)
         if self._keeper is not None:
             self._keeper.keep(str(name), Learnt.from_dataclass(part))
@@ -173,7 +181,7 @@ class _Kept[Part]:
 
     def _restored(self, learnt: Learnt) -> Part | None:
         learning = self._model()
-        # If a file does not fit, the past is replayed instead.
+        # If a kept part does not match the model's types, the past is replayed instead.
         with suppress(ValueError):
             return learnt.restored(self._part, {Learning: type(learning), Fit: learning.fit_type})
         return None
@@ -195,15 +203,16 @@ def _trim[Key, Value](kept: OrderedDict[Key, Value], most: int) -> None:
 
 
 def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
-    """Return the tuples of leads whose results contain the results of `leads`.
+    """Return `leads` and the tuple of all leads.
 
-    The model of a lead does not depend on later leads.
+    A result for all leads also contains the result for `leads`, because the model of a lead does not depend on later
+    leads.
     """
     return dict.fromkeys((leads, tuple(LEAD_DAYS)))
 
 
 def _refit_rows(after: int, through: int, era_row: int) -> list[int]:
-    """Return the rows of all refits after row `after` and up to row `through`."""
+    """Return the rows of all refits after row `after`, up to row `through`."""
     return [row for row in range(after + 1, through + 1) if _is_refit(row, era_row)]
 
 
@@ -217,7 +226,7 @@ def _is_thorough(row: int, era_row: int) -> bool:
 
 
 def _finished(learner: Learner, columns: LeadColumns, through: int, leads: tuple[int, ...]) -> Replayed:
-    """Learn the days since the last refit, and return the result."""
+    """Learn the days from the last refit to row `through`, and return the result of the replay."""
     if learner.through < through:
         learner = learner.copy()
         learner.learn(RowBlocks(columns, through), through)
