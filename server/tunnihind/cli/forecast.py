@@ -35,7 +35,7 @@ def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
 def drawing(run: Run) -> RenderableType:
     """Return a table with the percentiles of each hour, as numbers and as a drawing.
 
-    Hours are in the market's local time.
+    The hours in the table are in the market's local time.
     """
     market = MARKETS[run.zone]
     table = Table(title=f"EUR/MWh without VAT, {market.adjective} time", box=None, pad_edge=False)
