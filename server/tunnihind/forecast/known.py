@@ -1,7 +1,7 @@
 """The data known at an instant: prices with their publication time, and covariates as they were issued.
 
 The store fills the archives with data. A forecast reads archives only through `as_of`. `as_of` leaves out all data that
-became known after its instant. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown
+became known after the given instant. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown
 values are NaN.
 """
 

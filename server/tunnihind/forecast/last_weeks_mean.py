@@ -37,9 +37,9 @@ _PRIOR_WEIGHT: Final = 1e-6
 class LastWeeksMean:
     """Forecasts each clock hour's mean price over the last six weeks. Similar and recent days have more weight.
 
-    The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). Its lead is i - j. The method's
-    errors on earlier days at the same lead determine p10 and p90. If few days are known, p10 and p90 are close to a
-    wide prior.
+    The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). The lead of day i is i - j. The
+    method's errors on earlier days at the same lead determine p10 and p90. If few days are known, p10 and p90 are close
+    to a wide prior.
     """
 
     market: Market
@@ -139,7 +139,7 @@ def _past_errors(history: DailyPrices) -> Floats:
 def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
     """Return the offsets of p10 and p90 from p50, shape (2, days, 24).
 
-    A target day's offsets are computed from the errors up to the day's row in `seen`.
+    For each target day, `seen` has the last row of the errors that may be used.
     """
     offsets = np.empty((2, seen.size, CLOCK_HOURS))
     for row in np.unique(seen):

@@ -74,7 +74,7 @@ class DayPrices:
         return sorted(pairs)
 
     def first_difference(self, other: DayPrices) -> Pair | None:
-        """Return the first pair of prices that differ. Return None if all pairs are equal."""
+        """Return the first pair of prices that differ. Return None if no prices differ."""
         return next((pair for pair in self.paired_with(other) if pair.differs), None)
 
     def agrees_with(self, other: DayPrices) -> bool:
@@ -88,9 +88,9 @@ class DayPrices:
     def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
         """Return the rows (start, step, price) to store so that these prices replace the settled prices.
 
-        If a price differs only by rounding, its settled value stays. If an hour's price differs from the mean of its
-        settled quarters, each quarter gets the hour's price. If an hour was settled before its quarters, the hour gets
-        the mean of the quarters.
+        If a new price differs from the settled price only by rounding, the settled price stays. If an hour's price
+        differs from the mean of its settled quarters, each quarter gets the hour's price. If an hour was settled before
+        its quarters, the hour gets the mean of the quarters.
         """
         rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:

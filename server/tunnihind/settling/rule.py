@@ -108,7 +108,8 @@ def rule(
     """Return the ruling on each delivery day with a witness.
 
     `witnesses` has the witnesses of each source by day. The sources are in the order of trust. The sources are not
-    asked again for days before `waits_from`. So if sources differ about an older day, the rule decides at once.
+    asked again for days before `waits_from`. If sources differ about a day before `waits_from`, the rule decides at
+    once.
     """
     claims: dict[date, list[Claim]] = {}
     for days in witnesses:
@@ -153,7 +154,7 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
 
 
 def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
-    """Settle prices on which two sources agree.
+    """Return a ruling that settles the prices on which two sources agree.
 
     If a change of agreed prices looks like a mistake, the new prices are held back for six hours.
     """
@@ -219,8 +220,8 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 def _distrust(one: Claim) -> tuple[bool, bool]:
     """Return a sort key that puts the most trusted claim first.
 
-    A claim that contradicts no agreed day comes first. If two claims are equal in this, the claim with quarter-hour
-    prices comes first.
+    A claim that contradicts no agreed day comes first. If both or neither of two claims contradict an agreed day, the
+    claim with quarter-hour prices comes first.
     """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
@@ -234,7 +235,7 @@ def _ruling(
     is_agreed: bool = False,
     withdraws: bool = False,
 ) -> Ruling:
-    """Return a ruling that holds back every claim that differs from the final prices."""
+    """Return a ruling. Every claim whose prices differ from the final prices is held back."""
     final = settles or settled
     held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}
     return Ruling(settles.witness if settles else None, is_agreed, withdraws, held)

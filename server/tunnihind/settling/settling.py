@@ -62,8 +62,8 @@ class Outcome:
 class Settling:
     """Settles prices in the store. The methods block, so they must be called in a thread.
 
-    `sources` are names in the order of trust. When a day is newly held back, `on_held` is called with the source and
-    the reason.
+    `sources` holds the names of the sources in the order of trust. When a day is newly held back, `on_held` is called
+    with the source and the reason.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Settling:
         """Store settled prices.
 
         If the new prices contradict two or more settled days and agree with no settled day, the sources of the old
-        prices can't be trusted. All prices that these sources gave since the first wrong price are withdrawn.
+        prices can't be trusted. All prices that an untrusted source gave since the first wrong price are withdrawn.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
@@ -205,7 +205,7 @@ def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[
 
 
 def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
-    """Return a source's witness of a day after a new sheet.
+    """Return the witness that results from a new sheet.
 
     If the sheet's prices are incomplete or impossible, keep the older witness.
     """

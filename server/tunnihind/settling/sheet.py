@@ -57,8 +57,8 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
 def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
     """Return the reason to doubt a complete day's prices. Return None if the prices are credible.
 
-    Prices are doubtful if they are zero in 20 hours or more, if all of them are equal, or if all of them equal those of
-    a day in `before`. No traded day has ever had doubtful prices. Doubtful prices need a second source.
+    Prices are doubtful if they are zero in 20 hours or more, if all prices are equal, or if they repeat the prices of a
+    day in `before`. No traded day has ever had doubtful prices. Doubtful prices need a second source.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:

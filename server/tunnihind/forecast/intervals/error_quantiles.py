@@ -40,7 +40,7 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
 
     `errors` (7, days, 24) holds the price minus p50 by lead day. The newest day is last. Unknown errors are NaN. The
     lower offsets are at most 0, and the upper offsets are at least 0. Intervals never narrow as the lead grows. Leads
-    of more than 7 days occur only if prices are stale. At these leads, intervals widen further.
+    of more than 7 days occur only if prices are stale. At leads of more than 7 days, intervals widen further.
     """
     values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)

@@ -2,7 +2,7 @@
 
 A share is the coefficient of one of the three predictors. The shares are learnt by ridge regression on the forecasts
 issued for past days. The regression shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025.
-Slopes are in units of the scale per hour.
+Slopes are changes per hour in units of `scale`.
 """
 
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class LearntShares:
 
     @classmethod
     def of(cls, known: KnownQuarters, issued: IssuedHours, market: Market) -> Self:
-        """Compute the sums of each day from the day's known slopes and from the forecasts issued at each lead."""
+        """For each day, compute the sums from the day's known slopes and from the forecasts issued at each lead."""
         days = len(known.slope)
         before, after, unit = _as_issued(issued, known)
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
@@ -106,14 +106,14 @@ class LearntShares:
 def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floats:
     """Return the three predictors of the slope, shape (..., 3).
 
-    `line` is the slope of the line through the neighbouring hours. `unit` is the result of `scale`. Both are in
-    EUR/MWh. `recent` is the recent slope of the clock hour. `rise` is the result of `sun_rise`.
+    `line` is the slope of the line through the neighbouring hours. `unit` is the result of `scale`. `line` and `unit`
+    are in EUR/MWh. `recent` is the recent slope of the clock hour. `rise` is the result of `sun_rise`.
     """
     return np.stack([line / unit, recent, rise], axis=-1)
 
 
 def sun_rise(starts: Instants, market: Market) -> Floats:
-    """Return the rise of the sine of the sun's elevation over each hour, shape (hours,).
+    """For each hour, return the rise of the sine of the sun's elevation, shape (hours,).
 
     Below the horizon, the sine counts as 0.
     """

@@ -40,7 +40,7 @@ class Hours(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Join several days in order."""
+        """Join the prices and the forecasts of several days in order."""
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -113,7 +113,7 @@ class PlanScores:
 
     @property
     def share(self) -> float:
-        """The share of the ideal saving that plans made from the forecast reach.
+        """The share of the ideal saving that is reached by plans made from the forecast.
 
         If nothing could be saved, the share is NaN.
         """
@@ -121,12 +121,12 @@ class PlanScores:
 
     @property
     def baseline_share(self) -> float:
-        """The share of the ideal saving that plans made from the prices one week earlier reach."""
+        """The share of the ideal saving that is reached by plans made from the prices one week earlier."""
         return self._share(self.baseline)
 
     @property
     def seven_day_mean_share(self) -> float:
-        """The share of the ideal saving that plans made from the seven-day mean reach."""
+        """The share of the ideal saving that is reached by plans made from the seven-day mean."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:
@@ -139,7 +139,7 @@ NO_PLANS: Final = PlanScores.of(())
 def boiler_eur_a_year(saved_eur_mwh: float) -> float:
     """Return the yearly saving of a 3 kW boiler in EUR without VAT.
 
-    The boiler runs 3 hours a day on 365 days. It saves `saved_eur_mwh` on each MWh.
+    The boiler runs 3 hours a day on 365 days. The boiler saves `saved_eur_mwh` on each MWh.
     """
     return saved_eur_mwh * _BOILER_MWH_A_YEAR
 

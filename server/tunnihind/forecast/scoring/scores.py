@@ -43,8 +43,8 @@ def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
 def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _ALPHA) -> float:
     """Return the mean Winkler score of intervals that should contain a share of 1 - alpha of actual prices.
 
-    The score of an interval is its width. If the actual price is outside, 2/alpha times its distance from the interval
-    is added.
+    The score of an interval is its width plus a penalty. If the actual price is outside the interval, the penalty is
+    2/alpha times the distance between them. Otherwise the penalty is 0.
     """
     outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
     return _mean(upper - lower + 2 / alpha * outside)
