@@ -28,7 +28,7 @@ def document(run: Run) -> dict[str, Any]:
 
 
 def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
-    """Yield start, p10, p50 and p90 of every period."""
+    """For every period, yield its start, p10, p50 and p90."""
     yield from zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
 
 

@@ -62,7 +62,7 @@ class Row:
         return value
 
     def error(self, column: str, problem: str) -> ImportFileError:
-        """Return the error for a cell of this line."""
+        """Return an error that names the file, this line and the column."""
         return ImportFileError(self._file, self.line, column, problem)
 
 
@@ -89,7 +89,7 @@ class Table:
             yield Row(self.file, line, dict(zip(self.columns, cells, strict=True)))
 
     def refuse(self, column: str, problem: str) -> ImportFileError:
-        """Return the error for a column's header."""
+        """Return an error that names the file, the header's line and the column."""
         return ImportFileError(self.file, 1, column, problem)
 
     def _header(self) -> list[str]:

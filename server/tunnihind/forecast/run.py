@@ -188,7 +188,7 @@ class Forecaster(Protocol):
         """Forecast every hour after `known.as_of`, up to 7 delivery days past the newest settled day.
 
         The forecast of a delivery day uses no price of that day, even if the price is settled. Return None if no price
-        is known, or if the 7 days are in the past.
+        is known, or if these 7 days are in the past.
         """
 
 

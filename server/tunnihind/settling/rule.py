@@ -67,7 +67,7 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Claim:
-    """A witness, and the comparison of the source's newest answer with all settled prices."""
+    """A witness, and the comparison of its source's newest answer with all settled prices."""
 
     witness: Witness
     answer: Comparison
@@ -105,7 +105,7 @@ class Comparison:
 def rule(
     witnesses: Sequence[Mapping[date, Witness]], settled: Mapping[date, SettledDay], waits_from: date
 ) -> dict[date, Ruling]:
-    """Return the ruling on each delivery day with a witness.
+    """For each delivery day with a witness, return the ruling.
 
     `witnesses` has the witnesses of each source by day. The sources are in the order of trust. The sources are not
     asked again for days before `waits_from`. If sources differ about a day before `waits_from`, the rule decides at

@@ -75,9 +75,9 @@ class KnownQuarters:
 
     @classmethod
     def of(cls, quarters: Floats, first: date) -> Self:
-        """Return the shapes of the hours of whole days from `first` on.
+        """Compute the shapes of all hours from the day `first` on.
 
-        `quarters` holds the prices of the quarters, EUR/MWh, shape (hours, 4).
+        `quarters` holds the prices of the quarters of whole days, EUR/MWh, shape (hours, 4).
         """
         grid = DayGrid.between(first, delivery_day(day_start(first) + len(quarters) * HOUR_S - 1))
         hour = quarters.mean(axis=1)
@@ -110,7 +110,7 @@ class KnownQuarters:
         return drawn
 
     def row(self, day: date) -> int:
-        """Return the row of a day.
+        """Return the row of `day` in the arrays.
 
         For a day before the first day, return -1. For a day past the last day, return the last row.
         """

@@ -68,12 +68,12 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
 
 
 def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask) -> tuple[Floats, Floats]:
-    """Return the expected prices of the hours before and after each hour, EUR/MWh, NaN where unknown.
+    """Return the expected prices of the hours before and after each hour, EUR/MWh. Unknown prices are NaN.
 
-    All arrays have shape (hours,). `before` holds the known price of the hour before each hour, NaN where unknown.
-    `before` is used only for the first hour of a day (`starts_day`). For other hours, the p50 of the hour before is
-    used. `is_settled` is true for hours of settled days. The forecast of the day after a settled day depends on the
-    settled day's prices. Therefore the last hour of a settled day must not use the forecast of the next day.
+    All arrays have shape (hours,). `before` holds the published price of the hour before each hour. `before` is used
+    only for the first hour of a day (`starts_day`). For other hours, the p50 of the hour before is used. `is_settled`
+    is true for hours of settled days. The forecast of the day after a settled day depends on the settled day's prices.
+    Therefore the last hour of a settled day must not use the forecast of the next day.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)

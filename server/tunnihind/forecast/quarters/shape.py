@@ -27,7 +27,7 @@ def deviations(
 
     `p50` (hours,) holds the medians of the hours, EUR/MWh. `previous` and `following` (hours,) hold the expected prices
     of the hours before and after each hour, EUR/MWh. Unknown prices are NaN. `recent` (hours,) is the recent slope of
-    the clock hour, in units of the scale. `rise` (hours,) is the result of `sun_rise`. `shares` (hours, 3) holds the
+    the clock hour, in units of `scale`. `rise` (hours,) is the result of `sun_rise`. `shares` (hours, 3) holds the
     shares of the slope's predictors, in the order of `columns_of`.
     """
     before, after = one_for_the_other(p50 - previous, following - p50)

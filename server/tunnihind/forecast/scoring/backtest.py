@@ -1,4 +1,4 @@
-"""A walk-forward backtest of forecasts made as of past instants.
+"""A walk-forward backtest. The backtest compares forecasts as of past instants with the actual prices.
 
 Every forecast uses only `archive.as_of(issue instant)`. Only hours whose price was unpublished at the issue are scored.
 """
@@ -240,7 +240,7 @@ def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
 
 
 def _lead_days(targets: Instants, newest: date | None) -> Instants:
-    """Return the lead days of `targets`, shape (n,). If no price is known, the lead days are 0."""
+    """Return the lead day of each target, shape (n,). If no price is known, the lead days are 0."""
     days = [delivery_day(int(ts)) for ts in targets]
     return np.array([max(1, (day - newest).days) if newest is not None else 0 for day in days], np.int64)
 

@@ -156,10 +156,10 @@ class Decisions:
 
     @classmethod
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
-        """Score plans from their savings.
+        """Compute the scores of plans from the plans' savings.
 
-        `days` has the savings within each day, by days ahead and then by the plan's length in hours. `weeks` has the
-        savings within seven days.
+        `days` has the savings of plans within each day, by days ahead and then by the plan's length in hours. `weeks`
+        has the savings of plans within seven days.
         """
         return cls(
             by_days_ahead={
