@@ -1,4 +1,6 @@
-"""Draws a backtest's report. Reliability is on the left. Error and width by days ahead are on the right.
+"""Draws a backtest's report by days ahead.
+
+The left panel shows the reliability. The right panels show the errors and the widths of the intervals.
 
 This module needs matplotlib, which the extra `plot` installs. No other module loads matplotlib.
 """
@@ -27,7 +29,7 @@ _STYLE: Final = {
     "grid.color": "#dde3e8",
     "font.size": 9.0,
     "figure.constrained_layout.use": True,
-    # Words stay text, so that people can search them and programs can read them aloud.
+    # Write words as text, not as outlines, so that people can search for words and screen readers can read them.
     "svg.fonttype": "none",
     # With this salt, the same report always gives the same file.
     "svg.hashsalt": "tunnihind",
@@ -82,7 +84,10 @@ def _draw_widths(axes: Axes, report: BacktestReport) -> None:
 
 
 def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> None:
-    """Scale the axis from 0 to 20% above the highest value, to leave room for a number. The highest value may be 0."""
+    """Scale the axis from 0 to 20% above the highest value, so that a number fits above the highest mark.
+
+    If all values are 0, the axis ends at 1.2.
+    """
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 
@@ -111,7 +116,7 @@ def _reliability(report: BacktestReport) -> dict[int, list[float]]:
 
 
 def _errors(report: BacktestReport) -> dict[str, list[float]]:
-    """Return the mean absolute errors in EUR/MWh, by forecast and days ahead. Unknown errors are NaN."""
+    """Return the mean absolute errors in EUR/MWh, by forecast and then by days ahead. Unknown errors are NaN."""
     return {
         "this forecast": [scores.mae for scores in report.leads.values()],
         "price one week earlier": [scores.baseline_mae for scores in report.leads.values()],

@@ -12,10 +12,10 @@ from tunnihind.store.copying import copy
 @option("to", required=True, help="SQLAlchemy address of the database to fill.")
 @with_settings(STORE)
 def copy_database(settings: Settings, *, to: str) -> None:
-    """Copy all data into an empty SQLite or PostgreSQL database, and compare the two.
+    """Copy all data into an empty SQLite or PostgreSQL database, and compare the two databases.
 
-    Before copying, stop the server. Afterwards, start the server on the copy. If the copying is interrupted, nothing is
-    copied.
+    Before copying, stop the server. After copying, start the server with the address of the copy. If the copying is
+    interrupted, nothing is copied.
     """
     with shown_progress() as progress:
         copied = copy(settings.store_url, to, progress.show)

@@ -39,7 +39,7 @@ def import_() -> None:
 @click.argument("file", type=_FILE)
 @with_settings(STORE, MARKET)
 def import_prices(settings: Settings, *, file: Path) -> None:
-    """Import prices in EUR/MWh without VAT, in hours or quarters.
+    """Import hourly or quarter-hour prices in EUR/MWh without VAT.
 
     The columns are ts,ee[,lv,lt,fi]. The column ts has the start of the period in unix seconds UTC. An empty cell means
     an unknown price. If a line is invalid, the whole file is refused.
@@ -58,11 +58,11 @@ def import_prices(settings: Settings, *, file: Path) -> None:
 @click.argument("file", type=_FILE)
 @with_settings(STORE)
 def import_covariates(settings: Settings, *, file: Path) -> None:
-    """Import forecasts as they were issued.
+    """Import forecasts of wind, sun, temperature or load exactly as they were issued.
 
     The columns are issued_ts,target_ts,NAME[,NAME...]. Instants are unix seconds UTC. NAME is
-    <zone>_<load|wind|solar>[_da]_mw or <variable>@<point>. Names that the forecast does not use are listed. An empty
-    cell means an unknown value. If a line is invalid, the whole file is refused.
+    <zone>_<load|wind|solar>[_da]_mw or <variable>@<point>. The command lists the names that the price forecast does not
+    use. An empty cell means an unknown value. If a line is invalid, the whole file is refused.
     """
     found = read_covariates(file)
     with Store(settings.store_url) as store:
@@ -86,10 +86,10 @@ def export() -> None:
 @_RESOLUTION
 @with_settings(STORE, AS_OF)
 def export_prices(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
-    """Write all published prices of hours or quarters, in EUR/MWh without VAT.
+    """Write all published hourly or quarter-hour prices in EUR/MWh without VAT.
 
-    The columns are ts,ee,lv,lt,fi. The market has traded quarters since 2025-10-01. For earlier days, only hours are
-    known.
+    The columns are ts,ee,lv,lt,fi. The market has traded quarters since 2025-10-01. For earlier days, there are only
+    hourly prices.
     """
     with Store(settings.store_url, read_only=True) as store:
         archive = store.prices.read_archive()

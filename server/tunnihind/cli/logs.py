@@ -32,7 +32,7 @@ def set_up_logging(level: str, style: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # Our own messages already report a lost network or a refused batch, so these libraries need not warn.
+    # Our own messages already report a lost network or a refused batch, so zeroconf and psycopg need not warn.
     for worried in ("zeroconf", "psycopg"):
         logging.getLogger(worried).setLevel(logging.ERROR)
 
@@ -48,7 +48,7 @@ def _handler(style: str) -> logging.Handler:
 
 
 class TextLines(logging.Formatter):
-    """Writes a record as a line of text, and a traceback as more lines."""
+    """Writes a log record as a line of text, and its traceback as more lines."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -56,14 +56,14 @@ class TextLines(logging.Formatter):
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Write the first line, and add the id of the request. Lines of the access log already have the id."""
+        """Return the first line with the id of the request. In the access log, the message already has the id."""
         line = super().formatMessage(record)
         name = getattr(record, "request_id", "")
         return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line
 
 
 class JsonLine(logging.Formatter):
-    """Writes a record as a JSON object on one line.
+    """Writes a log record as a JSON object on one line.
 
     For the access log, the object also has the fields of the request.
     """

@@ -10,7 +10,7 @@ from tunnihind import __version__
 from tunnihind.errors import SettingsError, TunnihindError
 from tunnihind.settings import COMMAND
 
-# The model's matrices are small. More threads would only make the model slower.
+# The model's matrices are so small that more threads would only make the model slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 _COMMANDS: Final = {
@@ -26,12 +26,14 @@ _COMMANDS: Final = {
     "copy": "copy:copy_database",
     "healthcheck": "healthcheck:healthcheck",
 }
-"""The module and function of each command. A command is loaded when it is called, because loading all of them takes a
-second."""
+"""The module and function of each command.
+
+A command is loaded when it is called, because loading all commands takes a second.
+"""
 
 
 class _Commands(click.Group):
-    """Loads a command only when it is called. Errors are shown on one line."""
+    """Loads a command only when it is called. Shows an error on one line."""
 
     @override
     def make_context(

@@ -53,7 +53,7 @@ def option(name: str, parameter: str | None = None, **attributes: Any) -> Decora
 
 
 class Zones(click.ParamType[tuple[Zone, ...]]):
-    """A list of zones such as ee,lv without repetitions. With `is_single`, only one zone is allowed."""
+    """A list of zones such as ee,lv. No zone may occur twice. If `is_single` is true, only one zone is allowed."""
 
     name = "zones"
 
@@ -62,7 +62,7 @@ class Zones(click.ParamType[tuple[Zone, ...]]):
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Zone, ...]:
-        """Parse names in upper or lower case."""
+        """Parse zone names in upper or lower case."""
         if isinstance(value, tuple):
             return value
         names = [name.strip().lower() for name in value.split(",")]
@@ -170,7 +170,7 @@ AS_OF: Final = (option("as-of", type=INSTANT, help="Show the data known at an in
 def with_settings[**P, R](
     *groups: tuple[Decorator, ...],
 ) -> Callable[[Callable[Concatenate[Settings, P], R]], Callable[P, R]]:
-    """Give a command the options of `groups` and the common options.
+    """Add the options of `groups` and the common options to a command.
 
     The command gets the resulting settings as its first argument. Logging is set up before the command runs.
     """
@@ -190,7 +190,7 @@ def with_settings[**P, R](
 
 
 def _take_settings(given: dict[str, Any]) -> Settings:
-    """Remove the settings from a command's arguments, and return the settings."""
+    """Remove the settings from a command's arguments, and return them as `Settings`."""
     token_file: Path | None = given.pop("entsoe_token_file", None)
     names = {field.name for field in dataclasses.fields(Settings)}
     chosen = {name: given.pop(name) for name in list(given) if name in names}

@@ -1,4 +1,4 @@
-"""Shows the progress of long work, as a bar on a terminal and as lines elsewhere."""
+"""Shows the progress of long work, as a bar on a terminal and as log lines elsewhere."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ class Bars:
         self._tasks: dict[str, TaskID] = {}
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Move a bar, and remove it once the work is done."""
+        """Update the bar of the work `what`. When the work is done, remove the bar."""
         if what not in self._tasks:
             self._tasks[what] = self._bar.add_task(what, total=total)
         self._bar.update(self._tasks[what], completed=done, total=total)
@@ -28,7 +28,7 @@ class Bars:
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """If standard error is a terminal, show progress as bars. Otherwise, log the progress."""
+    """Show progress as bars. If standard error is not a terminal, log the progress."""
     if not STDERR.is_terminal:
         yield LoggedProgress()
         return

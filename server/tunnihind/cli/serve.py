@@ -17,10 +17,11 @@ from tunnihind.settings import COMMAND, Settings
 @option("no-pipeline", is_flag=True, help="Only serve the data in the database. Another server fetches them.")
 @with_settings(STORE, SERVER, SOURCES, AS_OF)
 def serve(settings: Settings, *, demo: bool, no_pipeline: bool, as_of: int | None) -> None:
-    """Serve the API and the pages, and keep prices and forecast fresh."""
+    """Serve the API and the pages, and keep the prices and the forecast up to date."""
     if demo and (no_pipeline or as_of is not None):
         raise click.UsageError("--demo can't be combined with --no-pipeline or --as-of")
-    # Each mode loads only the modules that it needs. A replica makes no forecasts, so it starts in half the time.
+    # Import only the modules that the chosen mode needs. Without the modules of the forecast, a replica starts in half
+    # the time.
     if as_of is not None:
         from tunnihind.service.rehearse import serve_rehearsal  # noqa: PLC0415
 

@@ -17,7 +17,7 @@ _ISSUED: Final = "issued_ts"
 _TARGET: Final = "target_ts"
 _NAME: Final = re.compile(r"[a-z]{2}\d?_(load|wind|solar)(_da)?_mw|[a-z][a-z0-9_]*@[a-z][a-z0-9_]*")
 _LONGEST_HOURS: Final = 24 * 60
-"""No forecast is longer. Without this limit, a mistyped instant would make a series of a million hours."""
+"""The longest accepted forecast. Without this limit, a mistyped instant would make a series of a million hours."""
 _LARGEST: Final = float(np.finfo(np.float32).max)
 
 type _Values = dict[tuple[str, int], dict[int, float]]
@@ -27,7 +27,8 @@ type _Values = dict[tuple[str, int], dict[int, float]]
 class CovariateFile:
     """The content of a covariate file: its series by name, and the numbers of its rows and cells.
 
-    `late` values were issued after their hour had begun. Late values are stored, but never used as forecasts.
+    `late` is the number of values that were issued after their hour had begun. The store keeps late values, but no
+    forecast uses them.
     """
 
     rows: int

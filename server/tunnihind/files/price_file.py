@@ -1,4 +1,4 @@
-"""Reads a price file with the columns `ts,ee[,lv,lt,fi]`, in hours or quarters."""
+"""Reads a file of hourly or quarter-hour prices. The columns are `ts,ee[,lv,lt,fi]`."""
 
 from array import array
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ class PriceFile:
         return self.eur_mwh.size - self.count
 
     def parts(self) -> Iterator[list[Price]]:
-        """Yield lists of some thousand prices, in order of time."""
+        """Yield the prices in lists, in order of time. Each list has the prices of up to 5,000 rows."""
         for first in range(0, self.rows, _ROWS_OF_PART):
             part = slice(first, first + _ROWS_OF_PART)
             rows = zip(self.ts[part].tolist(), self.step_s[part].tolist(), self.eur_mwh[part].tolist(), strict=True)
@@ -120,9 +120,9 @@ def _price(row: Row, zone: Zone, limits: Limits) -> float:
 def _steps(ts: Instants) -> NDArray[np.int32]:
     """Return the step of each row in seconds. The rows are in order of time.
 
-    A file of quarters may begin with days of hours, because the market changed on 2025-10-01. The step of a delivery
-    day is the smallest distance between two rows of the day. If all rows of a day are more than an hour apart, the step
-    is the day's market time unit.
+    A file of quarter-hour prices may begin with days of hourly prices, because the market changed on 2025-10-01. The
+    step of a delivery day is the shortest time between two rows of the day. If all rows of a day are more than an hour
+    apart, the step is the day's market time unit.
     """
     steps = np.full(ts.size, HOUR_S, np.int32)
     if _closest(ts) >= HOUR_S:
@@ -144,5 +144,5 @@ def _step_of_day(day: date, ts: Instants) -> int:
 
 
 def _closest(ts: Instants) -> float:
-    """Return the smallest distance between two rows in seconds. With fewer than two rows, return infinity."""
+    """Return the shortest time between two rows in seconds. If there are fewer than two rows, return infinity."""
     return float(np.diff(ts).min()) if ts.size > 1 else inf

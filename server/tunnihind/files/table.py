@@ -62,7 +62,7 @@ class Row:
         return value
 
     def error(self, column: str, problem: str) -> ImportFileError:
-        """Return the error for a cell of this line."""
+        """Return an error that names the file, this line and the column."""
         return ImportFileError(self._file, self.line, column, problem)
 
 
@@ -72,13 +72,13 @@ class Table:
     def __init__(self, file: str, lines: Iterable[bytes]) -> None:
         """Read the header. Raises ImportFileError."""
         self.file = file
-        # Lines are decoded one by one, so that an invalid byte is reported with its line.
+        # Lines are decoded one by one, so that an error about an invalid byte can name the line.
         self._reader = csv.reader(iterdecode(lines, "utf-8-sig"), strict=True)
         self._lines = self._read()
         self.columns = self._header()
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows without blank lines. Raises ImportFileError."""
+        """Yield the rows. Blank lines are skipped. Raises ImportFileError."""
         for cells in self._lines:
             if not cells:
                 continue
@@ -89,7 +89,7 @@ class Table:
             yield Row(self.file, line, dict(zip(self.columns, cells, strict=True)))
 
     def refuse(self, column: str, problem: str) -> ImportFileError:
-        """Return the error for a column's header."""
+        """Return an error that names the file, the header's line and the column."""
         return ImportFileError(self.file, 1, column, problem)
 
     def _header(self) -> list[str]:
@@ -109,7 +109,7 @@ class Table:
         except csv.Error as error:
             raise self._unreadable(self._reader.line_num, error) from error
         except (UnicodeDecodeError, EOFError, zlib.error, OSError) as error:
-            # The reader counts a line only after it has received the line.
+            # `line_num` doesn't count the line that couldn't be read.
             raise self._unreadable(self._reader.line_num + 1, error) from error
 
     def _unreadable(self, line: int, error: Exception) -> ImportFileError:

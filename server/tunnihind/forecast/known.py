@@ -1,8 +1,8 @@
 """The data known at an instant: prices with their publication time, and covariates as they were issued.
 
-The store fills the archives with data. A forecast reads archives only through `as_of`. Data that became known after the
-given instant are left out. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown values
-are NaN.
+The store fills the archives with data. A forecast reads archives only through `as_of`. `as_of` leaves out all data that
+became known after the given instant. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown
+values are NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,7 +53,7 @@ class PriceHistory:
 class PriceArchive:
     """All versions of all prices, in the order of `known_ts`. All arrays have the same length.
 
-    `zone` holds positions in `ZONES`.
+    `zone` holds indices of `ZONES`.
     """
 
     zone: NDArray[np.int8]
@@ -75,7 +75,7 @@ class PriceArchive:
         )
 
     def as_of(self, instant: int) -> PriceHistory:
-        """Return the newest version of each price known at `instant`."""
+        """For each price, return the newest version that was known at `instant`."""
         seen = int(np.searchsorted(self.known_ts, instant, side="right"))
         if seen == 0:
             return PriceHistory(instant, {})
@@ -110,9 +110,9 @@ def _preferred(first: PriceSeries, second: PriceSeries) -> PriceSeries:
 class IssuedSeries:
     """A covariate's hourly forecast, issued at `issued_ts`.
 
-    `values` has shape (hours,). The first value is for the hour that begins at `start_ts`. `run_ts` is the instant at
-    which the weather model's run was initialised. `run_ts` is None if the run is unknown, or if no weather model made
-    the values.
+    `values` has shape (hours,). The first value belongs to the hour that begins at `start_ts`. `run_ts` is the instant
+    at which the weather model's run was initialised. `run_ts` is None if the run is unknown, or if no weather model
+    made the values.
     """
 
     issued_ts: int
@@ -136,7 +136,7 @@ class CovariateArchive:
         return CovariateArchive({name: issues for name, issues in seen.items() if issues})
 
     def newest(self, name: str, start_ts: int, hours: int, issued_since: int, issued_until: int) -> Floats:
-        """Return the newest values that were issued from `issued_since` to `issued_until`, both included.
+        """For each hour, return the newest value that was issued from `issued_since` to `issued_until` inclusive.
 
         The result has shape (hours,). The first hour begins at `start_ts`. Hours without any issued value are NaN.
         """
@@ -152,8 +152,8 @@ class CovariateArchive:
     def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the initialisation instant of each weather run in use, newest first.
 
-        A run is in use if it is the newest run for some hours. A short run does not reach the last days, so an older
-        run is in use for the last days.
+        A weather run is in use if it is the newest run with values of some hour. If the newest run is too short for the
+        last days, an older run is in use too.
         """
         found: set[int] = set()
         for name in names:

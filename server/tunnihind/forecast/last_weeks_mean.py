@@ -35,24 +35,24 @@ _PRIOR_WEIGHT: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class LastWeeksMean:
-    """Forecasts the mean of each clock hour over the last six weeks. Similar and recent days count more.
+    """Forecasts each clock hour's mean price over the last six weeks. Similar and recent days have more weight.
 
-    The forecast of day i uses the days up to j = min(newest settled day, i - 1). The lead of day i is i - j. The errors
-    of the same method and lead on earlier days give p10 and p90. With few known days, p10 and p90 are close to a wide
-    prior.
+    The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). The lead of day i is i - j. The
+    method's errors on earlier days at the same lead determine p10 and p90. If few days are known, p10 and p90 are close
+    to a wide prior.
     """
 
     market: Market
 
     @property
     def history_days(self) -> int:
-        """The largest number of days that `forecast` reads before the newest day."""
+        """The largest number of past days whose data `forecast` reads."""
         return _HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past the newest settled day.
 
-        If the newest settled day is over, forecast up to 7 days past today instead. Return None if no price of the
+        If the newest settled day is before today, forecast up to 7 days past today. Return None if no price of the
         market's own zone is known for the last 7 days.
         """
         newest = known.prices.of(self.market.zone).newest_day
@@ -102,10 +102,10 @@ class LastWeeksMean:
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the means by clock hour over the days up to row `seen`, and a flag for known prices.
+    """Return weighted mean prices by clock hour over the days up to row `seen`.
 
-    `classes` holds the classes of the target days. `classes` has the same shape (...) as `seen`. The means are in
-    EUR/MWh and have shape (..., 24). The flag is true if any price of the days is known. If a clock hour's price is
+    Also return true for each target day whose mean uses any known price. `classes` holds the day class of each target
+    day, in the shape (...) of `seen`. The means are in EUR/MWh and have shape (..., 24). If a clock hour's price is
     unknown on every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
@@ -124,10 +124,9 @@ def _shrunk(sums: Floats, total: Floats, prior: Floats | float) -> Floats:
 
 
 def _past_errors(history: DailyPrices) -> Floats:
-    """Return the errors of forecasts for 1 to 7 days ahead, shape (7, days, 24).
+    """Return the errors that this tier would have made 1 to 7 days ahead, EUR/MWh, shape (7, days, 24).
 
-    An error is the price minus the p50 that would have been issued. The errors of the first days are NaN, because these
-    days are only used for the means of later days.
+    An error is the price minus p50. The errors of the first days are NaN, because a mean needs 42 earlier days.
     """
     errors = np.full((LEADS, *history.eur_mwh.shape), np.nan)
     targets = np.arange(LEADS + _MEAN_DAYS, len(history.classes))
@@ -140,7 +139,7 @@ def _past_errors(history: DailyPrices) -> Floats:
 def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
     """Return the offsets of p10 and p90 from p50, shape (2, days, 24).
 
-    Only errors of days up to row `seen` enter the offsets of a target day.
+    For each target day, `seen` has the last row of the errors that may be used.
     """
     offsets = np.empty((2, seen.size, CLOCK_HOURS))
     for row in np.unique(seen):

@@ -69,9 +69,10 @@ class Run:
         return range(self.start_ts, self.end_ts, self.step_s)
 
     def repeated(self, made_at: int, start_ts: int) -> Run | None:
-        """Return the part of this run from `start_ts` on, made at `made_at`. Return None if the run has no such part.
+        """Return the part of this run from `start_ts` on, with the new issue time `made_at`.
 
-        The ages of the inputs are computed again for `made_at`.
+        The covariates' ages are computed again for `made_at`. Return None if no period of this run begins at
+        `start_ts`.
         """
         skipped, rest = divmod(start_ts - self.start_ts, self.step_s)
         if rest or not 0 <= skipped < self.p50.size:
@@ -90,12 +91,12 @@ class Run:
         )
 
     def flat(self, step_s: int) -> Run:
-        """Return a run with a shorter step. Each shorter period has the percentiles of the period that contains it."""
+        """Return a run with a shorter step. Each new period has the percentiles of the old period that contains it."""
         p10, p50, p90 = (np.repeat(values, self.step_s // step_s) for values in (self.p10, self.p50, self.p90))
         return replace(self, step_s=step_s, p10=p10, p50=p50, p90=p90)
 
     def is_identical_to(self, other: Run) -> bool:
-        """Return whether two runs are the same to the last bit."""
+        """Return whether this run and another run are equal in every bit."""
         numbers = zip((self.p10, self.p50, self.p90), (other.p10, other.p50, other.p90), strict=True)
         return (
             (self.made_at, self.tier, self.zone, self.step_s, self.start_ts)
@@ -130,7 +131,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return the inputs with covariates that are `hours` hours older."""
+    """Return `inputs` with `hours` added to each covariate's age and subtracted from each covariate's reach."""
     if "covariates" not in inputs:
         return inputs
     covariates = [
@@ -163,7 +164,7 @@ class Scenarios:
         return bool((np.abs(percentiles - np.stack([hours.p10, hours.p50, hours.p90])) < _SAME_PERCENTILE).all())
 
     def is_identical_to(self, other: Scenarios) -> bool:
-        """Return whether two sets of paths are the same to the last bit."""
+        """Return whether these price paths and other price paths are equal in every bit."""
         return (self.made_at, self.zone, self.start_ts, self.eur_mwh.shape) == (
             other.made_at,
             other.zone,
@@ -181,13 +182,13 @@ class Forecaster(Protocol):
 
     @property
     def history_days(self) -> int:
-        """The largest number of days that `forecast` reads before the newest day."""
+        """The largest number of past days whose data `forecast` reads."""
 
     def forecast(self, known: Known) -> Run | None:
         """Forecast every hour after `known.as_of`, up to 7 delivery days past the newest settled day.
 
         The forecast of a delivery day uses no price of that day, even if the price is settled. Return None if no price
-        is known, or if the 7 days are over.
+        is known, or if these 7 days are in the past.
         """
 
 
@@ -213,7 +214,7 @@ class FullForecaster(Forecaster, Protocol):
 class Runs(NamedTuple):
     """Forecasts made together: a run for each step, and the scenarios of the hours.
 
-    All of these forecasts have the same instant and span.
+    The runs and the scenarios have the same instant of issue and the same span.
     """
 
     by_step: Mapping[int, Run]
@@ -223,7 +224,7 @@ class Runs(NamedTuple):
     def made_by(cls, make: FullForecaster, known: Known) -> Self | None:
         """Make all forecasts from the known data. Return None if no price is known, or if all known prices are too old.
 
-        The hours are forecast first, because the quarters and the paths are computed from them.
+        The hourly run is made first, because the quarters and the price paths are computed from the hourly run.
         """
         hours = make.forecast(known)
         if hours is None:
@@ -250,7 +251,7 @@ class SingleStepForecaster:
 
     @property
     def history_days(self) -> int:
-        """The largest number of days that `forecast` reads before the newest day."""
+        """The largest number of past days whose data `forecast` reads."""
         return self.make.history_days
 
     def forecast(self, known: Known) -> Run | None:

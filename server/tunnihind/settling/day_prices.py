@@ -1,4 +1,4 @@
-"""The prices of a delivery day, and their differences. All functions are pure."""
+"""Compares two versions of a delivery day's prices. All functions are pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -53,13 +53,16 @@ class DayPrices:
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """The price of every known hour. If the hour's quarters are known, the price is their mean."""
+        """The price of every known hour.
+
+        If the prices of an hour's quarters are known, the hour's price is their mean.
+        """
         return self.whole_hours | hourly_prices(self.quarters)
 
     def paired_with(self, other: DayPrices) -> list[Pair]:
-        """Return pairs of prices of the same period, in order of time.
+        """For each period that both versions have, return a pair of prices. The pairs are in order of time.
 
-        Hours are paired only if their quarters can't be paired.
+        An hour is paired only if none of its quarters is paired.
         """
         pairs = [Pair(ts, price, other.quarters[ts]) for ts, price in self.quarters.items() if ts in other.quarters]
         by_quarter = {floor_hour(pair.ts) for pair in pairs}
@@ -71,23 +74,23 @@ class DayPrices:
         return sorted(pairs)
 
     def first_difference(self, other: DayPrices) -> Pair | None:
-        """Return the first pair of prices that differ. Return None if all pairs are equal."""
+        """Return the first pair of prices that differ. Return None if no prices differ."""
         return next((pair for pair in self.paired_with(other) if pair.differs), None)
 
     def agrees_with(self, other: DayPrices) -> bool:
-        """Return whether the two days share an hour and have equal prices in all shared periods."""
+        """Return whether both versions have a common hour and equal prices in all common periods."""
         return bool(self.hours.keys() & other.hours.keys()) and self.first_difference(other) is None
 
     def adds_to(self, other: DayPrices) -> bool:
-        """Return whether this day has an hour or a quarter that the other day lacks."""
+        """Return whether this version has an hour or a quarter that the other version lacks."""
         return bool(self.hours.keys() - other.hours.keys() or self.quarters.keys() - other.quarters.keys())
 
     def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
-        """Return the rows (start, step, price) to store so that this day replaces the settled prices.
+        """Return the rows (start, step, price) to store so that these prices replace the settled prices.
 
-        If a price differs only by rounding, its settled value stays. If an hour's price differs from the mean of its
-        settled quarters, each quarter gets the hour's price. If an hour was settled before its quarters, the hour gets
-        the mean of the quarters.
+        If a new price differs from the settled price only by rounding, the settled price stays. If an hour's price
+        differs from the mean of its settled quarters, each quarter gets the hour's price. If an hour was settled before
+        its quarters, the hour gets the mean of the quarters.
         """
         rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:

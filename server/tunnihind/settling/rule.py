@@ -4,7 +4,7 @@ A witness is the newest answer of a source for a complete delivery day. Settled 
 operator gave them. Settled prices are unconfirmed if only one source gave them. `docs/data.md` has the rule in plain
 words.
 
-A witness stands as long as its source repeats the same prices.
+A witness lasts as long as its source repeats the same prices.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,10 +52,11 @@ class SettledDay:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """The decision on a delivery day.
+    """The rule's decision on the prices of a delivery day.
 
     `settles` has the prices to settle, if any. `is_agreed` is true if two sources gave the prices. If `withdraws` is
-    true, unconfirmed prices are removed. `held` maps each source to the reason for which its prices are held back.
+    true, the day's unconfirmed prices are removed. `held` maps each source to the reason for which its prices are held
+    back.
     """
 
     settles: Witness | None = None
@@ -66,7 +67,7 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Claim:
-    """A witness, and the comparison of the source's newest answer with all settled prices."""
+    """A witness, and the comparison of its source's newest answer with all settled prices."""
 
     witness: Witness
     answer: Comparison
@@ -91,8 +92,9 @@ class Claim:
 class Comparison:
     """The comparison of a source's newest answer with the settled prices.
 
-    The answer `is_off` if it contradicts every settled day that it covers. After six hours the answer is not off any
-    more. `contradicts` is true if the answer contradicts an agreed day. `detail` describes the first difference.
+    `is_off` is true if the answer contradicts every settled day that it covers. If the source has repeated these prices
+    for six hours, `is_off` is false. `contradicts` is true if the answer contradicts an agreed day. `detail` describes
+    the first difference.
     """
 
     is_off: bool = False
@@ -103,10 +105,11 @@ class Comparison:
 def rule(
     witnesses: Sequence[Mapping[date, Witness]], settled: Mapping[date, SettledDay], waits_from: date
 ) -> dict[date, Ruling]:
-    """Return the ruling on each delivery day with a witness.
+    """For each delivery day with a witness, return the ruling.
 
     `witnesses` has the witnesses of each source by day. The sources are in the order of trust. The sources are not
-    asked again for days before `waits_from`. So for old days the rule does not wait until differing sources agree.
+    asked again for days before `waits_from`. If sources differ about a day before `waits_from`, the rule decides at
+    once.
     """
     claims: dict[date, list[Claim]] = {}
     for days in witnesses:
@@ -143,16 +146,17 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
     if settled is None or not settled.is_agreed:
         return _unconfirmed(claims, settled, may_wait=may_wait)
     same = next((one for one in claims if one.agrees_with(settled) and one.prices.adds_to(settled.prices)), None)
-    # New quarters of agreed hours are agreed too. New hours are not agreed.
+    # If the claim adds quarters of agreed hours, the quarters are agreed too. If the claim adds new hours, its prices
+    # are not agreed.
     return _ruling(
         claims, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
     )
 
 
 def _agreed(pair: tuple[Claim, Claim], claims: Sequence[Claim], settled: SettledDay | None) -> Ruling:
-    """Settle prices on which two sources agree.
+    """Return a ruling that settles the prices on which two sources agree.
 
-    If a change of agreed prices looks like a mistake, the change must wait.
+    If a change of agreed prices looks like a mistake, the new prices are held back for six hours.
     """
     best = max(pair, key=lambda one: len(one.witness.prices))
     changes = settled is not None and not best.agrees_with(settled)
@@ -192,10 +196,10 @@ def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wai
 
 
 def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
-    """Yield the claims that may settle a day alone.
+    """Yield the claims that may settle a day without a second source.
 
-    A credible claim is neither off nor doubtful. The source of a credible claim was not silent while another source was
-    heard.
+    A credible claim is neither off nor doubtful. If another source was heard two hours later than the claim's source,
+    the claim is not credible.
     """
     able = [one for one in claims if not one.answer.is_off and one.doubt is None]
     heard_ts = max((one.witness.heard_ts for one in able), default=0)
@@ -203,7 +207,10 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 
 
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
-    """Return the only credible claim. Return None if the claim would change settled prices too early."""
+    """Return the only credible claim, if any.
+
+    If the claim would change settled prices, return None until the source has repeated its prices for one or two hours.
+    """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)
     is_own = credible[0].source in settled.unconfirmed_from
@@ -213,7 +220,8 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 def _distrust(one: Claim) -> tuple[bool, bool]:
     """Return a sort key that puts the most trusted claim first.
 
-    A claim that contradicts no agreed day comes first. Among equal claims, a claim with quarters comes first.
+    A claim that contradicts no agreed day comes first. If both or neither of two claims contradict an agreed day, the
+    claim with quarter-hour prices comes first.
     """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
@@ -227,7 +235,7 @@ def _ruling(
     is_agreed: bool = False,
     withdraws: bool = False,
 ) -> Ruling:
-    """Return a ruling that holds back all claims against the final prices."""
+    """Return a ruling. Every claim whose prices differ from the final prices is held back."""
     final = settles or settled
     held = {one.source: _held(one, claims, final) for one in claims if final is None or not one.agrees_with(final)}
     return Ruling(settles.witness if settles else None, is_agreed, withdraws, held)

@@ -19,7 +19,7 @@ from tunnihind.store.witnesses import Witness, days_in_words, held_in_words
 _LOG: Final = logging.getLogger(__name__)
 
 HELD_DAYS: Final = 30
-"""A held-back delivery day is asked for again for this many days."""
+"""For this many days, the sources are asked again for a held-back delivery day."""
 
 _DAY: Final = timedelta(days=1)
 _UNSETTLED: Final = SettledDay(DayPrices(), 0, frozenset())
@@ -36,7 +36,10 @@ class PriceAnswer:
     sheets: Sequence[DaySheet]
 
     def fault_of(self, zone: Zone) -> str:
-        """Return the fault of a zone if none of its days can be read. Otherwise return an empty text."""
+        """If none of a zone's sheets can be read, return the fault of the first sheet.
+
+        If any sheet can be read, return "".
+        """
         faults = [sheet.fault for sheet in self.sheets if sheet.zone == zone]
         return faults[0] if faults and all(faults) else ""
 
@@ -59,8 +62,8 @@ class Outcome:
 class Settling:
     """Settles prices in the store. The methods block, so they must be called in a thread.
 
-    `sources` are names in the order of trust. When a day is newly held back, `on_held` is called with the source and
-    the reason.
+    `sources` holds the names of the sources in the order of trust. When a day is newly held back, `on_held` is called
+    with the source and the reason.
     """
 
     def __init__(
@@ -72,9 +75,9 @@ class Settling:
         self._on_held = on_held
 
     def window(self, first: date, last: date) -> tuple[date, date]:
-        """Return the first and the last day to ask for.
+        """Return the first and the last day for which to ask the sources.
 
-        If fewer than two of the days are settled, a settled day beside them is added.
+        If fewer than two days from `first` to `last` are settled, the settled day just before or just after is added.
 
         Two settled days help to distinguish a wrong answer from a correction. Raises StoreError.
         """
@@ -139,8 +142,8 @@ class Settling:
     ) -> Outcome:
         """Store settled prices.
 
-        If the unconfirmed prices of all days were wrong, their sources can't be trusted. The prices of untrusted
-        sources are withdrawn, back to the settling of the first wrong day.
+        If the new prices contradict two or more settled days and agree with no settled day, the sources of the old
+        prices can't be trusted. All prices that an untrusted source gave since the first wrong price are withdrawn.
         """
         book = self._store.prices
         for day in (day for day, ruling in rulings.items() if ruling.withdraws):
@@ -159,7 +162,7 @@ class Settling:
                 if not there.is_agreed and not given.agrees_with(there.prices):
                     wrong.append(there)
         wrong_since = None
-        # A change of a single day is a correction. Other days need not be wrong.
+        # If only one day changes, the change is a correction. The prices of other days may be right.
         if len(wrong) > 1 and len(wrong) == len(settled):
             wrong_since = min(there.since_ts for there in wrong)
             book.withdraw(zone, frozenset().union(*(there.unconfirmed_from for there in wrong)), wrong_since, None, now)
@@ -167,7 +170,7 @@ class Settling:
         return Outcome(sum(added, Added()), wrong_since)
 
     def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield the faults that matter. An incomplete answer does not matter if the whole day is settled."""
+        """Yield all faults except incomplete answers for days that are already settled completely."""
         settled = self._settled(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}
@@ -180,7 +183,7 @@ class Settling:
             one for key, one in heard.items() if one.reason and (key not in known or known[key].reason != one.reason)
         ]
         passed = [key for key, one in heard.items() if not one.reason and key in known and known[key].reason]
-        # A new witness of an old day is kept only if it is held back.
+        # For days before `waits_from`, a new witness is kept only if its prices are held back.
         kept = [one for key, one in heard.items() if one.day >= waits_from or one.reason or key in known]
         self._store.witnesses.put(*(one for one in kept if known.get(_key(one)) != one), is_news=bool(news or passed))
         for one in news:
@@ -202,7 +205,10 @@ def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[
 
 
 def _heard(known: Witness | None, sheet: DaySheet, prices: tuple[float, ...], now: int) -> Witness:
-    """Return a source's witness after a new sheet. If the sheet is not a complete day, the older witness stays."""
+    """Return the witness that results from a new sheet.
+
+    If the sheet's prices are incomplete or impossible, keep the older witness.
+    """
     if known is not None and not prices:
         return known if known.prices else replace(known, heard_ts=now)
     is_same = known is not None and known.prices == prices

@@ -1,7 +1,7 @@
-"""Checks a single sheet. Only a sheet with a complete and possible day becomes a witness.
+"""Checks a single sheet. A sheet becomes a witness only if its prices are complete and possible.
 
-In the past, sources have sent half a day, two prices for a quarter, or zeros, all with status 200. All functions are
-pure.
+In the past, sources have sent half a day, two prices for a quarter, or zeros, all with HTTP status 200. All functions
+are pure.
 """
 
 import math
@@ -37,7 +37,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The reason for which a day's prices are held back. `reason` is for programs, and `detail` is for people."""
+    """The reason for which a day's prices are held back. Programs read `reason`, and people read `detail`."""
 
     reason: Reason
     detail: str
@@ -46,7 +46,7 @@ class Held:
 def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
     """Return a day's prices in order of time. If the prices are incomplete or impossible, return the reason.
 
-    A complete day of hours is accepted for all dates, even after the start of trade in quarters.
+    A complete day of hourly prices is accepted for every date, even after the start of trade in quarter-hours.
     """
     if sheet.fault:
         return Held(Reason.UNREADABLE, sheet.fault)
@@ -57,8 +57,8 @@ def whole_day(sheet: DaySheet, limits: Limits) -> tuple[float, ...] | Held:
 def doubt(prices: Sequence[float], before: Collection[tuple[float, ...]] = ()) -> Held | None:
     """Return the reason to doubt a complete day's prices. Return None if the prices are credible.
 
-    Doubtful prices need a second source. Many zeros, equal prices all day and a copy of a day in `before` are doubtful.
-    No traded day has ever had such prices.
+    Prices are doubtful if they are zero in 20 hours or more, if all prices are equal, or if they repeat the prices of a
+    day in `before`. No traded day has ever had doubtful prices. Doubtful prices need a second source.
     """
     zero_hours = prices.count(0.0) / (1 if len(prices) <= _MOST_HOURS else HOUR_S // QUARTER_S)
     if zero_hours >= _ZERO_HOURS:

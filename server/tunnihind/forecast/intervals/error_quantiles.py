@@ -38,9 +38,9 @@ For Estonia's prices of 2024 and 2025, widths grew 1.13-fold at 28 days, 1.30-fo
 def error_quantiles(errors: Floats, leads: int) -> Floats:
     """Return the offsets of p10 and p90 from p50, EUR/MWh, shape (2, leads, 24).
 
-    `errors` (7, days, 24) is price minus p50 by lead day. The newest day is last. Unknown errors are NaN. The lower
-    offsets are at most 0, and the upper offsets are at least 0. Intervals never narrow as the lead grows. If prices are
-    stale, intervals widen further past the seventh lead.
+    `errors` (7, days, 24) holds the price minus p50 by lead day. The newest day is last. Unknown errors are NaN. The
+    lower offsets are at most 0, and the upper offsets are at least 0. Intervals never narrow as the lead grows. Leads
+    of more than 7 days occur only if prices are stale. At leads of more than 7 days, intervals widen further.
     """
     values, weights = pooled(errors[:, -ERROR_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
     known_days = (weights > 0).sum(axis=-1) / len(_HOUR_WEIGHTS)
@@ -55,9 +55,9 @@ def error_quantiles(errors: Floats, leads: int) -> Floats:
 
 
 def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...]) -> Floats:
-    """Return for each level the smallest value whose cumulated weight reaches the level, shape (levels, ...).
+    """For each level, return the smallest value whose cumulated weight reaches the level, shape (levels, ...).
 
-    `values` and `weights` have shape (..., samples). If all weights are 0, all samples count equally.
+    `values` and `weights` have shape (..., samples). If all weights are 0, all samples get the same weight.
     """
     counting = np.where(weights.any(axis=-1, keepdims=True), weights, 1.0)
     quantiles: Floats = np.quantile(values, levels, axis=-1, weights=counting, method="inverted_cdf")
@@ -65,11 +65,11 @@ def weighted_quantiles(values: Floats, weights: Floats, levels: tuple[float, ...
 
 
 def pooled(errors: Floats, hour_weights: tuple[float, ...], half_life_days: float) -> tuple[Floats, Floats]:
-    """Return the errors of each hour and its neighbour hours with their weights, both of shape (leads, 24, samples).
+    """For each hour, return the errors of the hour and of its neighbour hours. Also return the weights of these errors.
 
-    `errors` has shape (leads, days, 24), with the newest day last. Unknown errors (NaN) get weight 0. `hour_weights`
-    has an odd number of weights. The weight of the hour itself is in the middle. The first and the last hour of a day
-    count as neighbours.
+    Both results have shape (leads, 24, samples). `errors` has shape (leads, days, 24), with the newest day last.
+    Unknown errors (NaN) get weight 0. `hour_weights` has an odd number of weights. The middle weight belongs to the
+    hour itself. The first and the last hour of a day count as neighbours.
     """
     leads, days, hours = errors.shape
     reach = len(hour_weights) // 2

@@ -1,1 +1,4 @@
-"""The forecast of quarter-hours. The quarters add a learnt shape within each hour to the hourly run."""
+"""The forecast of quarter-hours.
+
+The forecast of a quarter is the forecast of its hour plus a learnt distance from the hour's price.
+"""

@@ -21,15 +21,15 @@ MIDDLES: Final[Floats] = (np.arange(PER_HOUR) + 0.5) / PER_HOUR - 0.5
 DAYS: Final = 250
 """The number of past days that are used."""
 _RECENT_DAYS: Final = 70
-"""Recent distances ignore older days.
+"""The number of days from which recent distances are computed.
 
-The weight of such days would be less than a hundredth of the newest day's weight.
+The weight of older days would be less than a hundredth of the newest day's weight.
 """
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """For distances, the hours on either side count like the hour itself."""
 _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
-"""The share of quarters within the distance. It equals the share from p10 to p90."""
+"""The share of quarters within the distance: 80%, like the share of prices from p10 to p90."""
 _PRIOR_DAYS: Final = 2.0
 """The number of days of known quarters that weigh as much as the prior.
 
@@ -43,8 +43,7 @@ _LEAST_SCALE_EUR_MWH: Final = 20.0
 def scale(hours: Floats) -> Floats:
     """Return the unit of slopes and distances, EUR/MWh.
 
-    The unit is about the hour's absolute price, and at least 20. Within an hour, prices vary about in proportion to the
-    hour's price.
+    The unit is the square root of price² + 20². Prices within an hour vary roughly in proportion to the hour's price.
     """
     unit: Floats = np.hypot(hours, _LEAST_SCALE_EUR_MWH)
     return unit
@@ -52,11 +51,11 @@ def scale(hours: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class KnownQuarters:
-    """Past hours by delivery day and by clock hour. The first delivery day is `first`.
+    """Prices and shapes of past hours, by delivery day and clock hour. The first delivery day is `first`.
 
     `hour` (days, 24) holds the prices of the hours, EUR/MWh. `slope` (days, 24) and `distance` (4, days, 24) are in
-    units of `scale`. An hour with an unknown quarter is NaN. Two hours with the same clock hour are replaced by their
-    mean.
+    units of `scale`. If the price of a quarter is unknown, all values of its hour are NaN. If a clock hour occurs twice
+    in a day, the mean of the two hours is used.
     """
 
     first: date
@@ -66,16 +65,19 @@ class KnownQuarters:
 
     @classmethod
     def until(cls, prices: PriceSeries, last: date) -> Self:
-        """Return the shapes of the last days up to `last`. Days before quarters were traded are left out."""
+        """Return the shapes of the hours up to the day `last`.
+
+        Days before the start of trade in quarter-hours are left out.
+        """
         first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
         return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, PER_HOUR), first)
 
     @classmethod
     def of(cls, quarters: Floats, first: date) -> Self:
-        """Return the shapes of the hours of whole days from `first` on.
+        """Compute the shapes of all hours from the day `first` on.
 
-        `quarters` holds the prices of the quarters, EUR/MWh, shape (hours, 4).
+        `quarters` holds the prices of the quarters of whole days, EUR/MWh, shape (hours, 4).
         """
         grid = DayGrid.between(first, delivery_day(day_start(first) + len(quarters) * HOUR_S - 1))
         hour = quarters.mean(axis=1)
@@ -84,7 +86,7 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """Return each clock hour's recent slope as known after each day, shape (days, 24). Recent days count more."""
+        """Return each clock hour's mean slope up to each day, shape (days, 24). Recent days have more weight."""
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)
@@ -92,7 +94,7 @@ class KnownQuarters:
         return slopes
 
     def recent_distance(self, last: date) -> Floats:
-        """Return for each clock hour the distance that 80% of recent quarters did not exceed, shape (24,).
+        """For each clock hour, return the distance that 80% of recent quarters did not exceed, shape (24,).
 
         Only days up to `last` are used.
         """
@@ -108,7 +110,7 @@ class KnownQuarters:
         return drawn
 
     def row(self, day: date) -> int:
-        """Return the row of a day.
+        """Return the row of `day` in the arrays.
 
         For a day before the first day, return -1. For a day past the last day, return the last row.
         """

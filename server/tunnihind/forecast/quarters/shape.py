@@ -1,7 +1,8 @@
 """The shape of a forecast within an hour: the distance of each quarter from the hour's price.
 
-The shape is a straight line with slight curvature. In Estonia's quarters of 2025, the slope explains four fifths of the
-variance within the hour. The rest of the variance does not repeat from day to day.
+The shape is a straight line with slight curvature. In Estonia's quarter-hour prices of 2025, the slope explains four
+fifths of the variance within the hour. The rest of the variance within the hour has no pattern that repeats from day to
+day.
 """
 
 from typing import Final
@@ -13,7 +14,7 @@ from tunnihind.forecast.quarters.known_quarters import MIDDLES, scale
 from tunnihind.forecast.quarters.slope import columns_of, one_for_the_other
 
 _CURVATURE: Final[Floats] = np.array([0.05, -0.05, -0.05, 0.05])
-"""The distances of the quarters from the line if the price steps before and after the hour differ by 1 EUR/MWh.
+"""The distances of the quarters from the line if the price changes before and after the hour differ by 1 EUR/MWh.
 
 For a parabola, the distances would be 1/32.
 """
@@ -26,8 +27,8 @@ def deviations(
 
     `p50` (hours,) holds the medians of the hours, EUR/MWh. `previous` and `following` (hours,) hold the expected prices
     of the hours before and after each hour, EUR/MWh. Unknown prices are NaN. `recent` (hours,) is the recent slope of
-    the clock hour, in units of the scale. `rise` (hours,) is the rise of the sun, as returned by `sun_rise`. `shares`
-    (hours, 3) holds the shares of the line, of the recent slope and of the rise.
+    the clock hour, in units of `scale`. `rise` (hours,) is the result of `sun_rise`. `shares` (hours, 3) holds the
+    shares of the slope's predictors, in the order of `columns_of`.
     """
     before, after = one_for_the_other(p50 - previous, following - p50)
     unit = scale(p50)

@@ -1,8 +1,8 @@
 """The slope of the price within an hour, predicted from neighbouring hours, recent slopes and the sun.
 
-The shares of the three predictors are learnt by ridge regression on the forecasts issued for past days. The regression
-shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025. Slopes are in units of the scale per
-hour.
+A share is the coefficient of one of the three predictors. The shares are learnt by ridge regression on the forecasts
+issued for past days. The regression shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025.
+Slopes are changes per hour in units of `scale`.
 """
 
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class IssuedHours:
         return int(self.p50.shape[1])
 
     def between(self, first: date, days: int) -> Floats:
-        """Return the p50 of `days` days from `first` on, (7, days, 24)."""
+        """Return the p50 of `days` days from `first` on, shape (7, days, 24)."""
         rows = (first - self.first).days + np.arange(days)
         inside = (rows >= 0) & (rows < self.days)
         window = np.full((LEADS, days, 24), np.nan)
@@ -64,10 +64,10 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """The data from which the shares are learnt, by day from `first` on.
+    """The sums from which the shares are learnt, by day from `first` on.
 
-    `moments` holds the moments of the columns, shape (days, 3, 3). `with_slope` holds the moments of the columns with
-    the slopes, shape (days, 3).
+    `moments` holds weighted sums of the products of two predictors, shape (days, 3, 3). `with_slope` holds weighted
+    sums of the products of a predictor and the slope, shape (days, 3).
     """
 
     first: date
@@ -76,7 +76,7 @@ class LearntShares:
 
     @classmethod
     def of(cls, known: KnownQuarters, issued: IssuedHours, market: Market) -> Self:
-        """Compute the moments of the days with known quarters, from the forecasts issued at each lead."""
+        """For each day, compute the sums from the day's known slopes and from the forecasts issued at each lead."""
         days = len(known.slope)
         before, after, unit = _as_issued(issued, known)
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
@@ -106,13 +106,14 @@ class LearntShares:
 def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floats:
     """Return the three predictors of the slope, shape (..., 3).
 
-    `line` and `unit` are in EUR/MWh. `recent` is the recent slope, and `rise` is the sun's rise.
+    `line` is the slope of the line through the neighbouring hours. `unit` is the result of `scale`. `line` and `unit`
+    are in EUR/MWh. `recent` is the recent slope of the clock hour. `rise` is the result of `sun_rise`.
     """
     return np.stack([line / unit, recent, rise], axis=-1)
 
 
 def sun_rise(starts: Instants, market: Market) -> Floats:
-    """Return the rise of the sine of the sun's elevation over each hour, shape (hours,).
+    """For each hour, return the rise of the sine of the sun's elevation, shape (hours,).
 
     Below the horizon, the sine counts as 0.
     """
@@ -123,22 +124,24 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
 
 
 def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
-    """Fill the unknown price steps before and after each hour.
+    """Fill the unknown price changes before and after each hour.
 
-    An unknown step (NaN) is replaced by the other step of the hour. Two unknown steps become 0.
+    If one of an hour's two changes is unknown (NaN), the known change replaces the unknown change. If both changes are
+    unknown, both become 0.
     """
     first, second = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
     return np.nan_to_num(first), np.nan_to_num(second)
 
 
 def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return the issued price steps before and after each hour, and the scale of each hour.
+    """Return the forecast price changes before and after each hour, and the scale of each hour.
 
     Each array has shape (7, days, 24), EUR/MWh.
     """
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
-    # Within a run, neighbouring days have neighbouring leads. The day before lead 1 has known prices.
+    # A run forecasts the day before at a lead that is one day shorter, and the day after at a lead that is one day
+    # longer. At lead 1, the prices of the day before are known.
     edges = np.full((2, *p50.shape[:2], 1), np.nan)
     edges[0, 0, 1:, 0] = known.hour[:-1, -1]
     edges[0, 1:, :, 0] = around[:-1, :-2, -1]

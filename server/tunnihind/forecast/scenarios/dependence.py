@@ -1,4 +1,4 @@
-"""The ranks of the paths at each hour, taken from the errors of past forecasts.
+"""The ranks of the price paths at each hour. The ranks are taken from the errors of past forecasts.
 
 The method is the Schaake shuffle (Clark et al. 2004, Journal of Hydrometeorology 5(1)). The shuffle uses the errors of
 the model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statistical Science
@@ -40,9 +40,9 @@ _SEED: Final = 20
 def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | None:
     """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer than 20 issues are known.
 
-    `hours` holds the known prices. `days` holds the numbers of the days to forecast. Day 0 is the newest day in
-    `issued`. For a past issue, day 0 is the newest day known at that issue. The lead of an error is the number of its
-    day, but at least 1 and at most 7.
+    `hours` holds the known prices. `days` holds the days to forecast, counted from the newest day in `issued`. For a
+    past issue, days are counted from the newest day known at that issue. The error of day n has the lead n, but at
+    least 1 and at most 7.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -89,10 +89,11 @@ def _errors(issued: IssuedHours, hours: PriceSeries) -> Floats:
 
 
 def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
-    """Return the positions of 20 issues, newest first. Return None if there are fewer than 20 issues.
+    """Choose 20 issues, and return their positions in `whole`, newest first.
 
-    `whole` holds the days of all issues in ascending order. The chosen issues are at least a week apart. If too few
-    issues are a week apart, the chosen issues are as far apart as possible.
+    Return None if there are fewer than 20 issues. `whole` holds the day numbers of the issues without unknown errors,
+    in ascending order. The chosen issues are at least a week apart. If too few issues are a week apart, the chosen
+    issues are as far apart as possible.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

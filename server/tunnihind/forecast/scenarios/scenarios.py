@@ -1,4 +1,8 @@
-"""The scenarios of a run. Each path combines values of the hours in the order of past errors."""
+"""The scenarios of a run.
+
+Each price path follows the errors of one past forecast. If the forecast's error ranked high at an hour, the path has a
+high price at this hour.
+"""
 
 import math
 from datetime import date, timedelta
@@ -23,8 +27,8 @@ def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: L
 
     `hours` holds the known prices. `issued` holds the past forecasts. The errors of the past forecasts determine the
     dependence between hours. If there are too few past forecasts, a fixed correlation determines the dependence
-    (`modelled_ranks`). The values of the hours come from the run and from prices before its first day (`values_of`). So
-    no price of a delivery day affects the paths of that day.
+    (`modelled_ranks`). `values_of` computes the prices of the hours from the run and from the lowest price before the
+    run's first day. No price of a delivery day affects the paths of that day.
     """
     first = delivery_day(hourly.start_ts)
     days = days_between(first, delivery_day(hourly.end_ts - 1))

@@ -1,1 +1,1 @@
-"""The accuracy of forecasts, both in backtests and as served."""
+"""The accuracy of the served forecasts, and of forecasts in backtests."""

@@ -1,4 +1,4 @@
-"""A walk-forward backtest of forecasts made as of past instants.
+"""A walk-forward backtest. The backtest compares forecasts as of past instants with the actual prices.
 
 Every forecast uses only `archive.as_of(issue instant)`. Only hours whose price was unpublished at the issue are scored.
 """
@@ -34,7 +34,8 @@ class IssuedForecasts:
     """Forecasts of unpublished hours exactly as issued. All arrays have shape (n,).
 
     `lead_days` is the number of days from the newest settled day to the delivery day, but at least 1. `seven_day_mean`
-    is the naive forecast by `naive.seven_day_mean` from the same data. Unknown naive forecasts are NaN.
+    holds the naive forecasts that `naive.seven_day_mean` makes from the data known at the issue. Unknown naive
+    forecasts are NaN.
     """
 
     issued_ts: Instants
@@ -47,7 +48,7 @@ class IssuedForecasts:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Join forecasts in the order given."""
+        """Join the forecasts of all parts in order."""
         instants, prices = np.empty(0, np.int64), np.empty(0)
         nothing = cls(instants, instants, instants, prices, prices, prices, prices)
         return cls(
@@ -59,8 +60,8 @@ class IssuedForecasts:
 class BacktestResult:
     """Forecasts and actual prices. Each period lasts `step_s` seconds.
 
-    `actual` holds the actual prices. `baseline` holds the prices 168 h earlier. Both arrays have shape (n,), EUR/MWh.
-    Unknown prices are NaN.
+    `actual` holds the actual prices. `baseline` holds the prices 168 h earlier. `actual` and `baseline` have shape (n,)
+    and are in EUR/MWh. Unknown prices are NaN.
     """
 
     forecasts: IssuedForecasts
@@ -75,7 +76,7 @@ class BacktestResult:
         return cls(forecasts, truth.at(targets), truth.at(targets - WEEK_S), truth.step_s)
 
     def scores(self, rows: NDArray[np.bool_] | slice = slice(None)) -> Scores:
-        """Score the forecasts picked by `rows`. By default, score all forecasts."""
+        """Score the forecasts that `rows` selects. By default, score all forecasts."""
         issued = self.forecasts
         return Scores.of(
             actual=self.actual[rows],
@@ -93,7 +94,11 @@ class BacktestResult:
 
 @dataclass(frozen=True, slots=True)
 class BacktestScore:
-    """The walk-forward accuracy of the served model. Errors are in EUR/MWh. `horizon_h` is in hours."""
+    """The walk-forward accuracy of the served model.
+
+    `mae` and `baseline_mae` are in EUR/MWh. Each forecast was scored on the first `horizon_h` hours after the newest
+    settled hour.
+    """
 
     mae: float
     baseline_mae: float
@@ -116,8 +121,8 @@ def backtest(
 
     `make` must make runs of the step `step_s` (see `SingleStepForecaster`). A quarter is never scored against the price
     of its hour. A forecast issued on delivery day D is scored on the unpublished hours of D+1 to D+`horizon_days`. The
-    first forecast is issued `horizon_days` days before `first`. If forecasts are issued after publication, the longest
-    lead is a day shorter. Hours that the forecast doesn't reach are left out.
+    first forecast is issued `horizon_days` days before `first`. If `issue_at` is after the publication of the next
+    day's prices, the longest lead is `horizon_days` - 1. Hours past the end of a forecast are left out.
     """
     zone = make.market.zone
 
@@ -136,7 +141,7 @@ def backtest(
 class NextDay:
     """A forecast of the 24 hours after the newest settled hour, EUR/MWh.
 
-    Arrays have shape (periods,). Each period lasts `step_s` seconds. The first period begins at `start_ts`. If no
+    The arrays have shape (periods,). Each period lasts `step_s` seconds. The first period begins at `start_ts`. If no
     forecast was possible, the arrays are empty.
     """
 
@@ -174,7 +179,7 @@ class NextDay:
 def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
     """Return the issue instants of the scored forecasts up to `as_of`, oldest first.
 
-    There is one instant a day, at `ISSUE_AT`. The forecasts are for the 90 delivery days up to the newest settled day.
+    Each day has one instant, at `ISSUE_AT`. The forecasts cover the 90 delivery days up to the newest settled day.
     """
     newest = truth.newest_day
     if newest is None:
@@ -187,8 +192,8 @@ def recent_score(forecasts: Iterable[NextDay], truth: PriceSeries) -> BacktestSc
     """Return the accuracy of forecasts over the 24 hours after the newest settled hour.
 
     `truth` holds the actual prices, in the step of the forecasts. A period is scored if its price and the price one
-    week earlier are known. Return None if fewer than `ENOUGH_HOURS` hours can be scored, or if the baseline has no
-    error.
+    week earlier are known. Return None if fewer than `ENOUGH_HOURS` hours can be scored, or if the baseline's error is
+    0.
     """
     parts = list(forecasts)
     targets = np.concatenate([np.empty(0, np.int64), *(part.targets() for part in parts)])
@@ -235,7 +240,7 @@ def _kept(run: Run, known: Known, targets: Instants) -> IssuedForecasts:
 
 
 def _lead_days(targets: Instants, newest: date | None) -> Instants:
-    """Return the lead days of `targets`, shape (n,). If no price was known, the lead days are 0."""
+    """Return the lead day of each target, shape (n,). If no price is known, the lead days are 0."""
     days = [delivery_day(int(ts)) for ts in targets]
     return np.array([max(1, (day - newest).days) if newest is not None else 0 for day in days], np.int64)
 

@@ -1,9 +1,10 @@
 """The value of a forecast for planning, as a share of the possible saving.
 
-A plan takes the cheapest periods of a forecast, anywhere in the day. Among equal periods, the plan takes the earliest.
-The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal saving is the saving
-with perfect foresight. The share is the sum of the savings divided by the sum of the ideal savings. So days with small
-possible savings count little. Prices and savings are in EUR/MWh without VAT.
+A plan runs in the periods of the day that are cheapest in a forecast. If periods are equally cheap, the plan runs in
+the earliest periods. The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal
+saving is the saving with perfect foresight. The share is the sum of the savings divided by the sum of the ideal
+savings. In this share, days with small possible savings have little weight. Prices and savings are in EUR/MWh without
+VAT.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +30,7 @@ class Hours(NamedTuple):
     """Prices of consecutive periods, and forecasts of these prices.
 
     Arrays have shape (periods,). Unknown values are NaN. `baseline` is the price one week earlier. `seven_day_mean` is
-    the naive forecast by the mean of seven days.
+    the naive forecast of the module `naive`.
     """
 
     actual: Floats
@@ -39,14 +40,14 @@ class Hours(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Join the periods of several days."""
+        """Join the prices and the forecasts of several days in order."""
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 class Savings(NamedTuple):
-    """The savings of plans against the mean price, EUR/MWh.
+    """The savings of plans compared with the mean price, EUR/MWh.
 
-    Each field is named after the forecast that the plans follow. `ideal` is the saving with perfect foresight.
+    Each field is named after the forecast from which the plan was made. `ideal` is the saving with perfect foresight.
     """
 
     forecast: float
@@ -56,9 +57,10 @@ class Savings(NamedTuple):
 
 
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
-    """Return the mean price less the mean price of a forecast's cheapest periods, EUR/MWh."""
+    """Return the mean price minus the mean price of the periods that are cheapest in `forecast`, EUR/MWh."""
     taken = np.argsort(forecast, kind="stable")[:periods]
-    # The lowest price is subtracted first. Otherwise, if all prices are equal, rounding would look like a saving.
+    # Subtract the lowest price before taking the means. Otherwise, if all prices are equal, rounding errors of the
+    # means would look like a saving.
     above = actual - actual.min()
     return float(above.mean() - above[taken].mean())
 
@@ -72,7 +74,7 @@ def savings(hours: Hours, periods: int) -> Savings | None:
 
 
 def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
-    """Return the savings of plans within a delivery day for each length in `PLAN_HOURS`.
+    """For each length in `PLAN_HOURS`, return the savings of plans within a delivery day.
 
     The result is empty if a price or a forecast is unknown.
     """
@@ -83,7 +85,7 @@ def day_savings(day: Hours, step_s: int = HOUR_S) -> dict[int, Savings]:
 def week_savings(days: Sequence[Hours], step_s: int = HOUR_S) -> Savings | None:
     """Return the savings of plans of `WEEK_PLAN_HOURS` hours within seven days.
 
-    Return None if there are not seven days, or if a price or a forecast is unknown.
+    Return None if `days` has fewer than seven days, or if a price or a forecast is unknown.
     """
     return savings(Hours.joined(days), WEEK_PLAN_HOURS * HOUR_S // step_s) if len(days) == LEADS else None
 
@@ -92,7 +94,8 @@ def week_savings(days: Sequence[Hours], step_s: int = HOUR_S) -> Savings | None:
 class PlanScores:
     """The mean savings of `n` plans, EUR/MWh. If there are no plans, the savings are NaN.
 
-    Each saving is named after the forecast that the plans follow. `ideal` is the saving with perfect foresight.
+    Each saving is named after the forecast from which the plans were made. `ideal` is the saving with perfect
+    foresight.
     """
 
     n: int
@@ -103,14 +106,14 @@ class PlanScores:
 
     @classmethod
     def of(cls, plans: Iterable[Savings]) -> Self:
-        """Return the means over plans of one kind."""
+        """Return the mean savings of plans of equal length."""
         rows = list(plans)
         means = np.mean(rows, axis=0) if rows else np.full(len(Savings._fields), np.nan)
         return cls(len(rows), *means.tolist())
 
     @property
     def share(self) -> float:
-        """The share of the ideal saving reached by plans from the forecast.
+        """The share of the ideal saving that is reached by plans made from the forecast.
 
         If nothing could be saved, the share is NaN.
         """
@@ -118,12 +121,12 @@ class PlanScores:
 
     @property
     def baseline_share(self) -> float:
-        """The share of the ideal saving reached by plans from the price one week earlier."""
+        """The share of the ideal saving that is reached by plans made from the prices one week earlier."""
         return self._share(self.baseline)
 
     @property
     def seven_day_mean_share(self) -> float:
-        """The share of the ideal saving reached by plans from the seven-day mean."""
+        """The share of the ideal saving that is reached by plans made from the seven-day mean."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:
@@ -134,18 +137,18 @@ NO_PLANS: Final = PlanScores.of(())
 
 
 def boiler_eur_a_year(saved_eur_mwh: float) -> float:
-    """Return a 3 kW boiler's yearly saving, EUR without VAT.
+    """Return the yearly saving of a 3 kW boiler in EUR without VAT.
 
-    The boiler saves `saved_eur_mwh` in 3 hours of each of 365 days.
+    The boiler runs 3 hours a day on 365 days. The boiler saves `saved_eur_mwh` on each MWh.
     """
     return saved_eur_mwh * _BOILER_MWH_A_YEAR
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """The scores of plans within a day and within the coming week.
+    """The scores of plans within one delivery day, and of plans within the seven days after the issue.
 
-    `by_days_ahead` has the scores of plans within a day, by days ahead and then by the plan's hours.
+    `by_days_ahead` has the scores of plans within one day, by days ahead and then by the plan's length in hours.
     """
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
@@ -153,9 +156,10 @@ class Decisions:
 
     @classmethod
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
-        """Score plans from their savings.
+        """Compute the scores of plans from the plans' savings.
 
-        `days` has the savings within each day, by days ahead and then by the plan's hours.
+        `days` has the savings of plans within each day, by days ahead and then by the plan's length in hours. `weeks`
+        has the savings of plans within seven days.
         """
         return cls(
             by_days_ahead={

@@ -1,8 +1,8 @@
 """The accuracy of the served forecasts. Runs are scored exactly as issued.
 
-Every delivery day is scored at 1 to 7 days ahead. On each issue day, only the last run before the day-ahead auction is
-scored. A household would have planned with the last morning run. Each pair of an issue day and a delivery day has its
-own scores (`DayScores`). All other scores are combined from these scores.
+For every delivery day, seven forecasts are scored, issued 1 to 7 days before. On each issue day, only the last run
+before the day-ahead auction is scored, because a household would plan with this run. Each pair of an issue day and a
+delivery day has its own scores (`DayScores`). The scores of longer periods are combined from these `DayScores`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,19 +23,22 @@ from tunnihind.price_series import PriceSeries
 
 WINDOWS_DAYS: Final = (7, 30, 90)
 MEMORY_DAYS: Final = max(WINDOWS_DAYS) + LEADS
-"""The number of days whose runs are needed for the scores."""
+"""The scores use the runs of this many days."""
 MONTHS: Final = 24
 """The largest number of months that are scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayScores:
-    """The scores of a delivery day's forecast, issued on the morning `days_ahead` days earlier.
+    """The scores of one forecast of a delivery day.
+
+    The forecast was issued in the morning of `issued_on`, `days_ahead` days before the delivery day.
 
     `scores` covers the hours with a known price and a known baseline. `seven_day_mean_mae` is the MAE (EUR/MWh) of the
-    mean over the seven delivery days up to the day of issue. An unknown MAE is NaN. `plans` has the savings of plans
-    within the day, by the plan's hours. If a price or a forecast is unknown, `plans` is empty. `week` has the savings
-    of the plan within the coming week. Only the last day of the week has a value in `week`.
+    mean over the seven delivery days up to the day of issue. An unknown MAE is NaN. `plans` maps a plan's length in
+    hours to the savings of such plans within the day. If a price or a forecast is unknown, `plans` is empty. `week` has
+    the savings of plans that may run at any time in the run's seven delivery days. Only the seventh delivery day of a
+    run has a value in `week`.
     """
 
     issued_on: date
@@ -68,7 +71,7 @@ class WindowScores:
 
     @classmethod
     def of(cls, days: int, rows: Sequence[DayScores]) -> WindowScores:
-        """Combine the scores of some days."""
+        """Combine the scores of `days` delivery days."""
         by_lead = {lead: [row for row in rows if row.days_ahead == lead] for lead in LEAD_DAYS}
         return cls(
             days=days,
@@ -94,8 +97,8 @@ class MonthScores:
 class Months:
     """The scores by month.
 
-    `issued` has the scores of the runs as issued. `backtest` has the scores of the present model's backtest one day
-    ahead.
+    `issued` has the scores of the runs as issued. `backtest` has the scores of a backtest of the present model. This
+    backtest forecasts each day one day ahead.
     """
 
     issued: tuple[MonthScores, ...] = ()
@@ -115,7 +118,7 @@ class LiveScores:
 
 
 def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
-    """Score runs as issued. The result is sorted by day of issue and then by days ahead.
+    """Score the runs exactly as they were issued. The result is sorted by day of issue and then by days ahead.
 
     Delivery days without any hour to score are left out. The runs and `truth` must have the same step.
     """
@@ -123,7 +126,7 @@ def day_scores(runs: Iterable[Run], truth: PriceSeries) -> list[DayScores]:
 
 
 def windows(rows: Sequence[DayScores], newest: date | None) -> tuple[WindowScores, ...]:
-    """Return the scores over each of `WINDOWS_DAYS` up to the newest settled day.
+    """Return the scores of the last 7, 30 and 90 delivery days up to the newest settled day.
 
     If no price is settled, return an empty tuple.
     """
@@ -148,7 +151,7 @@ def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
 
 
 def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
-    """Return the last run made on each delivery day before gate closure for the next day."""
+    """For each delivery day, return the last run made on this day before gate closure for the next day."""
     last: dict[date, Run] = {}
     for run in sorted(runs, key=lambda run: run.made_at):
         issued_on = delivery_day(run.made_at)
@@ -158,7 +161,7 @@ def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
 
 
 def _scored(issued_on: date, run: Run, truth: PriceSeries) -> Iterator[DayScores]:
-    """Yield the scores of the delivery days that a run covers completely."""
+    """Yield the scores of each delivery day that `run` covers completely."""
     days: list[Hours] = []
     for lead in LEAD_DAYS:
         start, end = (at(issued_on + timedelta(days=lead)) for at in (day_start, day_end))

@@ -1,4 +1,4 @@
-"""A forecast without a model, for comparison."""
+"""The naive forecast with which the model is compared: the mean of the last seven days."""
 
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -14,7 +14,7 @@ _DAYS: Final = 7
 
 
 def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> Floats:
-    """Return the mean of each target's clock hour over the seven delivery days up to the newest settled day.
+    """For each target, return the mean price of its clock hour over the seven days up to the newest settled day.
 
     The means are in EUR/MWh and have shape (n,). If no price is known, the mean is NaN. See `mean_of_week`.
     """
@@ -25,11 +25,12 @@ def seven_day_mean(prices: PriceHistory, targets: Instants, key: SeriesKey) -> F
 
 
 def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
-    """Return the mean price (n,) of each target's clock hour over the seven delivery days up to `last`, EUR/MWh.
+    """For each target, return the mean price of its clock hour over the seven delivery days up to `last`.
 
-    For quarters (900 s), the mean is over the same quarter of the clock hour. Unknown prices are left out. The mean is
-    NaN if no price is known. This forecast is more accurate than the price one week earlier. The forecast follows the
-    level of prices. A single odd day has little effect.
+    The means are in EUR/MWh and have shape (n,). If the targets are quarters of an hour (900 s), each mean uses the
+    prices of the same quarter on each day. Unknown prices are left out. If all seven prices are unknown, the mean is
+    NaN. As a forecast, the mean is more accurate than the price one week earlier. An unusual price on one day has
+    little effect on the mean.
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh

@@ -1,7 +1,7 @@
 """The report of a backtest.
 
-The report has scores by lead, by month and by hour. The report also has tests against naive forecasts, and scores of
-plans.
+The report has scores by lead, by month and by hour. Significance tests compare the model with naive forecasts. The
+report also has the savings of plans made from the forecasts.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,8 +25,8 @@ type Rows = NDArray[np.bool_]
 class Comparison:
     """The comparison of the model with a naive forecast.
 
-    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh. If no hour of the naive forecast is known, the MAE is
-    NaN.
+    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh. If the naive forecast is unknown for all hours, the MAE
+    is NaN.
     """
 
     benchmark_mae: float
@@ -45,10 +45,10 @@ class Comparisons:
 class BacktestReport:
     """The scores of one backtest.
 
-    `months` has the scores by month of the delivery day, for instance 2025-01. `hours` has the scores by the hour of
-    the period's start on the market's clock, 0 to 23. `below_p50` is the share of hours whose price was below p50, by
-    lead day. `decisions` has the scores of plans for delivery days without any published price at the issue. Plans for
-    other days need no forecast.
+    `months` has the scores by month of the delivery day, for instance 2025-01. `hours` has the scores by hour of the
+    day in the market's local time, 0 to 23. `below_p50` is the share of hours whose price was below p50, by lead day.
+    `decisions` has the scores of plans. Only delivery days without any published price at the issue are used, because
+    plans for other days need no forecast.
     """
 
     leads: dict[int, Scores]
@@ -62,7 +62,7 @@ class BacktestReport:
 
     @classmethod
     def of(cls, result: BacktestResult, market: Market) -> Self:
-        """Compute all scores of a market's result."""
+        """Compute all scores of a market's backtest."""
         leads = {lead: scores for lead, scores in result.by_lead().items() if scores.n > 0}
         return cls(
             leads=leads,
@@ -77,7 +77,7 @@ class BacktestReport:
 
 
 def _grouped[Label: (int, str)](result: BacktestResult, label: Callable[[int], Label]) -> dict[Label, Scores]:
-    """Score the hours of each label together, in the order of the labels."""
+    """Group the forecasts by the label of their hour, and score each group. The result is sorted by label."""
     hours, rows = np.unique(result.forecasts.target_ts, return_inverse=True)
     labels = [label(int(ts)) for ts in hours]
     groups = {group: np.array([other == group for other in labels])[rows] for group in sorted(set(labels))}
@@ -126,7 +126,7 @@ def _decisions(result: BacktestResult) -> Decisions:
 
 
 def _issues(result: BacktestResult) -> Iterator[dict[int, Hours]]:
-    """Yield for each issue the wholly unpublished delivery days, by lead day."""
+    """For each issue, yield the delivery days without any published price, by lead day."""
     issued = result.forecasts.issued_ts
     order = np.argsort(issued, kind="stable")
     _, firsts = np.unique(issued[order], return_index=True)

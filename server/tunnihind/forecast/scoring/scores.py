@@ -32,7 +32,10 @@ def skill(mae: float, baseline_mae: float) -> float:
 
 
 def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
-    """Return the mean of max(q (y - f), (q - 1) (y - f)) for actual prices y and forecasts f of the quantile q."""
+    """Return the mean pinball loss.
+
+    The loss of a price y and a forecast f of the quantile q is max(q (y - f), (q - 1) (y - f)).
+    """
     error = actual - quantile
     return _mean(np.maximum(level * error, (level - 1) * error))
 
@@ -40,7 +43,8 @@ def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
 def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _ALPHA) -> float:
     """Return the mean Winkler score of intervals that should contain a share of 1 - alpha of actual prices.
 
-    The score is the width plus 2/alpha times the distance from the interval to an actual price outside it.
+    The score of an interval is its width plus a penalty. If the actual price is outside the interval, the penalty is
+    2/alpha times the distance between them. Otherwise the penalty is 0.
     """
     outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
     return _mean(upper - lower + 2 / alpha * outside)
@@ -55,9 +59,9 @@ def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
 class Scores:
     """Scores of p10, p50 and p90 over `n` hours. Every figure is NaN if `n` is 0.
 
-    `baseline_mae` is the MAE of the price one week earlier. `pinball` is the mean of the three percentiles' losses.
-    `winkler80`, `coverage80` and `width` are scores of the interval from p10 to p90. `below10` and `above90` are the
-    shares of actual prices below and above the interval.
+    `baseline_mae` is the MAE of the price one week earlier. `pinball` is the mean pinball loss of the three
+    percentiles. `winkler80`, `coverage80` and `width` are scores of the interval from p10 to p90. `below10` and
+    `above90` are the shares of actual prices below and above the interval.
     """
 
     n: int
@@ -96,7 +100,7 @@ class Scores:
 
     @classmethod
     def joined(cls, parts: Iterable[Self]) -> Self:
-        """Combine the scores of several parts into scores over all their hours."""
+        """Combine the scores of several parts into the scores of all their hours."""
         scored = [part for part in parts if part.n]
         hours = [part.n for part in scored]
         means = {name: _weighted([getattr(part, name) for part in scored], hours) for name in _MEANS}

@@ -1,10 +1,10 @@
 """Tests whether a forecast has significantly smaller errors than another forecast.
 
 The method is the Diebold-Mariano test (Diebold & Mariano 1995, Journal of Business & Economic Statistics 13(3)) in its
-multivariate form. This form was made for day-ahead prices (Ziel & Weron 2018, Energy Economics 70, 396; Lago et al.
-2021, Applied Energy 293, 116983). The test uses the mean loss of each day, because the hours of a day are priced in one
-auction and have correlated errors. The variance over days follows Newey & West 1987 (Econometrica 55(3)), because
-errors persist from day to day.
+multivariate form. The multivariate form was made for day-ahead prices (Ziel & Weron 2018, Energy Economics 70, 396;
+Lago et al. 2021, Applied Energy 293, 116983). The test uses the mean loss of each day, because the hours of a day are
+priced in one auction and have correlated errors. The variance over days follows Newey & West 1987 (Econometrica 55(3)),
+because errors persist from day to day.
 """
 
 import math
@@ -16,7 +16,7 @@ import numpy as np
 from tunnihind.forecast.known import Floats, Instants
 
 LAGS: Final = 7
-"""The number of days for which errors are assumed to persist. It is a week, like the reach of the forecast."""
+"""The number of days for which errors are assumed to persist: a week, like the reach of the forecast."""
 ENOUGH_DAYS: Final = 28
 """The number of days that the test needs. With fewer days, the variance with seven lags is unreliable."""
 
@@ -27,9 +27,9 @@ _ROUNDING: Final = 1e-12
 class DieboldMariano:
     """The test's outcome over `days` delivery days.
 
-    `t` is negative if the forecast has smaller errors than the benchmark. `p` is two-sided and comes from the normal
-    distribution. `t` and `p` are NaN with fewer than `ENOUGH_DAYS` days, or if the losses differ by the same amount
-    every day.
+    `t` is negative if the forecast has smaller errors than the benchmark. `p` is the two-sided p-value from the normal
+    distribution. If there are fewer than `ENOUGH_DAYS` days, or if the losses differ by the same amount every day, `t`
+    and `p` are NaN.
     """
 
     days: int
@@ -40,8 +40,8 @@ class DieboldMariano:
 def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lags: int = LAGS) -> DieboldMariano:
     """Compare the losses of a forecast and a benchmark in the same hours. All arrays have shape (n,).
 
-    `days` holds the number of each hour's delivery day. Hours with an unknown loss (NaN) are left out. If a day has no
-    known loss, the days around it count as consecutive.
+    `days` holds each hour's delivery day as a number. Hours with an unknown loss (NaN) are left out. If a day has no
+    known loss, the day before and the day after count as consecutive.
     """
     difference = loss - benchmark_loss
     known = ~np.isnan(difference)
@@ -69,7 +69,7 @@ def long_run_variance(series: Floats, lags: int) -> float:
 
 
 def _daily_means(values: Floats, days: Instants) -> Floats:
-    """Return the mean of each day, in the order of the days."""
+    """Return the mean value of each day, in the order of the days."""
     _, rows = np.unique(days, return_inverse=True)
     means: Floats = np.bincount(rows, weights=values) / np.bincount(rows)
     return means

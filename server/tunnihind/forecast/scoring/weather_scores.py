@@ -1,7 +1,9 @@
 """The accuracy of wind and temperature forecasts, by days ahead.
 
-The forecast known at a model's issue is compared with the newest issue of each hour. The newest issue was made at most
-12 hours before the delivery day. In the store, the newest issue is the closest value to a measurement.
+Earlier forecasts are compared with the newest forecast of each hour. The earlier forecasts are the values that were
+known when price forecasts were issued, 1 to 7 days ahead. The newest forecast of an hour was issued no earlier than 12
+hours before the delivery day. The store has no measurements, and the newest forecast is the value closest to a
+measurement.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,15 +31,16 @@ An older forecast shows an outage of the source, not its accuracy.
 """
 
 MEMORY_S: Final = (WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
-"""The greatest age of the issues that are needed, in seconds."""
+"""The greatest age in seconds of the forecasts that `weather_scores` uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadAgreement:
-    """The agreement of forecasts with the newest issues, over the hours of `days` delivery days.
+    """The agreement of earlier weather forecasts with the newest forecasts of the same hours.
 
-    The forecasts were made `days_ahead` days before their delivery day. `correlation` is Pearson's. `error` is the mean
-    absolute error in the variable's unit.
+    The earlier forecasts were issued `days_ahead` days before their delivery day. `days` is the number of compared
+    hours divided by 24. `correlation` is Pearson's correlation coefficient. `error` is the mean absolute error in the
+    variable's unit.
     """
 
     days_ahead: int
@@ -47,7 +50,7 @@ class LeadAgreement:
 
     @classmethod
     def of(cls, days_ahead: int, forecast: Floats, newest: Floats) -> Self | None:
-        """Compare forecasts with the newest issues.
+        """Compare earlier forecasts with the newest values for the same hours.
 
         Return None if too few hours are known, or if the values never change. Unknown values are NaN.
         """
@@ -61,7 +64,7 @@ class LeadAgreement:
 
 @dataclass(frozen=True, slots=True)
 class VariableScores:
-    """The accuracy of a variable's forecasts. `variable` is the source's name of the variable."""
+    """The accuracy of the forecasts of a weather variable. `variable` is the source's name of the variable."""
 
     variable: str
     unit: str
@@ -112,10 +115,10 @@ def _forecast(archive: CovariateArchive, names: Sequence[str], day: date, lead: 
 
 
 def _mean(archive: CovariateArchive, names: Sequence[str], day: date, since: int, until: int) -> Floats:
-    """Return the mean over all places for each hour of a day.
+    """For each hour of a day, return the mean value over all places.
 
-    The means are over the newest values issued from `since` to `until`. An hour is NaN if its value is unknown at any
-    place.
+    Only values issued from `since` to `until` are used. If the value of an hour is unknown at any place, the hour's
+    mean is NaN.
     """
     hours = (day_end(day) - day_start(day)) // HOUR_S
     by_place = [archive.newest(name, day_start(day), hours, since, until) for name in names]
