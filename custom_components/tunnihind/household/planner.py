@@ -127,10 +127,10 @@ class Planner:
         return switched_off(timeline, now, last)
 
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        """Return the plan's windows that have begun in the last two weeks.
+        """Return the plan's windows of the last two weeks that have begun.
 
-        The newest window is replaced, because its pieces may have changed. If a window was dropped in the second in
-        which it began, the window does not count as run.
+        The newest window is returned with its newest pieces. If a window was dropped in the second in which it began,
+        the window does not count as run.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

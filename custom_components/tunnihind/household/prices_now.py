@@ -17,7 +17,7 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whole, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
-# An average over a shorter outlook would be of little use.
+# The average price over a shorter time would be of little use.
 OUTLOOK_S: Final = 24 * HOUR_S
 # The list of prices covers today, tomorrow and seven days of forecast. The forecast ends an hour after midnight. The
 # clock change in autumn adds another hour. With quarter-hour prices, the list takes 77 kB.
@@ -90,9 +90,9 @@ class PricesNow:
     levels and cheap hours are computed. If the household chose levels by the hour, `levels` has hourly prices. Levels
     by the hour prevent devices from switching every quarter of an hour. `outcomes` has the decisions about the plans,
     by the plan's id. `unknown_parts` are the parts of the price for which the table of rates has no rate today. For
-    these unknown parts, the prices use the last known rate. `hours_ahead` is the number of hours over which the average
-    price ahead is computed. `scale` has the market prices (EUR/MWh) at which the colour of a price changes. Selling
-    prices use this class too.
+    unknown parts, the prices are computed with the last known rate. `hours_ahead` is the number of hours over which the
+    average price ahead is computed. `scale` has the market prices (EUR/MWh) at which the colour of a price changes.
+    Selling prices use this class too.
     """
 
     now: int
@@ -205,7 +205,10 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All known periods since the midnight before the newest answer. The list changes only with a new answer."""
+        """All periods with a known price since the midnight before the newest answer.
+
+        The list changes only with a new answer.
+        """
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 

@@ -19,7 +19,7 @@ UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
 PUBLISHED_BY: Final = time(15, 30)
 # The server makes a forecast every hour. At this age, the server's health check also reports a forecast as stale.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
-# If the server's clock is off by less than this, the shown hour is wrong by at most one hour.
+# If the server's clock is off by less than this time, the shown hour is wrong by at most one hour.
 CLOCK_OFF_S: Final = HOUR_S
 
 
@@ -66,7 +66,7 @@ def _published_day(prices: PricesNow) -> Day:
 def _forecast_is_missing(prices: PricesNow) -> bool:
     """Return whether the server's answer has no forecast for a later period.
 
-    A forecast for a period that has begun does not count, because it may be old.
+    A forecast for a period that has begun does not count, because this forecast may be old.
     """
     return max(prices.answer.forecast, default=prices.now) <= prices.now
 

@@ -18,12 +18,12 @@ from .settled_prices import SettledPrices
 
 # For this long after a window's end, corrected prices and late readings still count.
 _CORRECTED_S: Final = 48 * HOUR_S
-# If the clock is set back by less than this, the clock may soon be right again. A small computer may have no battery
-# for its clock. After a start, such a computer has an old time until the network sends the right time.
+# If the clock is set back by less than this time, the clock may soon be right again. A computer without a battery for
+# its clock starts with an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
 # This long after its end, a window becomes final even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
-# The number of days whose sums are kept separately. These days cover this month and the month before.
+# The number of days whose sums are kept separately. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
 
 
@@ -120,7 +120,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the parts of windows that still need a reading, by meter.
+        """Return the parts of windows that still need a meter reading, by meter.
 
         Only parts that ended by `until` (UTC seconds) count.
         """
@@ -222,7 +222,7 @@ class Account:
             )
 
     def _note_ran_until(self, instant: int) -> None:
-        """Record that a window ran until `instant`. Another window in the same span can't start before `instant`."""
+        """Record that a window ran until `instant`. The next window can't start before `instant`."""
         if self._ready_since is not None:
             self._ready_since = max(self._ready_since, instant)
 
@@ -261,7 +261,10 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """Add the amounts of final windows to the sums of their days. Add the sums of the oldest days to one sum."""
+        """Add the amounts of final windows to the sums of their days.
+
+        Add the sums of the oldest days to the common sum of all earlier days.
+        """
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)

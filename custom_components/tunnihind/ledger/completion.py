@@ -31,9 +31,9 @@ from ..server.clock import EntryClock
 from .ledger import Ledger
 
 # A gap of up to this length in the readings of a power meter is filled with the mean of the readings before and after
-# the gap. Restarts and lost connections cause such gaps.
+# the gap. Restarts and lost connections cause gaps in the readings.
 _LONGEST_HOLE_S: Final = HOUR_S
-# The grid connection of a home never allows more power. If a reading is higher, the meter was replaced.
+# The grid connection of a home never allows more power than this. If a meter shows more power, the meter was replaced.
 _MOST_KW: Final = 100.0
 # The longest accepted time between a window and the nearest reading. The energy that a meter counted in a time without
 # readings is spread evenly over this time.
@@ -115,8 +115,8 @@ def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Pie
 class Completion:
     """Adds missing readings and prices to the ledger in the background.
 
-    When readings or prices have been added, `on_found` is called. `ledger` returns the ledger that is completed.
-    `paid_prices` returns a source of the household's past prices under today's contract.
+    When readings or prices have been added, `on_found` is called. `ledger` returns the ledger to which the readings and
+    prices are added. `paid_prices` returns a source of the household's past prices under today's contract.
     """
 
     def __init__(

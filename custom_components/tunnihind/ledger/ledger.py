@@ -53,12 +53,12 @@ class Ledger:
     def forget_prices(self) -> None:
         """Forget the prices of an earlier server.
 
-        Windows of past days then get the prices of the new server too.
+        Windows of past days get new prices from the new server.
         """
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return the parts of windows that still need a reading, by meter.
+        """Return the parts of windows that still need a meter reading, by meter.
 
         Only parts that ended by `until` (UTC seconds) count.
         """

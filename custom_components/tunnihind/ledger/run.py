@@ -50,9 +50,9 @@ NOTHING: Final = Amounts()
 class Total:
     """The energy, costs and savings of windows that ran.
 
-    `even` has the amounts for an imaginary device that always takes 1 kW. The kWh of `even` are also the running time
-    in hours. `even` needs no meter readings. `used` has the amounts for the energy that the plan's own device used.
-    `unread_h` is the number of hours for which the energy of the plan's own device is unknown.
+    `even` has the amounts for an imaginary device that always takes 1 kW. So the energy of `even` in kWh equals the
+    running time in hours. `even` needs no meter readings. `used` has the amounts for the energy that the plan's own
+    device used. `unread_h` is the number of hours for which the energy of the plan's own device is unknown.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -87,9 +87,9 @@ class StartedWindow:
     the pieces of the window that have begun, in the order of time. If Home Assistant was down for a whole piece, this
     piece is left out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
-    `at_once` is the earliest time at which the window could have begun. At that time, the span was open and the plan
-    was switched on. `expected` is the first estimate of the saving from waiting. `expected_at_start` is the estimate of
-    the saving at the start of the window. An unknown saving is None.
+    `at_once` is the earliest time at which the window could have begun. From `at_once` on, the span was open and the
+    plan was switched on. `expected` is the first estimate of the saving from waiting. `expected_at_start` is the
+    estimate of the saving at the start of the window. An unknown saving is None.
 
     `readings` maps each part of a piece to the kWh that `meter` measured. Without a meter, the device is assumed to use
     `power_kw`. If `energy_kwh` is given, the device is assumed to stop when it has used this energy.
@@ -119,8 +119,8 @@ class StartedWindow:
     def prices_needed(self) -> Piece:
         """The time whose settled prices are needed for the window's amounts.
 
-        This time begins at the start of the window's first day, or at `at_once` if that is earlier. This time ends at
-        the end of the window's last day.
+        The needed prices begin at the start of the window's first day, or at `at_once` if `at_once` is earlier. The
+        needed prices end at the end of the window's last day.
         """
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# In a cost, one unit of price counts as much as this number of pieces. A window always has fewer pieces.
+# In a cost, one unit of price counts as much as this number of pieces. No window has so many pieces.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
@@ -22,7 +22,7 @@ type StepRun = tuple[int, int]
 
 
 def usable_runs(prices: Prices) -> Iterator[StepRun]:
-    """Yield each unbroken run of steps with prices."""
+    """Yield each unbroken run of steps that have a price."""
     first = 0
     for usable, run in groupby(prices, key=lambda price: price is not None):
         end = first + len(tuple(run))
@@ -65,7 +65,7 @@ class _Table:
 class LeastCosts:
     """The least costs of running for any number of steps.
 
-    A cost counts `_PIECES` for each unit of price and 1 for each piece. So the number of pieces matters only if two
+    A cost is the price times `_PIECES`, plus the number of pieces. So the number of pieces matters only if two
     solutions have the same price. Floats represent all costs exactly. `tables` has one table for each number of pieces
     that may still start. Without a limit on the number of pieces, `tables` has only one table.
     """
@@ -89,7 +89,7 @@ class LeastCosts:
         return cls(weights, shortest, blocks, tables)
 
     def is_within(self, limit: int, step: int, left: int) -> bool:
-        """Return whether some `left` steps at or after `step` cost at most `limit` units of price."""
+        """Return whether running for `left` steps, from `step` on, can cost at most `limit` units of price."""
         return self.tables[-1].off[step][left] < (limit + 1) * _PIECES
 
     def least(self, left: int) -> tuple[int, int]:

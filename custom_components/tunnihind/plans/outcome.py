@@ -36,14 +36,15 @@ class Decision:
     within `span`, with gaps between them. `average` is the time-weighted mean of the window's expected prices in
     EUR/kWh. `saving` is the expected saving compared with starting at once. An unknown saving is None. `saving` is also
     None if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the device
-    uses in the window. `cost` is None if a price is unknown, or if the plan's settings have no energy. `forecast_share`
-    (0 to 1) is the share of the window's time for which prices are only predicted. `shortened` is true if the window is
-    shorter than the plan's duration.
+    uses in the window. `cost` is None if a price is unknown, or if the plan's settings don't give the energy.
+    `forecast_share` (0 to 1) is the share of the window's time for which prices are only predicted. `shortened` is true
+    if the window is shorter than the plan's duration.
 
     `locked` is true once the window has begun. Once a window is locked, its pieces and figures change in only two
-    cases. First, a shortened window may get more pieces. If a locked window gets more pieces, its saving becomes None.
-    Second, the later pieces of a plan of all hours below or above a price may be chosen again. `asked_s` is the plan's
-    duration in seconds when the window was chosen. `last_run` is the plan's newest window that ran before this window.
+    cases. In the first case, a shortened window gets more pieces. If a locked window gets more pieces, its saving
+    becomes None. In the second case, the later pieces of a plan of all hours below or above a price are chosen again.
+    `asked_s` is the plan's duration in seconds when the window was chosen. `last_run` is the plan's newest window that
+    ran before this window.
     """
 
     pieces: tuple[Piece, ...]
@@ -85,8 +86,8 @@ class Decision:
 class NoWindow:
     """The reason why a plan has no window.
 
-    `last_run` is the plan's newest window that ran. If a plan was switched off during a window, `rest` has the pieces
-    that this window had ahead.
+    `last_run` is the plan's newest window that ran. If a plan was switched off during a window, `rest` has the
+    remaining pieces of this window.
     """
 
     reason: Reason

@@ -11,10 +11,10 @@ If prices are published late, a window may at first be shorter than the plan's d
 it began, `decide` may add time to the window until the span ends. So a boiler gets warm even if prices are missing at
 midnight.
 
-A plan of all hours below or above a price has no fixed duration. If such a plan has a running piece, each call of
-`decide` keeps this piece and chooses the later pieces again. If a running piece was planned with predicted prices, a
-published price beyond the plan's limit ends the piece early. Each piece lasts at least `min_piece_s` seconds. If a
-piece continues over midnight into the next span, both parts count as one piece.
+A plan of all hours below or above a price has no fixed duration. For a plan without a fixed duration, each call of
+`decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with predicted
+prices, a published price beyond the plan's limit ends the piece early. Each piece lasts at least `min_piece_s` seconds.
+If a piece continues over midnight into the next span, both parts count as one piece.
 
 If Home Assistant was down for a whole window, the window counts as not run. If a window was missed, `decide` plans
 again for the rest of the span.
@@ -23,8 +23,8 @@ If `days` is more than 1 and the present occurrence has too little time left, th
 A plan waits only if a later occurrence may have room for the plan's whole duration.
 
 A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
-ahead. Some pieces may have been lost while the plan was off. If the plan allows shortened windows, `decide` adds time
-to replace the lost pieces. If the plan does not allow shortened windows, the interrupted window counts as run. So a
+ahead. Pieces that passed while the plan was off are lost. If the plan allows shortened windows, `decide` adds time to
+replace the lost pieces. If the plan does not allow shortened windows, the interrupted window counts as run. So a
 machine that must run without a pause is not started twice.
 
 If the clock is set back to a time within the span, a window that has begun stays unchanged. If the clock is set back to
@@ -46,8 +46,8 @@ from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, last_close, spans
 
-# `decide` looks this far ahead for occurrences. Prices are never known so far ahead. Even a weekly plan has at least
-# one occurrence in this time.
+# `decide` looks for occurrences in the next 8 days. Prices are never known 8 days ahead. Even a weekly plan has at
+# least one occurrence in 8 days.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
@@ -83,8 +83,8 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
     `last` is the result of the previous call. If `last` is None, no window counts as run. The result is the window of
-    the first occurrence in which a window is possible. If no occurrence has a window, the result is the reason for the
-    first occurrence that has enough time.
+    the first occurrence in which a window is possible. If no occurrence has a window, the result is the reason why the
+    first occurrence with enough time has no window.
     """
     run = _last_run(last, now)
     if run is not None:
@@ -183,7 +183,7 @@ def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, 
 
     A window that has already run in `span` is ignored. `goes_on` matters only for a plan of all hours below or above a
     price. If `goes_on` is true, a piece is already running when the span opens. A running piece may continue for any
-    time.
+    length of time.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
@@ -238,8 +238,9 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Add time to a shortened window if its span has room."""
     had_s = _length(run.pieces)
-    # While a car charges, the energy that it needs falls. So the missing time is the difference from the plan's
-    # duration at the window's start. If less than a quarter of an hour is missing, another start is not worth it.
+    # While a car charges, the energy that it needs falls. So the missing time is the plan's duration at the window's
+    # start, less the length of the window's pieces. If less than a quarter of an hour is missing, another start of the
+    # device is not worthwhile.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:
@@ -308,7 +309,10 @@ def _length(pieces: Sequence[Piece]) -> int:
 
 
 def _joined(pieces: Sequence[Piece], later: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Return all pieces in the order of time. Two pieces that touch become one piece."""
+    """Return `pieces` and `later` together, in the order of time.
+
+    Two pieces without a gap between them become one piece.
+    """
     if later and later[0][0] == pieces[-1][1]:
         return (*pieces[:-1], (pieces[-1][0], later[0][1]), *later[1:])
     return (*pieces, *later)
@@ -372,8 +376,8 @@ def _job_that_shortens(settings: PlanSettings) -> Job | None:
 def _price_of(settings: PlanSettings) -> PriceOf:
     """Return a function that computes the figure by which periods are compared.
 
-    The figure is a price of the period. If the plan looks for high prices, the figure is this price with the opposite
-    sign. If the plan must not use a period, the function returns None.
+    The figure is the period's price in EUR/kWh. If the plan looks for high prices, the figure is the period's price
+    with the opposite sign. If the plan must not use a period, the function returns None.
     """
     dear, horizon = settings.kind.is_dear, settings.horizon
     sign = -1 if dear else 1

@@ -1,9 +1,9 @@
 """The expected saving and the expected cost of a window, each with its uncertainty.
 
 The saving of a window is the cost of starting at once minus the cost of the window. A predicted price is assumed to
-have a split normal distribution. Below p50, this distribution has the standard deviation (p50 - p10) / 1.2816. Above
-p50, this distribution has the standard deviation (p90 - p50) / 1.2816. If two hours start k hours apart, their forecast
-errors are assumed to have this correlation:
+have a split normal distribution. Below p50, the standard deviation of a predicted price is (p50 - p10) / 1.2816. Above
+p50, the standard deviation of a predicted price is (p90 - p50) / 1.2816. If two hours start k hours apart, their
+forecast errors are assumed to have this correlation:
 
     rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34).
 
@@ -16,14 +16,14 @@ deviation of the saving is the square root of its upper variance. Here u_i is th
 upper or lower standard deviation. For a positive weight, u_i uses the upper standard deviation, because a higher price
 raises the saving. For a negative weight, u_i uses the lower standard deviation, because a lower price raises the
 saving. For the lower standard deviation of the saving, the upper and lower standard deviations of the hours are
-exchanged. The saving is assumed to have a split normal distribution too. The distribution of the saving gives p10, p90
-and the probability of a positive saving. A settled price has no uncertainty.
+exchanged. The saving is assumed to have a split normal distribution. The distribution of the saving gives p10, p90 and
+the probability of a positive saving. A settled price has no uncertainty.
 
 The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
-the server's walk-forward forecasts from July 2024 to June 2025. These forecasts were issued daily at 09:00 UTC. Each
-forecast of the fit covered 71 hours. The fit used the correlations of hours that are at most 59 hours apart. The
-benchmark `tests/benchmarks/bench_saving.py` checked the resulting p10, p90 and chances on 24 thousand windows in each
-half-year. The windows of the benchmark came from many kinds of plans, each with 48 hours of forecast.
+the server's walk-forward forecasts from July 2024 to June 2025. The forecasts of the fit were issued daily at 09:00
+UTC. Each forecast of the fit covered 71 hours. The fit used the correlations of hours that are at most 59 hours apart.
+The benchmark `tests/benchmarks/bench_saving.py` checked the p10, p90 and chances of savings on 24 thousand windows in
+each half-year. The windows of the benchmark came from many kinds of plans, each with 48 hours of forecast.
 
 From July to December 2025, 81% of the savings were between p10 and p90. From July to December 2025, 80% of the hourly
 prices and 81% of the 24-hour averages were between p10 and p90. The fit used no prices after June 2025. From July to
@@ -212,7 +212,8 @@ def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
 
     `deviations` has the start and the standard deviation of each error, in the order of time. The result is the square
     root of the variance in this module's docstring. In each term of rho, the correlation falls exponentially with the
-    distance between two hours. So each term needs only one running sum in place of a sum over all pairs of hours.
+    distance between two hours. So each term of rho needs only one running sum in place of a sum over all pairs of
+    hours.
     """
     variance = 0.0
     for share, reach_s in _CORRELATION:

@@ -18,19 +18,20 @@ If a job has a tolerance, an early solution may be chosen although another solut
 near enough if its average price exceeds the least average price by at most the tolerance. The least average price is
 the average price of the cheapest solution in the whole span, including past hours. If past hours did not count, the
 window could be put off again and again while the best hours pass. Among the near-enough solutions, the solution that
-ends first is chosen. If several near-enough solutions end first at the same time, the rules without a tolerance decide
-between them. If no solution is near enough, the rules without a tolerance apply to all solutions.
+ends first is chosen. If several near-enough solutions end first at the same time, the rules for jobs without a
+tolerance decide between these solutions. If no solution is near enough, the rules for jobs without a tolerance apply to
+all solutions.
 
-If `prefer_latest` is true, all rules are mirrored in time. For example, the near-enough solution that starts last is
-chosen.
+If `prefer_latest` is true, all rules are mirrored in time. If `prefer_latest` is true, the near-enough solution that
+starts last is chosen.
 
-The search divides time by a grid of equally long steps. A step may be longer than a quarter of an hour. All bounds,
-lengths and times of price changes must be multiples of the step. With such a grid, the pieces of the best solution
-never begin or end between grid points. If two ends lay between grid points, both ends could move by a quarter of an
-hour in the same direction. If a move in one direction adds to the cost, the move in the other direction saves as much.
-So one of the two moves makes the solution cheaper, or earlier at the same cost. If a job has a tolerance, the first
-near-enough solution may begin or end between grid points. So the grid for a job with a tolerance has steps of a quarter
-of an hour.
+The search divides time into a grid of equally long steps. A step may be longer than a quarter of an hour. All bounds,
+lengths and times of price changes must be multiples of the step. Without a tolerance, the pieces of the best solution
+never begin or end between grid points. If two ends of pieces lay between grid points, both ends could move by a quarter
+of an hour in the same direction. If a move in one direction adds to the cost, the move in the other direction saves as
+much. So one of the two moves makes the solution cheaper, or earlier at the same cost. If a job has a tolerance, the
+first near-enough solution may begin or end between grid points. So the grid for a job with a tolerance has steps of a
+quarter of an hour.
 
 While prices don't change, a planned window doesn't move. As time passes, some solutions become impossible, but no new
 solutions appear. So the best solution of a span remains the best until it starts. So one search of the whole span is
@@ -104,8 +105,8 @@ def cheapest(
 
     If no piece fits, return an empty tuple. If `bounds` is only the rest of a span, `span_opens` is the time at which
     this span opened, in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`
-    begins. A running piece may continue for any time. A running piece doesn't count towards the job's `most_pieces`.
-    `goes_on` can't be combined with `prefer_latest`.
+    begins. A running piece may continue for any length of time. A running piece doesn't count towards the job's
+    `most_pieces`. `goes_on` can't be combined with `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
     span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
@@ -140,7 +141,8 @@ def all_usable(
     """Return all usable time within `bounds` as pieces in the order of time.
 
     Time is usable if `price_of` returns a figure for its period. Each piece lasts at least `min_piece_s` seconds. If
-    `goes_on` is true, a piece is already running when `bounds` begins. A running piece may continue for any time.
+    `goes_on` is true, a piece is already running when `bounds` begins. A running piece may continue for any length of
+    time.
     """
     grid = _grid(timeline, bounds, math.gcd(min_piece_s, first_quarter(bounds[0])), price_of)
     if grid is None:
@@ -236,7 +238,7 @@ def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search for the best pieces with `steps` steps in total. A solution must exist."""
+    """A search for the best pieces with `steps` steps in total. The caller ensures that a solution exists."""
 
     span: Prices
     rest: Prices
@@ -257,7 +259,7 @@ class _Search:
         return runs, max(len(runs) - continued, compared)
 
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
-        """Return `rest` up to the first end of a near-enough solution.
+        """Return the part of `rest` before the earliest end of a near-enough solution.
 
         Also return the number of pieces in the cheapest solution.
         """

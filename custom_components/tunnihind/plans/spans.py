@@ -1,8 +1,8 @@
 """Computes the occurrences of a plan. Each occurrence is a span of time in which one window may run.
 
-Days and times of day are in Tallinn time. If the clock skips a time of day in spring, the offset from before the change
-applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts. On the day of a
-clock change, a span of one day has 23 or 25 hours.
+Days and times of day are in Tallinn time. If the clock skips a time of day in spring, the UTC offset from before the
+change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts. On the
+day of a clock change, a span of one day has 23 or 25 hours.
 
 If a plan has neither an earliest time nor a deadline, each span is a whole day. If a plan has only an earliest time,
 each span ends one day after its start, at the same time of day. If a plan has only a deadline, each span begins one day
@@ -32,7 +32,7 @@ from .settings import MOST_DAYS, PlanSettings
 _DAY: Final = timedelta(days=1)
 # The number of days in the longest span, and one more day because of the clock change in autumn.
 _REACH_DAYS: Final = MOST_DAYS + 1
-# The week from Monday 2026-01-05 in Tallinn on. There is no clock change in this week.
+# A week without a clock change: the seven days from Monday 2026-01-05 on, in Tallinn.
 _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
 
 
@@ -59,7 +59,7 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
 def last_close(settings: PlanSettings, span: Span) -> int:
     """Return the instant that is `settings.days` days after the start of `span`, in UTC seconds.
 
-    A plan waits only for a later span that ends by this instant.
+    A plan waits only for a span that closes by this instant.
     """
     opens = local(span.opens)
     return instant_of(opens.date() + settings.days * _DAY, opens.time())
