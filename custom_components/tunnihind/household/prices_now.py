@@ -20,7 +20,7 @@ from ..server.answers import Band, ForecastAnswer
 # The average price over a shorter time would be of little use.
 OUTLOOK_S: Final = 24 * HOUR_S
 # The list of prices covers today, tomorrow and seven days of forecast. The forecast ends an hour after midnight. The
-# clock change in autumn adds another hour. With quarter-hour prices, the list takes 77 kB.
+# clock change in autumn adds another hour to the list. With quarter-hour prices, the list takes 77 kB.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 

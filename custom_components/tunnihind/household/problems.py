@@ -17,9 +17,9 @@ UNREACHABLE_S: Final = 15 * MINUTE_S
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
 # The market publishes prices at about 14:00 local time. The market's rules allow a delay until 15:30.
 PUBLISHED_BY: Final = time(15, 30)
-# The server makes a forecast every hour. At this age, the server's health check also reports a forecast as stale.
+# The server makes a forecast every hour. The server's health check also reports a forecast as stale after 3 hours.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
-# If the server's clock is off by less than this time, the shown hour is wrong by at most one hour.
+# If the server's clock is off by less than an hour, the shown hour is wrong by at most one hour.
 CLOCK_OFF_S: Final = HOUR_S
 
 

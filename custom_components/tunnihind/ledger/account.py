@@ -16,12 +16,12 @@ from ..prices.timeline import HOUR_S, Timeline
 from .run import StartedWindow, Total, amounts_by_day, begun
 from .settled_prices import SettledPrices
 
-# For this long after a window's end, corrected prices and late readings still count.
+# For 48 hours after a window's end, corrected prices and late readings still count.
 _CORRECTED_S: Final = 48 * HOUR_S
-# If the clock is set back by less than this time, the clock may soon be right again. A computer without a battery for
+# If the clock is set back by less than 12 hours, the clock may soon be right again. A computer without a battery for
 # its clock starts with an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
-# This long after its end, a window becomes final even if prices are missing.
+# 14 days after its end, a window becomes final even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
 # The number of days whose sums are kept separately. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
@@ -43,7 +43,7 @@ class LastWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The open span of a plan.
+    """The present span of a plan.
 
     `at_once` is the earliest time at which a window in the span may start, in UTC seconds. `expected` is the saving
     that is expected from waiting. `asked_s` is the plan's duration in seconds when `expected` was computed.
@@ -238,7 +238,7 @@ class Account:
             self._ready_since, self._opened = now, None
 
     def _open(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
-        """Return the open span with its expected saving.
+        """Return the plan's present span with its expected saving.
 
         The expected saving is computed when the span is new, and again when the plan's duration changes.
         """

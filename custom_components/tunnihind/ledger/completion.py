@@ -30,10 +30,10 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-# A gap of up to this length in the readings of a power meter is filled with the mean of the readings before and after
-# the gap. Restarts and lost connections cause gaps in the readings.
+# A gap of up to an hour in the readings of a power meter is filled with the mean of the readings before and after the
+# gap. Restarts and lost connections cause gaps in the readings.
 _LONGEST_HOLE_S: Final = HOUR_S
-# The grid connection of a home never allows more power than this. If a meter shows more power, the meter was replaced.
+# The grid connection of a home never allows more than 100 kW. If a reading shows more power, the meter was replaced.
 _MOST_KW: Final = 100.0
 # The longest accepted time between a window and the nearest reading. The energy that a meter counted in a time without
 # readings is spread evenly over this time.
@@ -44,7 +44,7 @@ _SILENT_S: Final = 24 * HOUR_S
 class Stretch:
     """The energy in kWh that a meter counted in [start, end), UTC seconds.
 
-    The energy is assumed to be spread evenly over this time.
+    The energy is assumed to be spread evenly from `start` to `end`.
     """
 
     start: int

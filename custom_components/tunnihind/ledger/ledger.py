@@ -1,4 +1,4 @@
-"""The accounts of all plans of one config entry, and the settled prices for these accounts."""
+"""The accounts of all plans of one config entry, and the settled prices that these accounts need."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final, Self
@@ -11,8 +11,8 @@ from ..storage import part_of, parts_of_plans
 from .account import Account
 from .settled_prices import SettledPrices
 
-# Prices are kept for longer than the longest span of a plan lasts. At the end of a window, the price of the span's
-# first hour may still be needed.
+# The longest span of a plan lasts 3 days, so prices are kept for 4 days. At the end of a window, the price of the
+# span's first hour may still be needed.
 _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 

@@ -201,9 +201,9 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's amounts on each day, up to `until` (UTC seconds).
 
-    The saving is measured against a run without pauses that starts at `at_once`. The run without pauses is assumed to
-    use as much energy as the window. So the price of each part of the window is compared with the price of an equally
-    long part of the run without pauses. A part of the window counts only if all needed prices are settled.
+    The window is compared with a run without pauses that starts at `at_once`. The run without pauses is assumed to use
+    as much energy as the window. So the price of each part of the window is compared with the price of an equally long
+    part of the run without pauses. A part of the window counts only if all needed prices are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# In a cost, one unit of price counts as much as this number of pieces. No window has so many pieces.
+# The cost of a solution is its price times 1,024, plus the number of its pieces. No window has 1,024 pieces.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 

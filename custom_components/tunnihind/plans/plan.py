@@ -46,8 +46,8 @@ from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, last_close, spans
 
-# `decide` looks for occurrences in the next 8 days. Prices are never known 8 days ahead. Even a weekly plan has at
-# least one occurrence in 8 days.
+# `decide` looks for occurrences that open in the next 8 days. Hardly any price is known further ahead. Even a weekly
+# plan has at least one occurrence in 8 days.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
@@ -82,9 +82,9 @@ _WHY_NONE: Final = {
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the result of the previous call. If `last` is None, no window counts as run. The result is the window of
-    the first occurrence in which a window is possible. If no occurrence has a window, the result is the reason why the
-    first occurrence with enough time has no window.
+    `last` is the result of the previous call. If `last` is None, the plan is assumed to have had no window before. The
+    result is the window of the first occurrence in which a window is possible. If no occurrence has a window, the
+    result is the reason why the first occurrence with enough time has no window.
     """
     run = _last_run(last, now)
     if run is not None:

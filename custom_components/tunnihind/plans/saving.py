@@ -62,7 +62,7 @@ _P90: Final = _NORMAL.inv_cdf(0.9)
 # The share and the reach in seconds of each term of rho.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
-# If a sum is zero when rounded to this number of decimals, its other decimals are a rounding error.
+# If a sum is zero to 9 decimals, its further decimals are a rounding error.
 _NOTHING_DECIMALS: Final = 9
 _ENERGY_DECIMALS: Final = 3
 

@@ -26,8 +26,8 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# Prices in EUR/kWh have at most this number of decimals. Rounding removes the small error of a division by 100. Without
-# rounding, a price could seem to exceed an equal limit.
+# Prices in EUR/kWh have at most 6 decimals. Rounding removes the small error of a division by 100. Without rounding, a
+# price could seem to exceed an equal limit.
 _PRICE_DECIMALS: Final = 6
 
 

@@ -16,8 +16,8 @@ next span. If every day of the week is chosen, each span is only one day long. `
 which the deadline may be. Without a deadline, `weekdays` are the days of the week on which a span may open.
 
 A span depends only on its date and the plan's settings, not on the present time. On the day of a clock change, a short
-span may have no time at all. For example, the clock skips the time from 03:30 to 04:00 in spring. If the span of a day
-has no time, the plan has no occurrence on that day.
+span may have no time at all. For example, a span from 03:30 to 04:00 has no time if the clock skips this half-hour in
+spring. If the span of a day has no time, the plan has no occurrence on that day.
 """
 
 from collections.abc import Iterator
