@@ -95,7 +95,7 @@ class LeastCosts:
     def least(self, left: int) -> tuple[int, int]:
         """Return the least cost of running for `left` steps, in units of price.
 
-        Also return the least number of pieces at that cost. Raises OverflowError if no solution has `left` steps.
+        Also return the least number of pieces at the least cost. Raises OverflowError if no solution has `left` steps.
         """
         return divmod(int(self.tables[-1].off[0][left]), _PIECES)
 

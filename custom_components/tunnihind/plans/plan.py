@@ -46,7 +46,7 @@ from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, last_close, spans
 
-# `decide` looks for occurrences that open in the next 8 days. Hardly any price is known further ahead. Even a weekly
+# `decide` looks for occurrences that open in the next 8 days. Hardly any price is known for a later time. Even a weekly
 # plan has at least one occurrence in 8 days.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3

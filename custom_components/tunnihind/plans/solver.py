@@ -22,8 +22,8 @@ ends first is chosen. If several near-enough solutions end first at the same tim
 tolerance decide between these solutions. If no solution is near enough, the rules for jobs without a tolerance apply to
 all solutions.
 
-If `prefer_latest` is true, all rules are mirrored in time. If `prefer_latest` is true, the near-enough solution that
-starts last is chosen.
+If `prefer_latest` is true, all rules are mirrored in time. Then the chosen solution is the near-enough solution that
+starts last.
 
 The search divides time into a grid of equally long steps. A step may be longer than a quarter of an hour. All bounds,
 lengths and times of price changes must be multiples of the step. Without a tolerance, the pieces of the best solution

@@ -95,7 +95,7 @@ def _ending_on(settings: PlanSettings, day: date) -> Span:
 def _chosen(settings: PlanSettings, day: date, step: timedelta) -> date:
     """Return the next day after `day` that is one of the plan's weekdays.
 
-    If `step` is negative, return the last such day before `day`.
+    If `step` is negative, return the last of the plan's weekdays before `day`.
     """
     day += step
     while day.weekday() not in settings.weekdays:
