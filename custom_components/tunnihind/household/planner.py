@@ -1,4 +1,4 @@
-"""The plans of one config entry and their decisions."""
+"""The plans of one config entry, and the decisions about these plans."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,11 +19,11 @@ KEEP_RAN_S: Final = 14 * 24 * HOUR_S
 
 
 class Planner:
-    """Decides when each plan runs, and remembers the decisions.
+    """Decides when each plan runs, and keeps the decisions.
 
-    A window that has begun does not move. `settings`, `outcomes` and `ran` are mappings by the plan's id. `settings`
-    has only plans with valid settings. `outcomes` has the newest decision about each plan. `ran` has the windows that
-    have run in the last two weeks.
+    A window that has begun does not move. The keys of `settings`, `outcomes` and `ran` are the ids of plans. `settings`
+    has only plans with valid settings. `outcomes` has the newest decision about each plan. `ran` has each plan's
+    windows of the last two weeks.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Planner:
         self._after: dict[str, tuple[Decision, ...]] = {}
 
     def restore(self, subentries: Iterable[ConfigSubentry], kept: StoredState) -> None:
-        """Read the plans, with their stored changes, decisions and past windows."""
+        """Restore the plans with their stored changes, decisions and past windows."""
         self._plans = dict(kept.steered)
         self.update(subentries)
         self.ran = {plan: list(kept.ran.get(plan, ())) for plan in self.settings}
@@ -57,10 +57,11 @@ class Planner:
         return self._plans[plan_id] if plan_id in self.settings else None
 
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
-        """Use these plans from `now` (UTC seconds) on, in place of the plans with the same ids.
+        """From `now` (UTC seconds) on, use `plans` in place of the earlier plans with the same ids.
 
-        Raises ValueError if any of the plans is not valid. If one plan is not valid, no plan changes. With `replan`,
-        windows that have begun end at `now`. The spans of these windows are planned again as if nothing had run.
+        Raises ValueError if any of the plans is not valid. If one plan is not valid, no plan changes. If `replan` is
+        true, running windows end at `now`. If `replan` is true, the present spans are planned again as if no window had
+        run.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans
@@ -87,7 +88,7 @@ class Planner:
         return self.outcomes
 
     def windows(self, plan: str) -> list[Decision]:
-        """Return the windows of the last two weeks and the windows ahead.
+        """Return the plan's windows of the last two weeks, and the plan's windows ahead.
 
         Only a plan of all hours below or above a price may have several windows ahead.
         """
@@ -102,11 +103,11 @@ class Planner:
 
     @property
     def steered(self) -> Mapping[str, SteeredPlan]:
-        """The plans that are switched off or have changes beside their forms."""
+        """The plans that are switched off or differ from their forms."""
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
-        """Return the plan with its present form. Changes that no longer fit the form are dropped."""
+        """Return the plan with the values that its form has now. Changes that no longer fit the form are dropped."""
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
         try:
@@ -126,10 +127,10 @@ class Planner:
         return switched_off(timeline, now, last)
 
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
-        """Return the plan's windows that have begun.
+        """Return the plan's windows of the last two weeks that have begun.
 
-        The newest window may have more pieces than before. A window does not count as run if it was dropped in the
-        second in which it began.
+        The newest window is returned with its newest pieces. If a window was dropped in the second in which it began,
+        the window does not count as run.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

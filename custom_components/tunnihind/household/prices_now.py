@@ -1,4 +1,4 @@
-"""Computes the household's prices for the present quarter of an hour from the server's answer."""
+"""Computes the household's prices from the server's answer."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whole, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
-# An average over a shorter outlook would be of little use.
+# The average price over a shorter time would be of little use.
 OUTLOOK_S: Final = 24 * HOUR_S
-# The list covers today, tomorrow and seven days of forecast. The forecast ends an hour after midnight. The clock change
-# in autumn adds another hour. With prices by the quarter, the list takes 77 kB.
+# The list of prices covers today, tomorrow and seven days of forecast. The forecast ends an hour after midnight. The
+# clock change in autumn adds another hour to the list. With quarter-hour prices, the list takes 77 kB.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 
@@ -28,9 +28,9 @@ _NOTHING: Final = Timeline(HOUR_S)
 class Timelines:
     """A household's prices as timelines.
 
-    The timelines are computed again only when the answer or a contract has changed. `paid` has the periods by which the
-    household is billed. `levels` has the periods that are compared for level, rank and cheap hours. `sold` has the
-    selling prices. If the household sells nothing, `sold` is empty.
+    The timelines are computed again only when the server's answer or a contract has changed. `paid` has the prices of
+    the periods by which the household is billed. `levels` has the prices from which levels, ranks and cheap hours are
+    computed. `sold` has the selling prices. If the household sells no electricity, `sold` is empty.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Timelines:
         self._priced_from: tuple[ForecastAnswer, Tariff, Billing, SellingContract | None] | None = None
 
     def update(self, answer: ForecastAnswer, tariff: Tariff, billing: Billing, selling: SellingContract | None) -> None:
-        """Compute the timelines from the answer and the contracts."""
+        """Compute the timelines from the server's answer and the household's contracts."""
         priced = answer, tariff, billing, selling
         if priced == self._priced_from:
             return
@@ -53,7 +53,10 @@ class Timelines:
 
 
 def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> Timeline:
-    """Return the prices that the household pays or gets. A settled price replaces the forecast for its period."""
+    """Return the household's buying or selling prices under `contract`.
+
+    A settled price replaces the forecast for its period.
+    """
 
     def period(start: int) -> Period:
         end = start + answer.step_s
@@ -69,7 +72,10 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 
 @dataclass(frozen=True)
 class DayPrices:
-    """The published prices of one whole day, EUR/kWh. Among periods with equal prices, the first counts."""
+    """The average, lowest and highest published price of one whole day, EUR/kWh.
+
+    Among periods with equal prices, the first is used.
+    """
 
     average: float
     lowest: Period
@@ -80,12 +86,13 @@ class DayPrices:
 class PricesNow:
     """A household's prices and plans as of `now` (UTC seconds).
 
-    `timeline` has the periods by which the household is billed. `levels` has the periods that are compared for rank,
-    level and cheap hours. If the household chose levels by the hour, `levels` has whole hours. Levels by the hour keep
-    devices from switching every quarter of an hour. `outcomes` has the decisions about the plans, by the plan's id.
-    `unknown_parts` are the parts of the price for which the table has no rate today. For unknown parts, the prices use
-    the last known rate. `hours_ahead` is the number of hours in the average price ahead. `scale` has the market prices
-    (EUR/MWh) that separate the colours from cheap to expensive. Selling prices use this class too.
+    `timeline` has the prices of the periods by which the household is billed. `levels` has the prices from which ranks,
+    levels and cheap hours are computed. If the household chose levels by the hour, `levels` has hourly prices. Levels
+    by the hour prevent devices from switching every quarter of an hour. `outcomes` has the decisions about the plans,
+    by the plan's id. `unknown_parts` are the parts of the price for which the table of rates has no rate today. For
+    unknown parts, the prices are computed with the last known rate. `hours_ahead` is the number of hours over which the
+    average price ahead is computed. `scale` has the market prices (EUR/MWh) at which the colour of a price changes.
+    Selling prices use this class too.
     """
 
     now: int
@@ -110,9 +117,10 @@ class PricesNow:
 
     @cached_property
     def negative_until(self) -> int | None:
-        """The end of the present run of negative prices, UTC seconds.
+        """The end of the present run of negative prices, in UTC seconds.
 
-        For predicted periods, the median counts. If the current price is not negative, the result is None.
+        A predicted price counts as negative if its median is negative. If the current price is not negative, the result
+        is None.
         """
         until = None
         period = self.current
@@ -123,7 +131,10 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The periods of `hours_ahead` hours from the current period on. If a price is missing, the result is empty."""
+        """The periods of the next `hours_ahead` hours, beginning with the current period.
+
+        If a price is missing, the result is empty.
+        """
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -184,7 +195,7 @@ class PricesNow:
 
     @cached_property
     def outlook_band(self) -> Band | None:
-        """The percentiles of the outlook's average price, EUR/kWh."""
+        """The percentiles of the average price in `outlook`, EUR/kWh."""
         return Band(*average_band(self.outlook)) if self.outlook else None
 
     @cached_property
@@ -194,12 +205,15 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All known periods since the midnight before the newest answer. The list changes only with a new answer."""
+        """All periods with a known price since the midnight before the newest answer.
+
+        The list changes only with a new answer.
+        """
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 
     def settled_on(self, day: Day) -> tuple[Period, ...]:
-        """Return the day's published periods."""
+        """Return the periods of `day` that have a published price."""
         return tuple(period for period in self.timeline.between(day.start, day.end) if period.settled)
 
     def _published(self, day: Day) -> DayPrices | None:
@@ -244,9 +258,9 @@ def mapping(periods: Iterable[Period]) -> dict[str, float]:
 
 
 def bands(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return forecast periods with all percentiles.
+    """Return the forecast periods with p10, p50 and p90.
 
-    Planners without support for percentiles can read `time` and `value`.
+    Programs that can't read percentiles can read `time` and `value`.
     """
     return [
         {

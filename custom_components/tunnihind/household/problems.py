@@ -17,16 +17,16 @@ UNREACHABLE_S: Final = 15 * MINUTE_S
 UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
 # The market publishes prices at about 14:00 local time. The market's rules allow a delay until 15:30.
 PUBLISHED_BY: Final = time(15, 30)
-# The server makes a forecast every hour. After this time, the server calls its own data stale too.
+# The server makes a forecast every hour. The server's health check also reports a forecast as stale after 3 hours.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
-# With a smaller error of the clock, the shown hour is at most one hour wrong.
+# If the server's clock is off by less than an hour, the shown hour is wrong by at most one hour.
 CLOCK_OFF_S: Final = HOUR_S
 
 
 def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
     """Return the present problems.
 
-    Late prices and stale forecasts count only while the entry's own server answers.
+    Late prices and stale forecasts are reported only while the entry's own server answers.
     """
     if contact.silence_s(prices.now) >= UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]
@@ -59,14 +59,14 @@ def _prices_are_late(prices: PricesNow) -> bool:
 
 
 def _published_day(prices: PricesNow) -> Day:
-    """Return the newest day whose prices should be known."""
+    """Return the newest day whose prices should be published by now."""
     return prices.tomorrow if prices.now >= instant_of(prices.today.date, PUBLISHED_BY) else prices.today
 
 
 def _forecast_is_missing(prices: PricesNow) -> bool:
-    """Return whether there is no forecast for a later period.
+    """Return whether the server's answer has no forecast for a later period.
 
-    Periods that have begun don't count, because they keep older forecasts.
+    A forecast for a period that has begun does not count, because this forecast may be old.
     """
     return max(prices.answer.forecast, default=prices.now) <= prices.now
 

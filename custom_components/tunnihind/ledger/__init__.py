@@ -1,1 +1,1 @@
-"""The cost and the saving of windows that ran, by settled prices."""
+"""Computes the cost and the saving of past windows from settled prices."""

@@ -16,20 +16,20 @@ from ..prices.timeline import HOUR_S, Timeline
 from .run import StartedWindow, Total, amounts_by_day, begun
 from .settled_prices import SettledPrices
 
-# Corrected prices and late readings count for this long after a window's end.
+# For 48 hours after a window's end, corrected prices and late readings still count.
 _CORRECTED_S: Final = 48 * HOUR_S
-# A clock that is set back by a shorter time may soon be right again. A small computer may have no battery for its
-# clock. Such a computer starts with an old time, until the network sends the right time.
+# If the clock is set back by less than 12 hours, the clock may soon be right again. A computer without a battery for
+# its clock starts with an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
-# A window is closed this long after its end, even if prices are missing.
+# 14 days after its end, a window becomes final even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
-# The days with separate sums cover this month and the month before.
+# The number of days whose sums are kept separately. 62 days cover this month and the month before.
 _DAYS_KEPT: Final = 62
 
 
 @dataclass(frozen=True, slots=True)
 class LastWindow:
-    """The newest finished window, with its amounts and its expected savings.
+    """The newest finished window of a plan, with its amounts and its expected savings.
 
     `start` and `end` are UTC seconds.
     """
@@ -43,10 +43,10 @@ class LastWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The open span of a plan.
+    """The present span of a plan.
 
-    `at_once` is the earliest time at which the span's window may start, in UTC seconds. `expected` is the expected
-    saving from waiting. `asked_s` is the duration, in seconds, for which `expected` was computed.
+    `at_once` is the earliest time at which a window in the span may start, in UTC seconds. `expected` is the saving
+    that is expected from waiting. `asked_s` is the plan's duration in seconds when `expected` was computed.
     """
 
     span: Span
@@ -56,10 +56,10 @@ class _Opened:
 
 
 class Account:
-    """The amounts of one plan's windows.
+    """The energy, costs and savings of one plan's windows.
 
-    Recent windows are kept one by one. Older windows are kept as sums by day. The oldest days are kept as one sum.
-    `since` is the time when the account was opened, in UTC seconds.
+    Recent windows are kept one by one. The amounts of older windows are kept as one sum for each day. The amounts of
+    the oldest days are kept as one sum. `since` is the time when the account was opened, in UTC seconds.
     """
 
     def __init__(self, since: int) -> None:
@@ -77,12 +77,12 @@ class Account:
 
     @property
     def total(self) -> Total:
-        """The sum of all windows since the account was opened."""
+        """The sum of the amounts of all windows since the account was opened."""
         parts = [self._days, *(found for _, found in self._worked_out.values())]
         return sum((total for part in parts for total in part.values()), start=self._before)
 
     def total_of(self, days: Iterable[date]) -> Total:
-        """Return the sum of all windows on these days.
+        """Return the sum of the amounts of all windows on `days`.
 
         Each day must be in this month or the month before.
         """
@@ -108,10 +108,10 @@ class Account:
     def update(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, prices: SettledPrices, now: int
     ) -> None:
-        """Bring the account up to date with the plan's decision as of `now` (UTC seconds)."""
+        """Update the account with the plan's decision at `now` (UTC seconds)."""
         if self._ran_until - now > _CLOCK_IN_DOUBT_S:
             self._ran_until = 0
-        # If the clock is set back, counting pauses until the clock reaches `_ran_until` again.
+        # If the clock is set back, no running time is counted until the clock reaches `_ran_until` again.
         seen = self._now = max(now, self._ran_until)
         self._follow(settings, outcome, timeline, seen, is_set_back=now < seen)
         if self._runs:
@@ -120,9 +120,9 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the unread parts of windows, by meter.
+        """Return the parts of windows that still need a meter reading, by meter.
 
-        A part of a window is unread if it ended by `until` (UTC seconds) and has no reading.
+        Only parts that ended by `until` (UTC seconds) count.
         """
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
@@ -131,7 +131,7 @@ class Account:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
-        """Add a meter's readings: the kWh of each part of a window."""
+        """Add a meter's readings. `readings` maps parts of windows to their energy in kWh."""
         self._runs = [
             replace(
                 run,
@@ -143,7 +143,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the start of each hour for which a finished window lacks a price.
+        """Return the start of each hour whose price is missing for a finished window.
 
         Only hours before `now` (UTC seconds) count.
         """
@@ -222,14 +222,14 @@ class Account:
             )
 
     def _note_ran_until(self, instant: int) -> None:
-        """Record that a window ran until `instant`. A new window in the same span can't start before `instant`."""
+        """Record that a window ran until `instant`. The next window can't start before `instant`."""
         if self._ready_since is not None:
             self._ready_since = max(self._ready_since, instant)
 
     def _end_dropped(self, window: Decision | None, now: int) -> None:
-        """End windows that the plan no longer has.
+        """End the windows that are no longer in the plan's decision.
 
-        Planning again or setting the clock back may remove a running window from its plan.
+        A running window may disappear from the decision if the plan is planned again or the clock is set back.
         """
         ahead = [run for run in self._runs if run.end > now and (window is None or run.start != window.start)]
         if ahead:
@@ -238,9 +238,9 @@ class Account:
             self._ready_since, self._opened = now, None
 
     def _open(self, decision: Decision, ready_since: int, timeline: Timeline) -> _Opened:
-        """Return the open span with its expected saving.
+        """Return the plan's present span with its expected saving.
 
-        The saving is computed for a new span, and again when the plan's duration changes.
+        The expected saving is computed when the span is new, and again when the plan's duration changes.
         """
         opened = self._opened
         if opened is None or (opened.span, opened.asked_s) != (decision.span, decision.asked_s):
@@ -261,7 +261,10 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """Add final windows to the sums of their days. Add the oldest days to the sum of all earlier days."""
+        """Add the amounts of final windows to the sums of their days.
+
+        Add the sums of the oldest days to the common sum of all earlier days.
+        """
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)

@@ -1,12 +1,13 @@
 """Completes the ledger with meter readings from the recorder and missing prices from the server.
 
-The recorder writes statistics some seconds after each five minutes. The meters are read as soon as new statistics are
-written. So a window's energy is complete shortly after the window's end.
+Every five minutes, the recorder writes new statistics with a delay of some seconds. As soon as new statistics are
+written, the energy of windows is computed from the statistics of the meters. So a window's energy is known shortly
+after the window's end.
 
-In its five-minute statistics, the recorder has already handled meter resets, units and restarts. The recorder has also
-averaged power over time. The recorder keeps five-minute statistics for days. The states of a meter are not used,
-because users may exclude them from the recorder. Hourly statistics are not used, because they are too coarse for
-windows of quarters.
+When the recorder computes five-minute statistics, it takes account of meter resets, units and restarts. For a power
+meter, the five-minute statistics have the mean power over time. The recorder keeps five-minute statistics for several
+days. The states of a meter are not used, because users may exclude them from the recorder. Hourly statistics are not
+used, because windows begin and end at quarters of an hour.
 """
 
 import asyncio
@@ -29,13 +30,13 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-# A gap in the readings of a power meter gets the mean of its two neighbours. Restarts and lost connections cause gaps
-# up to this length.
+# A gap of up to an hour in the readings of a power meter is filled with the mean of the readings before and after the
+# gap. Restarts and lost connections cause gaps in the readings.
 _LONGEST_HOLE_S: Final = HOUR_S
-# No home's connection allows more power. If a reading is higher, the meter was replaced.
+# The grid connection of a home never allows more than 100 kW. If a reading shows more power, the meter was replaced.
 _MOST_KW: Final = 100.0
-# The longest accepted time between a window and the nearest reading. Energy from a time without readings is spread
-# evenly.
+# The longest accepted time between a window and the nearest reading. The energy that a meter counted in a time without
+# readings is spread evenly over this time.
 _SILENT_S: Final = 24 * HOUR_S
 
 
@@ -43,7 +44,7 @@ _SILENT_S: Final = 24 * HOUR_S
 class Stretch:
     """The energy in kWh that a meter counted in [start, end), UTC seconds.
 
-    The energy is spread evenly over the time.
+    The energy is assumed to be spread evenly from `start` to `end`.
     """
 
     start: int
@@ -52,16 +53,17 @@ class Stretch:
 
     @property
     def is_plausible(self) -> bool:
-        """Return whether a device of a home can use so much energy."""
+        """Return whether a device in a home can use this much energy in this time."""
         return self.kwh <= _MOST_KW * (self.end - self.start) / HOUR_S
 
 
 def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
-    """Return the energy that a meter counted between its readings.
+    """Return the energy that a meter counted between each reading and the next.
 
-    `sums` maps the start of each five minutes to the meter's kWh at their end. A stretch over a gap has all energy
-    since the reading before the gap. The first reading only sets the start of counting. A stretch in which the sum
-    falls has no energy. Noise or a correction by the meter's owner may make a sum fall.
+    `sums` maps the start of each five minutes to the meter's total in kWh at the end of these five minutes. If readings
+    are missing, one stretch covers the whole gap with all its energy. Energy before the first reading is not counted.
+    If the meter's total falls, the energy of the stretch is 0. Noise or a correction by the meter's owner may make the
+    total fall.
     """
     rows = sorted(sums.items())
     stretches = (
@@ -72,10 +74,10 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
 
 
 def of_power(means: Mapping[int, float]) -> list[Stretch]:
-    """Return the energy that a device used.
+    """Return the energy that a device used, computed from the device's mean power.
 
-    `means` maps the start of each five minutes to the device's mean power in kW. Energy that the device feeds back does
-    not count.
+    `means` maps the start of each five minutes to the device's mean power in kW. If a device feeds energy back, its
+    energy counts as 0.
     """
     measured = [
         Stretch(start, start + FIVE_MIN_S, max(kilowatts, 0.0) * FIVE_MIN_S / HOUR_S)
@@ -91,9 +93,9 @@ def of_power(means: Mapping[int, float]) -> list[Stretch]:
 
 
 def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
-    """Return the kWh of each slice that the stretches cover completely.
+    """Return the energy in kWh of each slice that is completely covered by stretches.
 
-    The stretches must be in the order of time, without overlaps.
+    `stretches` must be in the order of time and must not overlap.
     """
     found: dict[Piece, float] = {}
     ends = [stretch.end for stretch in stretches]
@@ -113,8 +115,8 @@ def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Pie
 class Completion:
     """Adds missing readings and prices to the ledger in the background.
 
-    After each addition, `on_found` is called. `ledger` returns the ledger to complete. `paid_prices` returns the
-    household's past prices by today's contract.
+    When readings or prices have been added, `on_found` is called. `ledger` returns the ledger to which the readings and
+    prices are added. `paid_prices` returns a source of the household's past prices under today's contract.
     """
 
     def __init__(
@@ -173,7 +175,10 @@ class Completion:
             self._on_found()
 
     async def _async_read_meters(self, now: int) -> bool:
-        """Read each meter with missing readings. Return whether any readings were found."""
+        """Read the statistics of each meter whose readings are missing in the ledger.
+
+        Return whether any readings were found.
+        """
         if not records(self._hass):
             return False
         ledger, came, ahead_s = self._ledger(), False, self._clock.ahead_s
@@ -188,7 +193,10 @@ class Completion:
         return came
 
     async def _async_fetch_prices(self, now: int) -> bool:
-        """Ask the server for prices that its newest answer no longer has. Return whether any prices were found."""
+        """Fetch missing prices that are no longer in the server's newest answer.
+
+        Return whether any prices were found.
+        """
         ledger = self._ledger()
         hours = ledger.missing_hours(now)
         if not hours:

@@ -1,4 +1,4 @@
-"""All accounts of one config entry, with their settled prices."""
+"""The accounts of all plans of one config entry, and the settled prices that these accounts need."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final, Self
@@ -11,8 +11,8 @@ from ..storage import part_of, parts_of_plans
 from .account import Account
 from .settled_prices import SettledPrices
 
-# Prices are kept longer than the longest span of a plan lasts. After a window, the price of the span's first hour may
-# still be needed.
+# The longest span of a plan lasts 3 days, so prices are kept for 4 days. At the end of a window, the price of the
+# span's first hour may still be needed.
 _PRICES_KEPT_S: Final = 4 * 24 * HOUR_S
 
 
@@ -30,7 +30,7 @@ class Ledger:
     def update(
         self, settings: Mapping[str, PlanSettings], outcomes: Mapping[str, Outcome], timeline: Timeline, now: int
     ) -> None:
-        """Bring all accounts up to date with the plans' decisions as of `now` (UTC seconds).
+        """Update all accounts with the plans' decisions at `now` (UTC seconds).
 
         `timeline` has the household's prices.
         """
@@ -53,14 +53,14 @@ class Ledger:
     def forget_prices(self) -> None:
         """Forget the prices of an earlier server.
 
-        The prices of the new server also apply to windows of past days.
+        Windows of past days get new prices from the new server.
         """
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return the unread parts of windows, by meter.
+        """Return the parts of windows that still need a meter reading, by meter.
 
-        A part of a window is unread if it ended by `until` (UTC seconds) and has no reading.
+        Only parts that ended by `until` (UTC seconds) count.
         """
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
@@ -69,12 +69,12 @@ class Ledger:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
-        """Add a meter's readings: the kWh of each part of a window."""
+        """Add a meter's readings. `readings` maps parts of windows to their energy in kWh."""
         for account in self._accounts.values():
             account.note_readings(meter, readings)
 
     def missing_hours(self, now: int) -> list[int]:
-        """Return the start of each hour for which a finished window lacks a price.
+        """Return the start of each hour whose price is missing for a finished window.
 
         Only hours before `now` (UTC seconds) count.
         """
@@ -83,9 +83,9 @@ class Ledger:
         )
 
     def note_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
-        """Add settled prices of past hours in EUR/kWh, as the household paid them.
+        """Add the household's settled prices of past hours, in EUR/kWh.
 
-        Each hour has the prices of its four quarters.
+        `hours` maps the start of each hour to the prices of its four quarters.
         """
         self._prices.note_hours(hours)
 
@@ -98,6 +98,6 @@ class Ledger:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Rebuild a ledger from the result of `as_dict`. If a part can't be read, it starts empty."""
+        """Rebuild a ledger from the result of `as_dict`. If a part of `kept` can't be read, this part starts empty."""
         accounts = parts_of_plans(kept, "plans", Account.from_dict)
         return cls(accounts, part_of(kept, "prices", SettledPrices.from_dict))

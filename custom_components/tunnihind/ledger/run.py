@@ -1,4 +1,4 @@
-"""A window that ran, with its time, energy, savings and amounts."""
+"""A window that has begun, with its pieces, energy, costs and savings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
@@ -13,7 +13,7 @@ from ..prices.days import day_at
 from ..prices.timeline import HOUR_S, QUARTER_S
 from .settled_prices import SettledPrices
 
-# Amounts are rounded to a milliwatt-hour or a ten-thousandth of a cent.
+# Energy is rounded to a milliwatt-hour, and money to a ten-thousandth of a cent.
 _DECIMALS: Final = 6
 _FIGURES: Final = 4
 _KWH_DECIMALS: Final = 6
@@ -23,8 +23,8 @@ _KWH_DECIMALS: Final = 6
 class Amounts:
     """An amount of energy in kWh, with its cost and savings in EUR.
 
-    `saved` is the saving against starting at once. `below_mean` is the saving against the mean price of the day. A
-    negative saving is a loss.
+    `saved` is the saving compared with starting at once. `below_mean` is the saving compared with the mean price of the
+    day. A negative saving is a loss.
     """
 
     kwh: float = 0.0
@@ -37,7 +37,7 @@ class Amounts:
 
     @property
     def per_kwh(self) -> Amounts | None:
-        """The amounts for each kWh; None if there is no energy."""
+        """The amounts for one kWh; None if `kwh` is 0."""
         if not self.kwh:
             return None
         return Amounts(1.0, self.cost / self.kwh, self.saved / self.kwh, self.below_mean / self.kwh)
@@ -48,11 +48,11 @@ NOTHING: Final = Amounts()
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The amounts of windows that ran.
+    """The energy, costs and savings of windows that ran.
 
-    `even` has the amounts for a device of 1 kW, so that its kWh equal hours. `even` needs no meter readings. `used` has
-    the amounts for the energy of the plan's own device. `unread_h` is the number of hours for which the device's own
-    energy is unknown.
+    `even` has the amounts for an imaginary device that always takes 1 kW. So the energy of `even` in kWh equals the
+    running time in hours. `even` needs no meter readings. `used` has the amounts for the energy that the plan's own
+    device used. `unread_h` is the number of hours for which the energy of the plan's own device is unknown.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -83,16 +83,16 @@ class Total:
 class StartedWindow:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
-    `window` is the time that the plan decided on. `pieces` are the pieces of the window that have begun, in the order
-    of time. If Home Assistant was down for a whole piece, this piece is left out. If a piece began while Home Assistant
-    was down, the piece counts from the restart on.
+    `window` is the time from the start of the first decided piece to the end of the last decided piece. `pieces` are
+    the pieces of the window that have begun, in the order of time. If Home Assistant was down for a whole piece, this
+    piece is left out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
-    `at_once` is the earliest time at which the window could have begun. At `at_once`, the span was open and the plan
-    was switched on. `expected` is the saving that was first expected from waiting. `expected_at_start` is the saving
-    that was expected when the window began. An unknown saving is None.
+    `at_once` is the earliest time at which the window could have begun. From `at_once` on, the span was open and the
+    plan was switched on. `expected` is the first estimate of the saving from waiting. `expected_at_start` is the
+    estimate of the saving at the start of the window. An unknown saving is None.
 
-    `readings` has the kWh that `meter` measured in each part of a piece. Without a meter, the device is assumed to use
-    `power_kw`. If `energy_kwh` is given, the device is assumed to stop after this energy.
+    `readings` maps each part of a piece to the kWh that `meter` measured. Without a meter, the device is assumed to use
+    `power_kw`. If `energy_kwh` is given, the device is assumed to stop when it has used this energy.
     """
 
     window: Piece
@@ -117,18 +117,19 @@ class StartedWindow:
 
     @property
     def prices_needed(self) -> Piece:
-        """The time whose prices must be settled.
+        """The time whose settled prices are needed for the window's amounts.
 
-        The time begins with the window's first day, or at `at_once`, whichever is earlier. The time ends with the
-        window's last day.
+        The needed prices begin at the start of the window's first day, or at `at_once` if `at_once` is earlier. The
+        needed prices end at the end of the window's last day.
         """
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
-        """Return the window with newly decided pieces, as of `now` (UTC seconds).
+        """Return the window with the pieces that were decided at `now` (UTC seconds).
 
-        `energy_kwh` is the energy that the device needs at `now`. A higher need than at the start replaces the need at
-        the start. A lower need only shows that the device has already used some energy.
+        `energy_kwh` is the energy that the device needs at `now`. If the device needs more energy than before, the
+        higher need is kept. A lower need is ignored, because it only shows that the device has already used some
+        energy.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -142,18 +143,15 @@ class StartedWindow:
         return replace(self, window=(self.start, min(self.end, instant)), pieces=pieces) if pieces else None
 
     def slices(self, until: int) -> list[Piece]:
-        """Return the parts of pieces that ended by `until` (UTC seconds).
-
-        The pieces are split at the quarters of an hour.
-        """
+        """Split the pieces at each quarter of an hour, and return the parts that ended by `until` (UTC seconds)."""
         return [one for piece in self.pieces for one in _slices(piece) if one[1] <= until]
 
     def unread(self, until: int) -> list[Piece]:
-        """Return the parts from `slices(until)` that have no meter reading."""
+        """Return the parts from `slices(until)` that still need a meter reading."""
         return [one for one in self.slices(until) if one not in self.readings] if self.meter else []
 
     def energy(self, until: int) -> Mapping[Piece, float]:
-        """Return the known kWh of each part from `slices(until)`."""
+        """Return the energy in kWh of each part from `slices(until)`. Parts with unknown energy are left out."""
         if self.meter:
             return self.readings
         if self.power_kw is None:
@@ -189,8 +187,8 @@ _DECODER: Final = BasicDecoder(StartedWindow)
 def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
     """Return the decided pieces that have begun by `now` (UTC seconds).
 
-    `before` has the pieces that had already begun. If a piece in `before` is no longer in `decided`, the piece ends at
-    `now`.
+    `before` has the pieces that had already begun at the previous call. If a piece in `before` is no longer in
+    `decided`, the piece ends at `now`.
     """
     pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in(start, decided)]
     for start, end in decided:
@@ -201,10 +199,11 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 
 
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
-    """Return the window's amounts by day, up to `until` (UTC seconds).
+    """Return the window's amounts on each day, up to `until` (UTC seconds).
 
-    If started at once, the device is assumed to use the same energy without pauses. So the saving compares each part of
-    the window with an earlier time of the same length. A part counts only if all its prices are settled.
+    The window is compared with a run without pauses that starts at `at_once`. The run without pauses is assumed to use
+    as much energy as the window. So the price of each part of the window is compared with the price of an equally long
+    part of the run without pauses. A part of the window counts only if all needed prices are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

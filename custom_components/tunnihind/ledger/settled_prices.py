@@ -1,6 +1,6 @@
-"""The settled prices of the last days, as the household pays them.
+"""The household's settled prices of the last days.
 
-The prices are kept after the server has stopped sending them.
+These prices are kept even when the server's answer no longer contains them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ class SettledPrices:
         )
 
     def note_hours(self, hours: Mapping[int, tuple[float, ...]]) -> None:
-        """Add the prices of hours, by the start of the hour. Each hour has the prices of its four quarters."""
+        """Add the prices of whole hours. `hours` maps the start of each hour to the prices of its four quarters."""
         self._put(
             (hour + index * QUARTER_S, price)
             for hour, quarters in hours.items()
@@ -52,7 +52,7 @@ class SettledPrices:
         return total / (end - start)
 
     def missing_hours(self, start: int, end: int) -> set[int]:
-        """Return the start of each hour in [start, end) that lacks a price."""
+        """Return the start of each hour in [start, end) whose prices are not all known."""
         return {
             quarter - quarter % HOUR_S
             for quarter in range(start - start % QUARTER_S, end, QUARTER_S)
@@ -64,7 +64,7 @@ class SettledPrices:
         self._prices = {quarter: price for quarter, price in self._prices.items() if quarter >= instant}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the prices in a form that JSON can store. A missing price becomes None."""
+        """Return the prices in a form that JSON can store. A missing price between two known prices becomes None."""
         if not self._prices:
             return {}
         since, last = min(self._prices), max(self._prices)

@@ -1,8 +1,8 @@
-"""Finds how long a device can run, and the cheapest way to run it for that time.
+"""Finds the longest time that a device can run, and the cheapest steps for this time.
 
-The search is dynamic programming over steps of equal length. A state has the step, the steps left to run, the pieces
-that may still start, and whether a piece runs. Two solutions in the same state have the same choices ahead. So the
-search keeps only the best continuation of each state.
+The search uses dynamic programming over time steps of equal length. A state consists of the step, the number of steps
+left to run, the number of pieces that may still start, and a flag for a running piece. Two partial solutions in the
+same state can continue in the same ways. So the search keeps only the cheapest continuation of each state.
 """
 
 import math
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# One unit of price weighs more than all pieces of a window.
+# The cost of a solution is its price times 1,024, plus the number of its pieces. No window has 1,024 pieces.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
 type Prices = tuple[int | None, ...]
-"""The price of each step, in whole units; None if the step can't be used."""
+"""The price of each step in whole millionths of a euro; None if the step can't be used."""
 type StepRun = tuple[int, int]
-"""[first, end) in steps."""
+"""The first step of a run, and the step after its last step."""
 
 
 def usable_runs(prices: Prices) -> Iterator[StepRun]:
-    """Yield each unbroken run of usable steps."""
+    """Yield each unbroken run of steps that have a price."""
     first = 0
     for usable, run in groupby(prices, key=lambda price: price is not None):
         end = first + len(tuple(run))
@@ -32,14 +32,14 @@ def usable_runs(prices: Prices) -> Iterator[StepRun]:
 
 
 def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | None, *, goes_on: bool) -> int:
-    """Return the largest part of `steps` that the pieces can fill.
+    """Return the largest number of steps that pieces can fill, but at most `steps`.
 
-    There are at most `most_pieces` pieces. Each piece has at least `shortest` steps. With `goes_on`, a piece already
-    runs when the first step begins. A piece that already runs may continue for any number of steps. A piece that
-    already runs doesn't count towards `most_pieces`.
+    At most `most_pieces` pieces may start. Each piece is at least `shortest` steps long. If `goes_on` is true, a piece
+    is already running when the first step begins. A running piece may continue for any number of steps. A running piece
+    doesn't count towards `most_pieces`.
     """
-    # In each number of this list, bit n is set if pieces can fill exactly n steps. The number at index i is for up to i
-    # pieces. Without a limit on the pieces, one number is enough.
+    # In each number of this list, bit n is set if pieces can fill exactly n steps. The number at index i shows the
+    # lengths that at most i pieces can fill. Without a limit on the number of pieces, the list has only one number.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
     for first, end in usable_runs(prices):
         continued = goes_on and first == 0
@@ -51,10 +51,10 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The least costs if a fixed number of pieces may still start.
+    """The least costs while a given number of pieces may still start.
 
-    Rows are by step, and columns are by the number of steps left to run. `off` applies if no piece runs just before the
-    step. `on` applies if a piece runs just before the step.
+    The index of a row is the step. The index of a column is the number of steps left to run. `off` contains the costs
+    if no piece runs just before the step. `on` contains the costs if a piece runs just before the step.
     """
 
     off: Sequence[Sequence[float]]
@@ -63,11 +63,11 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class LeastCosts:
-    """The least costs of running any number of steps.
+    """The least costs of running for any number of steps.
 
-    A cost is the sum of `_PIECES` for each unit of price and 1 for each piece. So the number of pieces matters only
-    between solutions with equal prices. Floats represent all costs exactly. `tables` has one table for each number of
-    pieces that may still start. Without a limit on the pieces, there is only one table.
+    A cost is the price times `_PIECES`, plus the number of pieces. So the number of pieces matters only if two
+    solutions have the same price. Floats represent all costs exactly. `tables` has one table for each number of pieces
+    that may still start. Without a limit on the number of pieces, `tables` has only one table.
     """
 
     weights: Sequence[float]
@@ -77,7 +77,7 @@ class LeastCosts:
 
     @classmethod
     def of(cls, prices: Prices, steps: int, shortest: int, most_pieces: int | None) -> LeastCosts:
-        """Compute the tables."""
+        """Compute the tables of least costs."""
         weights = [_NEVER if price is None else float(price * _PIECES) for price in prices]
         starts = range(len(prices) - shortest + 1) if shortest <= steps else ()
         blocks = [sum(weights[step : step + shortest]) + 1 for step in starts]
@@ -89,21 +89,21 @@ class LeastCosts:
         return cls(weights, shortest, blocks, tables)
 
     def is_within(self, limit: int, step: int, left: int) -> bool:
-        """Return whether the least cost of `left` steps at or after `step` is at most `limit` units."""
+        """Return whether running for `left` steps, from `step` on, can cost at most `limit` units of price."""
         return self.tables[-1].off[step][left] < (limit + 1) * _PIECES
 
     def least(self, left: int) -> tuple[int, int]:
-        """Return the least cost of `left` steps in units, and the least number of pieces at that cost.
+        """Return the least cost of running for `left` steps, in units of price.
 
-        Raises OverflowError if the steps do not fit.
+        Also return the least number of pieces at the least cost. Raises OverflowError if no solution has `left` steps.
         """
         return divmod(int(self.tables[-1].off[0][left]), _PIECES)
 
     def pieces(self, left: int, *, goes_on: bool) -> Iterator[StepRun]:
-        """Yield the pieces of the cheapest solution for `left` steps.
+        """Yield the pieces of the cheapest solution that runs for `left` steps.
 
-        If several solutions are equal, early steps win. With `goes_on`, a piece already runs when the first step
-        begins.
+        Among equally cheap solutions, the solution with the earliest steps is chosen. If `goes_on` is true, a piece is
+        already running when the first step begins.
         """
         step, level = 0, len(self.tables) - 1
         first = step if goes_on else None
@@ -139,12 +139,13 @@ class LeastCosts:
 def _table(
     weights: Sequence[float], steps: int, shortest: int, blocks: Sequence[float], *, then: _Table | None = None
 ) -> _Table:
-    """Compute the rows from the last step to the first.
+    """Compute the rows of a table, from the last step to the first.
 
-    `then` is the table that applies after a piece has started. If `then` is None, the new table applies.
+    `then` is the table that applies after a piece has started. If `then` is None, the new table itself applies after a
+    piece has started.
     """
     nothing_left = [0.0, *[_NEVER] * steps]
-    off, on = [nothing_left], [nothing_left]  # the last step comes first
+    off, on = [nothing_left], [nothing_left]  # the rows are in reverse order of the steps
     after_start = on if then is None else then.on[::-1]
     for step in reversed(range(len(weights))):
         row = off[-1]

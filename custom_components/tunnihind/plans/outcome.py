@@ -30,19 +30,21 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The window that a plan has in one span.
+    """The window that was chosen for a plan in one span.
 
     `pieces` are the parts of the window in the order of time. Each piece is [start, end) in UTC seconds. All pieces lie
-    within `span`, with gaps between them. `average` is the expected price of the window's hours in EUR/kWh, weighted by
-    time. `saving` is the expected saving against starting at once. `saving` is None if it is unknown. `saving` is also
-    None if the plan does not look for the cheapest hours. `cost` is the expected cost of the window's energy. `cost` is
-    None if it is unknown, or if the plan does not set its energy. `forecast_share` (0 to 1) is the part of the window's
-    time with predicted prices. `shortened` is true if the window is shorter than the plan's duration.
+    within `span`, with gaps between them. `average` is the time-weighted mean of the window's expected prices in
+    EUR/kWh. `saving` is the expected saving compared with starting at once. An unknown saving is None. `saving` is also
+    None if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the device
+    uses in the window. `cost` is None if a price is unknown, or if the plan's settings don't give the energy.
+    `forecast_share` (0 to 1) is the share of the window's time for which prices are only predicted. `shortened` is true
+    if the window is shorter than the plan's duration.
 
-    `locked` is true once the window has begun. The pieces and figures of a locked window don't change, with two
-    exceptions. First, a shortened window may get more pieces. New pieces make the saving unknown. Second, a plan of all
-    hours below or above a price may choose its future pieces again. `asked_s` is the plan's duration, in seconds, at
-    the time of the decision. `last_run` is the newest window that ran before this window.
+    `locked` is true once the window has begun. If a locked window is shortened, it may still get more pieces. If a
+    locked window gets more pieces, its saving becomes None. If the plan has no fixed duration, the later pieces of a
+    locked window may be chosen again. Otherwise, the pieces and figures of a locked window don't change. `asked_s` is
+    the plan's duration in seconds when the window was chosen. `last_run` is the plan's newest window that ran before
+    this window.
     """
 
     pieces: tuple[Piece, ...]
@@ -57,7 +59,7 @@ class Decision:
     last_run: Decision | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError if there is no piece."""
+        """Raise ValueError if `pieces` is empty."""
         if not self.pieces:
             raise ValueError("a window has at least one piece")
 
@@ -84,8 +86,8 @@ class Decision:
 class NoWindow:
     """The reason why a plan has no window.
 
-    `last_run` is the newest window that ran. When a plan is switched off, `rest` keeps the pieces of `last_run` that
-    have not run yet.
+    `last_run` is the plan's newest window that ran. If a plan was switched off during a window, `rest` has the
+    remaining pieces of this window.
     """
 
     reason: Reason
@@ -99,8 +101,8 @@ _DECODER: Final[BasicDecoder[Outcome]] = BasicDecoder(Decision | NoWindow)
 
 
 def outcome_from_dict(kept: object) -> Outcome:
-    """Rebuild an outcome from the dictionary that `asdict` made of it.
+    """Rebuild an outcome from a dictionary that `asdict` made.
 
-    Lists from JSON are accepted in place of tuples. Raises ValueError if `kept` is not an outcome.
+    Lists from JSON are accepted in place of tuples. Raises ValueError if `kept` can't be read as an outcome.
     """
     return _DECODER.decode(kept)

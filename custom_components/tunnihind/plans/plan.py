@@ -1,31 +1,34 @@
 """Decides when a plan runs, and reports the plan's status.
 
-`decide` is called at least at every start of a quarter of an hour. Each call gets the decision of the previous call.
+`decide` is called at the start of each quarter of an hour, or more often. Each call of `decide` gets the decision of
+the previous call.
 
-Before a window begins, each call searches for the best window again with the newest prices. So new prices may move a
-window that has not begun. Once a window has begun, changes of prices, settings or the clock don't move the window.
-After the end of a window, the next occurrence is planned.
+Until a window begins, each call of `decide` searches for the best window again with the newest prices. So new prices
+may move a window that has not begun. Once a window has begun, changes of prices, settings or the clock don't move the
+window. After the end of a window, `decide` plans the next occurrence.
 
-If prices come late, a window may begin with less than the planned duration. A window that began too short gets more
-time while its span lasts. So missing prices at midnight don't leave a boiler cold.
+If prices are published late, a window may at first be shorter than the plan's duration. If a window was too short when
+it began, `decide` may add time to the window until the span ends. So a boiler gets warm even if prices are missing at
+midnight.
 
-A plan of all hours below or above a price has no fixed duration. Each call keeps the running piece of such a plan. Each
-call chooses the later pieces of such a plan again. If a running piece was planned with predicted prices, a published
-price past the limit ends the piece early. No piece ends before its least length. A piece that continues over midnight
-into the next span counts as one piece.
+A plan of all hours below or above a price has no fixed duration. For a plan without a fixed duration, each call of
+`decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with predicted
+prices, a published price beyond the plan's limit ends the piece early. Each piece lasts at least `min_piece_s` seconds.
+If a piece continues over midnight into the next span, both parts count as one piece.
 
-If Home Assistant was down for a whole window, the window counts as not run. The rest of a missed window's span is
-planned again.
+If Home Assistant was down for a whole window, the window counts as not run. If a window was missed, `decide` plans
+again for the rest of the span.
 
-A plan with several days waits for a later occurrence if too little time is left in the present occurrence. The plan
-waits only for an occurrence that has room for the whole window.
+If `days` is more than 1 and the present occurrence has too little time left, the plan may wait for a later occurrence.
+A plan waits only if a later occurrence may have room for the plan's whole duration.
 
-A plan that is switched off stops at once. A plan that is switched on again continues with the pieces that are still
-ahead. If a window can be shortened, it gets more time for pieces that were lost while the plan was off. If a window
-can't be shortened, it counts as run. So no machine starts twice.
+A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
+ahead. Pieces that passed while the plan was off are lost. If the plan allows shortened windows, `decide` adds time to
+replace the lost pieces. If the plan does not allow shortened windows, the interrupted window counts as run. So a
+machine that must run without a pause is not started twice.
 
-If the clock is set back to a time within the span, a window that has begun stays. If the clock is set back to before
-the span, the window counts as not run.
+If the clock is set back to a time within the span, a window that has begun stays unchanged. If the clock is set back to
+a time before the span, the window counts as not run.
 """
 
 import math
@@ -43,7 +46,8 @@ from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, last_close, spans
 
-# Prices are never known this far ahead. A weekly plan has at least one occurrence in this time.
+# `decide` looks for occurrences that open in the next 8 days. Hardly any price is known for a later time. Even a weekly
+# plan has at least one occurrence in 8 days.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
 
@@ -55,14 +59,14 @@ class Status(StrEnum):
     """A window or its next piece is ahead."""
     RUNNING = "running"
     DONE = "done"
-    """The window of the present span has run, or the plan needs no energy."""
+    """The window of the present span has run, or the device needs no energy."""
     NO_PRICES = "no_prices"
     TOO_LITTLE_TIME = "too_little_time"
     ABOVE_CAP = "above_cap"
     BELOW_CAP = "below_cap"
     SWITCHED_OFF = "switched_off"
     OFF = "off"
-    """Neither today nor tomorrow is one of the plan's days."""
+    """The plan has no occurrence today or tomorrow."""
 
 
 _WHY_NONE: Final = {
@@ -78,9 +82,9 @@ _WHY_NONE: Final = {
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the previous decision. If `last` is None, past windows don't count. The result is the window of the first
-    occurrence in which a window fits. If no occurrence has a window, the reason comes from the first occurrence with
-    enough time.
+    `last` is the result of the previous call. If `last` is None, the plan is assumed to have had no window before. The
+    result is the window of the first occurrence in which a window is possible. If no occurrence has a window, the
+    result is the reason why the first occurrence with enough time has no window.
     """
     run = _last_run(last, now)
     if run is not None:
@@ -123,7 +127,7 @@ def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, 
 def _should_wait_for_later_day(
     settings: PlanSettings, timeline: Timeline, window: Decision, later: Sequence[Span]
 ) -> bool:
-    """Return whether the plan waits for a later span because too much of this span has passed."""
+    """Return whether the plan waits for a later span because too much of the present span has passed."""
     span = window.span
     days_end = last_close(settings, span)
     others = [other for other in later if other.closes <= days_end]
@@ -135,7 +139,7 @@ def _should_wait_for_later_day(
 
 
 def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bool:
-    """Return whether the whole plan fits into a later span, or may fit when more prices are known."""
+    """Return whether the plan's whole duration fits into `span`, or may fit once more prices are known."""
     outcome = window_in(settings, timeline, span, span.opens)
     if isinstance(outcome, Decision) and not outcome.shortened:
         return True
@@ -147,7 +151,7 @@ def _may_fit_whole(settings: PlanSettings, timeline: Timeline, span: Span) -> bo
 def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow:
     """Return the outcome of a plan that is switched off. A running window ends at `now` (UTC seconds).
 
-    `last` is the previous decision of `decide` or of this function.
+    `last` is the result of the previous call of `decide` or `switched_off`.
     """
     run = _last_run(last, now)
     if isinstance(last, NoWindow) and last.reason is Reason.SWITCHED_OFF and run is not None:
@@ -166,7 +170,7 @@ def switched_off(timeline: Timeline, now: int, last: Outcome | None) -> NoWindow
 def until(window: Decision, now: int) -> Decision | None:
     """Return the part of the window before `now` (UTC seconds), or None if there is no such part.
 
-    The saving and the cost of a part are unknown.
+    If the result is only a part of the window, its saving and its cost are None.
     """
     pieces = tuple((start, min(end, now)) for start, end in window.pieces if start < now)
     if pieces == window.pieces:
@@ -175,10 +179,11 @@ def until(window: Decision, now: int) -> Decision | None:
 
 
 def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, *, goes_on: bool = False) -> Outcome:
-    """Return the window within one span as of `now` (UTC seconds), or the reason why there is no window.
+    """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
-    Windows that have run are ignored. `goes_on` matters only for a plan of all hours below or above a price. With
-    `goes_on`, a piece already runs when the span opens. A piece that already runs may continue for any length.
+    A window that has already run in `span` is ignored. `goes_on` matters only for a plan of all hours below or above a
+    price. If `goes_on` is true, a piece is already running when the span opens. A running piece may continue for any
+    length of time.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
@@ -205,7 +210,7 @@ def status_of(settings: PlanSettings, outcome: Outcome, now: int) -> Status:
 def _last_run(last: Outcome | None, now: int) -> Decision | None:
     """Return the newest window that has begun.
 
-    If the clock was set back to before the window's span, return None.
+    If the clock was set back to a time before the window's span, return None.
     """
     if isinstance(last, Decision) and last.locked:
         run: Decision | None = last
@@ -233,8 +238,9 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Add time to a shortened window if its span has room."""
     had_s = _length(run.pieces)
-    # While a car charges, the energy that it needs falls. So missing time is measured against the duration at the
-    # window's start. A missing time below a quarter of an hour is not worth another start.
+    # While a car charges, the energy that it needs falls. So the missing time is the plan's duration at the window's
+    # start, less the length of the window's pieces. If less than a quarter of an hour is missing, another start of the
+    # device is not worthwhile.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:
@@ -265,7 +271,7 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision
 
 
 def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
-    """Keep the pieces that have begun, and choose the later pieces again by the newest prices."""
+    """Keep the pieces that have begun, and choose the later pieces again with the newest prices."""
     begun = [piece for piece in run.pieces if piece[0] <= now]
     if not begun:  # the clock was set back
         return run
@@ -284,7 +290,7 @@ def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, 
 def _end_of_piece(settings: PlanSettings, timeline: Timeline, run: Decision, piece: Piece, now: int) -> int:
     """Return the end of a piece that has begun.
 
-    A published price past the limit ends the piece early.
+    A published price beyond the plan's limit ends the piece early.
     """
     start, end = piece
     if end <= now or not run.forecast_share:
@@ -303,7 +309,10 @@ def _length(pieces: Sequence[Piece]) -> int:
 
 
 def _joined(pieces: Sequence[Piece], later: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Return all pieces in the order of time. Two pieces that touch become one piece."""
+    """Return `pieces` and `later` together, in the order of time.
+
+    Two pieces without a gap between them become one piece.
+    """
     if later and later[0][0] == pieces[-1][1]:
         return (*pieces[:-1], (pieces[-1][0], later[0][1]), *later[1:])
     return (*pieces, *later)
@@ -320,7 +329,7 @@ def _pieces(
 ) -> tuple[Piece, ...]:
     """Return the best pieces within `bounds`. If `limited` is false, the price limit does not apply.
 
-    `bounds` are the rest of `span`.
+    `bounds` is the time that is left of `span`.
     """
     price_of = _price_of(settings if limited else replace(settings, price_cap=None))
     if settings.kind.is_by_limit:
@@ -333,10 +342,10 @@ def _pieces(
 def _all_by_limit(
     settings: PlanSettings, timeline: Timeline, bounds: Piece, price_of: PriceOf, *, goes_on: bool
 ) -> tuple[Piece, ...]:
-    """Return all usable time within `bounds`, as pieces in the order of time.
+    """Return all time within `bounds` in which the plan may run, as pieces in the order of time.
 
-    `bounds` must end where a span ends. If the last piece continues into the next span, its time there counts towards
-    its least length.
+    `bounds` must end at the end of a span. If the last piece continues into the next span, its time in the next span
+    counts towards its least length.
     """
     opens, closes = bounds
     until = next((span.closes for span in spans(settings, closes, closes + 1)), closes)
@@ -355,7 +364,7 @@ def _job(settings: PlanSettings) -> Job:
 
 
 def _job_that_shortens(settings: PlanSettings) -> Job | None:
-    """Return a job that may run for less than the whole duration.
+    """Return a job for this plan that may run for less than the whole duration.
 
     If the plan must run in one piece of fixed duration, return None.
     """
@@ -367,8 +376,8 @@ def _job_that_shortens(settings: PlanSettings) -> Job | None:
 def _price_of(settings: PlanSettings) -> PriceOf:
     """Return a function that computes the figure by which periods are compared.
 
-    The figure is the price. For a plan that looks for high prices, the price gets the opposite sign. The function
-    returns None for a period that the plan must not use.
+    The figure is the period's price in EUR/kWh. If the plan looks for high prices, the figure is the period's price
+    with the opposite sign. If the plan must not use a period, the function returns None.
     """
     dear, horizon = settings.kind.is_dear, settings.horizon
     sign = -1 if dear else 1

@@ -1,43 +1,49 @@
 """The expected saving and the expected cost of a window, each with its uncertainty.
 
-The saving of a window is the difference from the cost of starting at once. The price of a predicted hour is treated as
-a split normal distribution. Half of the probability is below p50, with the standard deviation (p50 - p10) / 1.2816. The
-other half of the probability is above p50, with the standard deviation (p90 - p50) / 1.2816. For hours that start k
-hours apart, the errors have this correlation:
+The saving of a window is the cost of starting at once minus the cost of the window. A predicted price is assumed to
+have a split normal distribution. Below p50, the standard deviation of a predicted price is (p50 - p10) / 1.2816. Above
+p50, the standard deviation of a predicted price is (p90 - p50) / 1.2816. If two hours start k hours apart, their
+forecast errors are assumed to have this correlation:
 
     rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34).
 
-A saving is a weighted sum of hourly prices. An hour's weight is its share of the running time. Each hour of the window
-has a negative weight. Each hour that would be used without waiting has a positive weight. The median of the saving is
-assumed to be the weighted sum of the hourly medians.
+A saving is a weighted sum of hourly prices. The size of an hour's weight is the hour's share of the running time. Each
+hour of the window has a negative weight. Each hour that the device would use after an immediate start has a positive
+weight. The median of the saving is assumed to be the weighted sum of the hourly medians.
 
-The upper variance of the saving is the sum of u_i rho(|i - j|) u_j over all pairs of hours. The upper standard
+The upper variance of the saving is the sum of u_i rho(|i - j|) u_j over all pairs of hours i and j. The upper standard
 deviation of the saving is the square root of its upper variance. Here u_i is the weight of hour i times the hour's
 upper or lower standard deviation. For a positive weight, u_i uses the upper standard deviation, because a higher price
 raises the saving. For a negative weight, u_i uses the lower standard deviation, because a lower price raises the
-saving. For the lower standard deviation of the saving, the two sides are exchanged. The saving is treated as a split
-normal distribution too. The distribution of the saving gives p10, p90 and the probability of a positive saving. Settled
-prices have no error.
+saving. For the lower standard deviation of the saving, the upper and lower standard deviations of the hours are
+exchanged. The saving is assumed to have a split normal distribution. The distribution of the saving gives p10, p90 and
+the probability of a positive saving. A settled price has no uncertainty.
 
-The coefficients of rho were fitted by least squares to the correlations of the served model's standardised errors. The
-fit used walk-forward forecasts from July 2024 to June 2025, issued daily at 09:00 UTC. Each forecast for the fit had 71
-hours. The fit used correlations at lags up to 59 hours. The benchmark `tests/benchmarks/bench_saving.py` checked the
-rule on 24 thousand windows per half-year. The windows came from plans of many kinds with 48 hours of forecast.
+The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
+the server's walk-forward forecasts from July 2024 to June 2025. The forecasts of the fit were issued daily at 09:00
+UTC. Each forecast of the fit covered 71 hours. The fit used the correlations of hours that are at most 59 hours apart.
+The benchmark `tests/benchmarks/bench_saving.py` checked the p10, p90 and chances of savings on 24 thousand windows in
+each half-year. The windows of the benchmark came from many kinds of plans, each with 48 hours of forecast.
 
-In July to December 2025, after the fit, .81 of the savings were between p10 and p90. In the same months, .80 of the
-hourly prices and .81 of the 24-hour averages were between p10 and p90. In July to December 2024, the shares between p10
-and p90 were .75, .75 and .76. So the interval of a saving is as reliable as the intervals of the forecast. In July to
-December 2024, the forecast's own intervals were too narrow. At chances of .56, .65, .75, .85, .93 and .99, the shares
-of positive savings in 2025 were .58, .65, .75, .86, .93 and .99. At the same chances, the shares of positive savings in
-2024 were .60, .68, .79, .85, .87 and .97.
+From July to December 2025, 81% of the savings were between p10 and p90. From July to December 2025, 80% of the hourly
+prices and 81% of the 24-hour averages were between p10 and p90. The fit used no prices after June 2025. From July to
+December 2024, 75% of the savings were between p10 and p90. From July to December 2024, 75% of the hourly prices and 76%
+of the 24-hour averages were between p10 and p90. So the interval of a saving is as reliable as the intervals of the
+forecast. From July to December 2024, the intervals of the forecast itself were too narrow. In 2025, windows with
+chances of .56, .65, .75, .85, .93 and .99 had positive savings in .58, .65, .75, .86, .93 and .99 of the cases. In
+2024, windows with chances of .56, .65, .75, .85, .93 and .99 had positive savings in .60, .68, .79, .85, .87 and .97 of
+the cases.
 
 The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
-price paths with this rule. The comparison used every fifth day from July 2025 on, and every fourth day from September
-2024 on. On average, the chances differed by .037 from July 2025 on, and by .039 from September 2024 on. The mean signed
-differences of the chances were +.004 and -.009. The values of p10 and p90 differed by .6 cents/kWh. The chances of this
-rule had Brier scores of .103 and .100. The chances of the price paths had Brier scores of .105 and .100. The intervals
-of this rule contained .83 and .76 of the savings. The intervals of the price paths contained .81 and .71 of the
-savings. The price paths are not used, because they are no better than this rule.
+price paths with the formulas above. One comparison used every fifth day from July 2025 on. Another comparison used
+every fourth day from September 2024 on. On average, the chances by the formulas and by the paths differed by .037 from
+July 2025 on, and by .039 from September 2024 on. The mean signed difference of the chances was +.004 from July 2025 on,
+and -.009 from September 2024 on. On average, p10 and p90 by the formulas differed by .6 cents/kWh from p10 and p90 by
+the paths. The Brier scores of the formulas' chances were .103 from July 2025 on, and .100 from September 2024 on. The
+Brier scores of the paths' chances were .105 from July 2025 on, and .100 from September 2024 on. The formulas' intervals
+contained 83% of the savings from July 2025 on, and 76% from September 2024 on. The paths' intervals contained 81% of
+the savings from July 2025 on, and 71% from September 2024 on. The price paths are not used here, because they are no
+better than the formulas.
 """
 
 import math
@@ -53,20 +59,20 @@ from .solver import Piece
 _NORMAL: Final = NormalDist()
 _P90: Final = _NORMAL.inv_cdf(0.9)
 
-# Each term of rho has a share and a reach in seconds.
+# The share and the reach in seconds of each term of rho.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
-# A sum that is zero to this many decimals is a rounding error.
+# If a sum is zero to 9 decimals, its further decimals are a rounding error.
 _NOTHING_DECIMALS: Final = 9
 _ENERGY_DECIMALS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """The saving of a window against starting at once, in EUR per kWh of an even load.
+    """The saving of a window compared with starting at once, in EUR per kWh of a constant load.
 
-    A loss is a negative saving. `expected` is the median, `low` is p10, and `high` is p90. `chance` (0 to 1) is the
-    probability of a positive saving.
+    A negative saving is a loss. `low`, `expected` and `high` are p10, p50 and p90 of the saving. `chance` (0 to 1) is
+    the probability of a positive saving.
     """
 
     expected: float
@@ -79,8 +85,8 @@ class Saving:
 class Cost:
     """The cost of a window's energy in EUR.
 
-    `expected` is the median, `low` is p10, and `high` is p90. `energy` is the energy in kWh that the device gets in the
-    window.
+    `low`, `expected` and `high` are p10, p50 and p90 of the cost. `energy` is the energy in kWh that the device uses in
+    the window.
     """
 
     expected: float
@@ -90,9 +96,10 @@ class Cost:
 
 
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
-    """Return the saving of a window against one piece of the same length from `at_once` (UTC seconds) on.
+    """Return the saving of a window compared with one piece of the same length from `at_once` (UTC seconds) on.
 
-    If any needed price is unknown, return None. If waiting changes nothing, the saving and its chance are zero.
+    If any needed price is unknown, return None. If the window starts at `at_once` and has no gaps, the saving and its
+    chance are zero.
     """
     duration = sum(end - start for start, end in pieces)
     weights: dict[Period, float] = {}
@@ -112,10 +119,10 @@ def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Savi
 
 
 def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, power_kw: float) -> Cost | None:
-    """Return the cost of the energy that a device takes in the window.
+    """Return the cost of the energy that a device uses in the window.
 
-    From the window's start on, the device takes `power_kw` until it has `energy_kwh`. If a price is unknown while the
-    device runs, return None.
+    From the window's start on, the device is assumed to use `power_kw` until it has used `energy_kwh`. If a price is
+    unknown while the device runs, return None.
     """
     needed_s = math.ceil(energy_kwh / power_kw * HOUR_S)
     used: list[Piece] = []
@@ -126,7 +133,7 @@ def cost_of(timeline: Timeline, pieces: Iterable[Piece], *, energy_kwh: float, p
     seconds = seconds_of(timeline, used)
     if seconds.total() < given_s:
         return None
-    # Rounding up to whole seconds must not add energy to the result.
+    # The rounding of `needed_s` to whole seconds must not add energy to the result.
     energy = min(energy_kwh, given_s / HOUR_S * power_kw)
     total = _WeightedSum.of({period: energy * part / given_s for period, part in seconds.items()})
     return Cost(
@@ -150,7 +157,7 @@ def average_band(periods: Sequence[Period]) -> tuple[float, float, float]:
 
 
 def seconds_of(timeline: Timeline, pieces: Iterable[Piece]) -> Counter[Period]:
-    """Return the number of seconds that the pieces cover in each known period."""
+    """Return the number of seconds that the pieces cover in each period with a price."""
     seconds: Counter[Period] = Counter()
     for start, end in pieces:
         for period in timeline.between(start, end):
@@ -204,8 +211,9 @@ def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
     """Return the standard deviation of a sum of correlated errors.
 
     `deviations` has the start and the standard deviation of each error, in the order of time. The result is the square
-    root of the double sum at the top of this module. In each term of rho, the influence of an earlier hour fades
-    exponentially with the distance. So one running sum for each term of rho replaces the double sum.
+    root of the variance in this module's docstring. In each term of rho, the correlation falls exponentially with the
+    distance between two hours. So each term of rho needs only one running sum in place of a sum over all pairs of
+    hours.
     """
     variance = 0.0
     for share, reach_s in _CORRELATION:

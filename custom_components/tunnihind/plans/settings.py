@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..prices.timeline import HOUR_S, QUARTER_S
 
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-"""The names of the days in a plan's settings; a day's index is Python's `date.weekday()`."""
+"""The names of weekdays in a plan's form, in the order of Python's `date.weekday()`."""
 
 DEFAULT_DURATION_MIN: Final = 180
 LONGEST_DURATION_MIN: Final = 1_440
@@ -26,15 +26,16 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# No price has more decimals. Rounding removes the small error of a division. Without rounding, a price could exceed a
-# limit of the same value.
+# Prices in EUR/kWh have at most 6 decimals. Rounding removes the small error of a division by 100. Without rounding, a
+# price could seem to exceed an equal limit.
 _PRICE_DECIMALS: Final = 6
 
 
 class PlanError(ValueError):
     """An error in a plan's settings.
 
-    `key` is the key of the translated message. `placeholders` has the values in the message, except the plan's name.
+    `key` is the key of the translated message. `placeholders` has all values that the message needs, except the plan's
+    name.
     """
 
     def __init__(self, field: str, key: str, **placeholders: object) -> None:
@@ -48,9 +49,9 @@ class Kind(StrEnum):
     """The hours that a plan looks for."""
 
     CHEAPEST = "cheapest"
-    """The wanted duration, at the lowest cost."""
+    """The cheapest hours, for the wanted duration."""
     DEAREST = "dearest"
-    """The wanted duration, at the highest cost: the hours in which the device should not run."""
+    """The most expensive hours, for the wanted duration. The device should not run in these hours."""
     BELOW = "below"
     """All hours at or below the price limit."""
     ABOVE = "above"
@@ -75,34 +76,36 @@ class Prefer(StrEnum):
 
 
 class Horizon(StrEnum):
-    """The prices that a plan uses."""
+    """The prices that a plan may use."""
 
     PUBLISHED = "published"
-    """Only hours with a settled price."""
+    """Only settled prices."""
     EXPECTED = "expected"
-    """Predicted hours too, at their median."""
+    """Settled prices, and the medians of predicted prices."""
     CAUTIOUS = "cautious"
-    """Predicted hours too, at a percentile that makes waiting for them worth its risk.
+    """Settled prices, and cautious percentiles of predicted prices.
 
-    A plan for low prices uses the 90th percentile. A plan for high prices uses the 10th percentile.
+    A plan for low prices uses the 90th percentile. A plan for high prices uses the 10th percentile. So a plan waits for
+    a predicted price only if this price is worth the risk.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSettings:
-    """The settings of one plan. Lengths are whole quarters of an hour, in seconds. Times of day are Tallinn times.
+    """The settings of one plan.
 
-    If `energy_kwh` and `power_kw` are set, `duration_s` is computed from them. The computed duration is rounded up to a
-    quarter of an hour. If no energy is needed, `duration_s` is 0. For a plan of all hours below or above a price,
-    `duration_s` is also 0. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts`
-    pieces. If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days on which the deadline may
-    be. Without a deadline, `weekdays` are the days on which the plan may start. In `weekdays`, Monday is 0. `weekdays`
-    is never empty. `days` is the number of days from which the plan may choose.
+    Lengths are multiples of a quarter of an hour, in seconds. Times of day are Tallinn times. If `energy_kwh` and
+    `power_kw` are set, `duration_s` is computed from them. The computed duration is rounded up to a multiple of a
+    quarter of an hour. If the device needs no energy, `duration_s` is 0. For a plan of all hours below or above a
+    price, `duration_s` is also 0. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most
+    `max_starts` pieces. If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days on which the
+    deadline may be. Without a deadline, `weekdays` are the days on which the plan may start. In `weekdays`, Monday is
+    0. `weekdays` is never empty. `days` is the number of days among which the plan may choose.
 
-    `price_cap` is the price limit in EUR/kWh, as the household pays it. A plan that looks for low prices uses no hour
-    above the limit. A plan that looks for high prices uses no hour below the limit. Windows count as equally good if
-    their averages are within `tolerance` (EUR/kWh) of the best average. `prefer` chooses between equally good windows.
-    `meter` is the entity that measures the device's energy or power.
+    `price_cap` is the limit for the household price, in EUR/kWh. A plan that looks for low prices uses no hour above
+    the limit. A plan that looks for high prices uses no hour below the limit. Windows count as equally good if their
+    average prices differ from the best average price by at most `tolerance` (EUR/kWh). `prefer` determines which of the
+    equally good windows is chosen. `meter` is the entity that measures the device's energy or power.
     """
 
     kind: Kind = Kind.CHEAPEST
@@ -125,8 +128,9 @@ class PlanSettings:
     def from_mapping(cls, data: Mapping[str, Any]) -> PlanSettings:
         """Read the settings from the data of a plan's form.
 
-        The form has minutes, kWh, kW and c/kWh. Times of day are texts like "07:00:00", and days are names in
-        `WEEKDAYS`. A missing field gets its default. Raises ValueError that names the field and its allowed values.
+        The units of the form are minutes, kWh, kW and c/kWh. Times of day are texts like "07:00:00", and days are names
+        in `WEEKDAYS`. A missing field gets its default. Raises a ValueError that names the wrong field and its allowed
+        values.
         """
         kind = _one_of(Kind, data, "kind", Kind.CHEAPEST)
         return cls(
@@ -157,8 +161,8 @@ class PlanSettings:
         return self.energy_kwh == 0
 
 
-# The next three functions read a plan's stored form. A newer version may have stored a kind of plan that is unknown
-# here.
+# The next three functions read a plan's stored form. A newer version of the integration may have stored a kind of plan
+# that this version does not have.
 
 
 def goes_by_energy(form: Mapping[str, Any]) -> bool:
@@ -177,7 +181,7 @@ def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
 
 
 def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
-    """Return the fields for the length of a plan without a fixed duration."""
+    """Return the fields of `PlanSettings` that set the length of a plan without a fixed duration."""
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
@@ -203,7 +207,7 @@ def _length(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
-    """Return the fields for the pieces of a split plan."""
+    """Return the fields of `PlanSettings` that only a split plan needs."""
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     starts = None if data.get("max_starts") is None else _whole(data, "max_starts", 1, 1, MOST_STARTS)
     if not _flag(data, "split"):
@@ -228,7 +232,7 @@ def _power(data: Mapping[str, Any]) -> float | None:
 
 
 def _quarters_for(energy_kwh: float, power_kw: float) -> int:
-    """Return the number of quarters of an hour that the energy takes, rounded up.
+    """Return the number of quarters of an hour that a device needs to use the energy, rounded up.
 
     The division uses fractions, because 1.1 / 0.1 is more than 11 in floats.
     """

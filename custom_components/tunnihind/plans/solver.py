@@ -1,36 +1,41 @@
-"""Finds the cheapest time to run, exactly.
+"""Finds the cheapest time at which a device can run. The result is exact, not approximate.
 
-Windows begin and end on quarters of an hour in UTC. Only quarters that lie completely within the bounds are used. A
-period without a known price is never used. A period past the price limit is never used. Prices are whole millionths of
-a euro, so that equal sums are exactly equal. To find the most expensive time, the caller changes the sign of the
+Windows begin and end at full quarters of an hour in UTC. A window uses only quarters that lie completely within its
+bounds. A period is never used if its price is unknown or beyond the price limit. Prices are counted in whole millionths
+of a euro, so that sums have no rounding errors. To find the most expensive time, the caller changes the sign of the
 prices.
 
-A job in one piece gets its whole duration without a gap, or no window. The cheapest window of a job in one piece wins.
-Among equally cheap windows, the earliest wins.
+A job in one piece gets a window of its whole duration without a gap, or no window. For a job in one piece, the cheapest
+window is chosen. Among equally cheap windows, the earliest is chosen.
 
-The pieces of a split job have at least a given length. The number of pieces may be limited. All pieces together have
-the wanted duration, or as much of the duration as possible. The longest solution of a split job wins. Among equally
-long solutions, the cheapest wins. Among equally cheap solutions, the solution with the fewest pieces wins. Among
-solutions that are still equal, the solution with the earliest quarters wins. Pieces that touch count as one piece.
+Each piece of a split job has at least a given length. The number of pieces may be limited. Together, all pieces last
+for the wanted duration, or for as much of this duration as possible. For a split job, the longest solution is chosen.
+Among equally long solutions, the cheapest is chosen. Among equally cheap solutions, the solution with the fewest pieces
+is chosen. Among equally cheap solutions with equally many pieces, the solution with the earliest quarters is chosen.
+Two pieces without a gap between them count as one piece.
 
-With a tolerance, an earlier solution may win if it is nearly the cheapest. A solution is near enough if its average
-exceeds the least average by at most the tolerance. The least average is the average of the best solution in the whole
-span, including past hours. If past hours did not count, the window could move later and later while the best hours
-pass. Among the near-enough solutions, the solution that ends first wins. If several near-enough solutions share the
-first end, the rules without a tolerance choose. If no solution is near enough, the rules without a tolerance choose
-too.
+If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
+near enough if its average price exceeds the least average price by at most the tolerance. The least average price is
+the average price of the cheapest solution in the whole span, including past hours. If past hours did not count, the
+window could be put off again and again while the best hours pass. Among the near-enough solutions, the solution that
+ends first is chosen. If several near-enough solutions end first at the same time, the rules for jobs without a
+tolerance decide between these solutions. If no solution is near enough, the rules for jobs without a tolerance apply to
+all solutions.
 
-With `prefer_latest`, the rules are mirrored in time. So the near-enough solution that starts last wins.
+If `prefer_latest` is true, all rules are mirrored in time. Then the chosen solution is the near-enough solution that
+starts last.
 
-The steps of the grid may be longer than a quarter of an hour. The step must divide all bounds, lengths and times of
-price changes. The best solution then has no ends between grid points. Two ends between grid points could move together
-by a quarter of an hour. A move in one direction costs as much as a move in the other direction saves. So one of the two
-moves makes the solution cheaper, or earlier at the same cost. With a tolerance, an average may be just near enough
-between two grid points. So the grid for a job with a tolerance has steps of a quarter of an hour.
+The search divides time into a grid of equally long steps. A step may be longer than a quarter of an hour. All bounds,
+lengths and times of price changes must be multiples of the step. Without a tolerance, the pieces of the best solution
+never begin or end between grid points. If two ends of pieces lay between grid points, both ends could move by a quarter
+of an hour in the same direction. If a move in one direction adds to the cost, the move in the other direction saves as
+much. So one of the two moves makes the solution cheaper, or earlier at the same cost. If a job has a tolerance, the
+first near-enough solution may begin or end between grid points. So the grid for a job with a tolerance has steps of a
+quarter of an hour.
 
-While prices stay the same, a planned window stays until it begins. Passing time removes solutions and adds none. So the
-best solution of a span remains the best until its own start. So the whole span is searched once, and the result is
-cached.
+While prices don't change, a planned window doesn't move. As time passes, some solutions become impossible, but no new
+solutions appear. So the best solution of a span remains the best until it starts. So one search of the whole span is
+enough, and its result is cached.
 """
 
 import math
@@ -53,11 +58,11 @@ type PriceOf = Callable[[Period], float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A wanted running time. Lengths are whole quarters of an hour, in seconds.
+    """The wanted running time of a device. Lengths are multiples of a quarter of an hour, in seconds.
 
-    If `min_piece_s` is None, the job is one piece of the whole duration. If `most_pieces` is None, any number of pieces
-    is allowed. An earlier solution may exceed the least average price by `tolerance` (EUR/kWh). With `prefer_latest`, a
-    later solution may exceed the least average price by `tolerance`.
+    If `min_piece_s` is None, the device runs in one piece of the whole duration. If `most_pieces` is None, any number
+    of pieces is allowed. The average price of an earlier solution may exceed the least average price by `tolerance`
+    (EUR/kWh). If `prefer_latest` is true, the tolerance applies to later solutions instead.
     """
 
     duration_s: int
@@ -69,7 +74,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """The prices of steps of equal length from `start` on. A step without a price can't be used."""
+    """The prices of equally long time steps, beginning at `start` (UTC seconds).
+
+    A step without a price can't be used.
+    """
 
     start: int
     step_s: int
@@ -95,15 +103,16 @@ def cheapest(
 ) -> tuple[Piece, ...]:
     """Return the cheapest pieces within `bounds` in the order of time.
 
-    If no piece fits, return an empty tuple. `bounds` may be the rest of a span that opened at `span_opens` (UTC
-    seconds). With `goes_on`, a piece of a split job already runs when `bounds` begin. A piece that already runs may
-    continue for any length. A piece that already runs doesn't count as a start. `goes_on` can't be combined with
-    `prefer_latest`.
+    If no piece fits, return an empty tuple. If `bounds` is only the rest of a span, `span_opens` is the time at which
+    this span opened, in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`
+    begins. A running piece may continue for any length of time. A running piece doesn't count towards the job's
+    `most_pieces`. `goes_on` can't be combined with `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
     span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
     if span[0] < opens:
-        # If the best window of the whole span is still ahead, this window is also the best for the rest of the span.
+        # If the best window of the whole span is still ahead, this window is also the best window in the rest of the
+        # span.
         pieces = _cheapest_from(span[0], timeline, span, job, price_of, goes_on=False)
         if pieces and pieces[0][0] >= opens:
             return pieces
@@ -131,8 +140,9 @@ def all_usable(
 ) -> tuple[Piece, ...]:
     """Return all usable time within `bounds` as pieces in the order of time.
 
-    Each piece has at least `min_piece_s` seconds. With `goes_on`, a piece already runs when `bounds` begin. A piece
-    that already runs may have any length.
+    Time is usable if `price_of` returns a figure for its period. Each piece lasts at least `min_piece_s` seconds. If
+    `goes_on` is true, a piece is already running when `bounds` begins. A running piece may continue for any length of
+    time.
     """
     grid = _grid(timeline, bounds, math.gcd(min_piece_s, first_quarter(bounds[0])), price_of)
     if grid is None:
@@ -143,15 +153,15 @@ def all_usable(
 
 
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
-    """Return the prices within `bounds` as a grid, or None if no price is known there.
+    """Return the prices within `bounds` as a grid, or None if no price within `bounds` is known.
 
-    The step of the grid divides `step_s`.
+    The length of the grid's steps divides `step_s`.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
     if opens >= closes or not periods:
         return None
-    # A span may reach years past the last known price.
+    # The grid ends with the last known price, because the bounds may end years later.
     opens, closes = max(opens, periods[0].start), min(closes, periods[-1].end)
     step_s = math.gcd(opens, closes, step_s, *(edge for period in periods for edge in (period.start, period.end)))
     prices: list[int | None] = [None] * ((closes - opens) // step_s)
@@ -165,7 +175,7 @@ def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A `Job` in grid steps and units of price."""
+    """A `Job` with lengths in grid steps, and with the tolerance in millionths of a euro."""
 
     steps: int
     shortest: int | None
@@ -173,13 +183,13 @@ class _Wanted:
     tolerance: int
 
 
-# A plan needs one entry for its whole span and one for the rest of the span. The cache has room for ten plans, even if
-# all of them change.
+# A plan needs one cache entry for its whole span and another for the rest of the span. The cache has room for ten
+# plans, even if all ten plans change.
 @lru_cache(maxsize=64)
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
 ) -> tuple[StepRun, ...]:
-    """Return the best runs in `span` without its first `passed` steps.
+    """Return the best runs of steps in `span` after its first `passed` steps.
 
     Results are cached, because most calls repeat the arguments of an earlier call.
     """
@@ -199,7 +209,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # If the search without a limit uses few enough pieces, the limit changes nothing.
+    # If the search without a limit on the pieces finds solutions with few enough pieces, the limit changes nothing.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -217,9 +227,9 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
 
 
 def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
-    """Return the cost of each run of `steps` steps, by the run's first step.
+    """Return the cost of each run of `steps` usable steps.
 
-    The runs are in the order of time.
+    The keys are the first steps of the runs, in the order of time.
     """
     totals = [0, *accumulate(price or 0 for price in prices)]
     starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
@@ -228,7 +238,7 @@ def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search for pieces that have `steps` steps in total. A solution must exist."""
+    """A search for the best pieces with `steps` steps in total. The caller ensures that a solution exists."""
 
     span: Prices
     rest: Prices
@@ -238,9 +248,9 @@ class _Search:
     goes_on: bool
 
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
-        """Return the best runs.
+        """Return the best runs of steps.
 
-        Also return the largest number of pieces in a compared solution.
+        Also return the largest number of pieces in the solutions that the search compared.
         """
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
@@ -249,7 +259,7 @@ class _Search:
         return runs, max(len(runs) - continued, compared)
 
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
-        """Return `rest` up to the first near-enough end.
+        """Return the part of `rest` before the earliest end of a near-enough solution.
 
         Also return the number of pieces in the cheapest solution.
         """

@@ -1,22 +1,23 @@
-"""The occurrences of a plan. Each occurrence has a span of time for one window.
+"""Computes the occurrences of a plan. Each occurrence is a span of time in which one window may run.
 
-Days and times of day are in Tallinn time. The clock change in spring leaves out an hour. A time of day in the left-out
-hour has the offset from before the change. The clock change in autumn repeats an hour. A time of day in the repeated
-hour means its first occurrence. On the day of a clock change, a span of one day has 23 or 25 hours.
+Days and times of day are in Tallinn time. If the clock skips a time of day in spring, the UTC offset from before the
+change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts. On the
+day of a clock change, a span of one day has 23 or 25 hours.
 
-Without bounds, a span is the day. With only an earliest time, a span ends at the same time on the next day. With only a
-deadline, a span begins at the same time on the day before. With both bounds, a span begins at the earliest time and
-ends at the next deadline.
+If a plan has neither an earliest time nor a deadline, each span is a whole day. If a plan has only an earliest time,
+each span ends one day after its start, at the same time of day. If a plan has only a deadline, each span begins one day
+before its deadline, at the same time of day. If a plan has an earliest time and a deadline, each span begins at the
+earliest time and ends at the next deadline.
 
-Each further day of `days` makes the span a day longer. With a deadline, each further day makes the span open a day
-earlier. Without a deadline, each further day makes the span close a day later. Spans never overlap. With a deadline, no
-span opens before the previous deadline. Without a deadline, no span closes after the start of the next span. If every
-day of the week is chosen, each span has only one day. `weekdays` are the chosen days of the deadline. Without a
-deadline, `weekdays` are the chosen days of the start.
+If `days` is 2 or 3, each span is one or two days longer. With a deadline, the additional days come before the day of
+the deadline. Without a deadline, the additional days come after the day on which the span opens. Spans never overlap.
+With a deadline, no span opens before the previous deadline. Without a deadline, no span closes after the start of the
+next span. If every day of the week is chosen, each span is only one day long. `weekdays` are the days of the week on
+which the deadline may be. Without a deadline, `weekdays` are the days of the week on which a span may open.
 
-A span depends only on its date and not on the present time. A clock change may leave no time in a span. For example,
-the clock skips the time from 03:30 to 04:00 in spring. If a day's span has no time, the plan has no occurrence on that
-day.
+A span depends only on its date and the plan's settings, not on the present time. On the day of a clock change, a short
+span may have no time at all. For example, a span from 03:30 to 04:00 has no time if the clock skips this half-hour in
+spring. If the span of a day has no time, the plan has no occurrence on that day.
 """
 
 from collections.abc import Iterator
@@ -29,9 +30,9 @@ from ..prices.timeline import HOUR_S
 from .settings import MOST_DAYS, PlanSettings
 
 _DAY: Final = timedelta(days=1)
-# The days of the longest span, and one more day because of the clock change in autumn.
+# The number of days in the longest span, and one more day because of the clock change in autumn.
 _REACH_DAYS: Final = MOST_DAYS + 1
-# A week without a clock change, from Monday 2026-01-05 in Tallinn on.
+# A week without a clock change: the seven days from Monday 2026-01-05 on, in Tallinn.
 _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
 
 
@@ -44,7 +45,7 @@ class Span:
 
 
 def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
-    """Yield the spans that overlap [since, until) in the order of time. All times are UTC seconds."""
+    """Yield the spans that overlap [since, until), in the order of time. All times are UTC seconds."""
     day = local(since).date() - _REACH_DAYS * _DAY
     last = local(until).date() + _REACH_DAYS * _DAY
     while day <= last:
@@ -56,16 +57,16 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
 
 
 def last_close(settings: PlanSettings, span: Span) -> int:
-    """Return the end of the days from which the plan may choose, in UTC seconds.
+    """Return the instant that is `settings.days` days after the start of `span`, in UTC seconds.
 
-    The days are counted from the start of `span`.
+    A plan waits only for a span that closes by this instant.
     """
     opens = local(span.opens)
     return instant_of(opens.date() + settings.days * _DAY, opens.time())
 
 
 def longest_span_s(settings: PlanSettings) -> int:
-    """Return the length of the plan's longest span in seconds, without a clock change."""
+    """Return the length in seconds of the plan's longest span in a week without a clock change."""
     return max(span.closes - span.opens for span in spans(settings, *_PLAIN_WEEK))
 
 
@@ -92,7 +93,10 @@ def _ending_on(settings: PlanSettings, day: date) -> Span:
 
 
 def _chosen(settings: PlanSettings, day: date, step: timedelta) -> date:
-    """Return the first chosen day after `day`. If `step` is negative, return the last chosen day before `day`."""
+    """Return the next day after `day` that is one of the plan's weekdays.
+
+    If `step` is negative, return the last of the plan's weekdays before `day`.
+    """
     day += step
     while day.weekday() not in settings.weekdays:
         day += step

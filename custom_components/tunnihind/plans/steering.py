@@ -1,8 +1,8 @@
-"""A plan with its form and with changes from automations and dashboards.
+"""The form of a plan, and the changes that automations and dashboards make to the plan.
 
-Changes use the names and values of the form. A change lasts until it is cleared or the form is saved. A restart of Home
-Assistant does not end a change. The form has no field for the plan's switch. So saving the form leaves the switch as it
-is.
+A change has the same field names and units as the form. A change lasts until it is cleared or the form changes. A
+restart of Home Assistant does not end a change. The form has no field for the plan's switch. So saving the form does
+not change the switch.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,12 +19,13 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change of a plan beside its form.
+    """A change to a plan that leaves the plan's form as it is.
 
-    `values` has new values by the form's field names. If a value is None, the field becomes empty. `clear` has the
+    `values` maps the form's field names to new values. If a value is None, the field becomes empty. `clear` names the
     fields whose changes end. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays as
-    it is. With `replan`, a running window ends, and its span is planned again. With `must_fit`, a plan that could never
-    run is refused. Entities don't set `must_fit`, because they change one bound at a time.
+    it is. If `replan` is true, a running window ends, and the span of this window is planned again. If `must_fit` is
+    true, a change that leaves the plan too little time to run is refused. Entities don't set `must_fit`, because an
+    entity changes only one field at a time.
     """
 
     values: Mapping[str, Any] = NOTHING
@@ -36,7 +37,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SteeredPlan:
-    """A plan with changes beside its form.
+    """The form of a plan, the changes to the plan, and the state of its switch.
 
     `form` has the data of the form. `changes` has the values that differ from the form. `enabled` is the state of the
     plan's switch.
@@ -48,15 +49,18 @@ class SteeredPlan:
 
     @property
     def holding(self) -> dict[str, Any]:
-        """The settings in force, by the form's field names."""
+        """The form's values after all changes, by the form's field names."""
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
 
     def settings(self) -> PlanSettings:
-        """Return the settings in force. Raises ValueError that names the field and its allowed values."""
+        """Return the settings after all changes.
+
+        Raises a ValueError that names the wrong field and its allowed values.
+        """
         return PlanSettings.from_mapping(self.holding)
 
     def changed(self, change: Change) -> SteeredPlan:
-        """Return the plan after a change.
+        """Return the plan after another change.
 
         Raises ValueError as `settings` does. Raises PlanError if a field is both set and cleared, or if the plan can't
         run.
@@ -78,11 +82,11 @@ class SteeredPlan:
         return changed
 
     def with_form(self, form: Mapping[str, Any]) -> SteeredPlan:
-        """Return the plan with this form. If the form differs from the old form, all changes end."""
+        """Return the plan with `form` as its form. If `form` differs from the old form, all changes end."""
         return self if form == self.form else SteeredPlan(form, enabled=self.enabled)
 
     def without_changes(self) -> SteeredPlan:
-        """Return the plan with the settings of its form."""
+        """Return the plan with only the values of its form."""
         return SteeredPlan(self.form, enabled=self.enabled)
 
 
