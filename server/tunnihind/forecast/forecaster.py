@@ -74,7 +74,7 @@ class TieredForecaster:
 
     @property
     def history_days(self) -> int:
-        """The largest number of days that `forecast` reads before the newest day."""
+        """The largest number of past days whose data `forecast` reads."""
         return HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
