@@ -1,7 +1,7 @@
-"""Describes the tables. `migrations` upgrades an older database to these tables.
+"""Describes the database's tables. `migrations` upgrades an older database to these tables.
 
-Instants are unix seconds UTC. Each series is packed into one row (see `packing`). A row for each hour of each covariate
-would take hundreds of megabytes a year.
+Instants are unix seconds UTC. Each series is packed into one row (see `packing`). With a row for each hour of each
+covariate, the database would grow by hundreds of megabytes a year.
 """
 
 from typing import Final

@@ -122,11 +122,11 @@ class StateBook:
         self._count_up(connection, _KNOWLEDGE)
 
     def covariate_changes(self, connection: Connection) -> int:
-        """Return how often covariates have changed."""
+        """Return the number of changes to covariates so far."""
         return self._count(connection, _COVARIATES)
 
     def knowledge_changes(self, connection: Connection) -> int:
-        """Return how often prices or covariates have changed."""
+        """Return the number of changes to prices and covariates so far."""
         return self._count(connection, _KNOWLEDGE)
 
     def instance_id(self) -> str:
@@ -135,17 +135,17 @@ class StateBook:
             return self.instance_id_in(connection)
 
     def instance_id_in(self, connection: Connection) -> str:
-        """Return the installation's identity in the database of `connection`.
+        """Return the installation's identity from the database of `connection`.
 
-        If there is no sound identity, derive one from the database's address.
+        If the database has no sound identity, return an identity that is derived from the database's address.
         """
         found: str | None = self._read(connection, _INSTANCE, _Identity)
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
 
     def lacks_instance_id(self) -> bool:
-        """Return whether no server has given this installation an identity yet. A damaged identity counts as given.
+        """Return whether no server has given this installation an identity yet.
 
-        Raises StoreError.
+        A damaged identity also counts as an identity. Raises StoreError.
         """
         with self._database.reading() as connection:
             return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE)).first() is None
@@ -170,8 +170,8 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # Clients compare versions by this count, so it must not repeat. The unix time in seconds is higher than any
-            # earlier count.
+            # The stored count is damaged. Clients compare versions by such counts, so no count may be used twice. The
+            # unix time in seconds is higher than any earlier count.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)
 

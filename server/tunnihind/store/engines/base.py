@@ -1,4 +1,4 @@
-"""The interface between the store and a database system, with the code that all systems share."""
+"""The interface between the store and a database system. This module has the code that all systems share."""
 
 import logging
 import threading
@@ -21,7 +21,7 @@ type Recognise = Callable[[Connection], None]
 
 
 class System:
-    """A database in SQLite or PostgreSQL. A method that only one of the two needs does nothing in this class."""
+    """A database in SQLite or PostgreSQL. A method that only one of these systems needs does nothing in this class."""
 
     engine: Engine
 
@@ -44,7 +44,7 @@ class System:
         self._recognise: Recognise | None = None
 
     def require(self) -> None:
-        """Before an access, make sure that the database is still there. Raises StoreLost."""
+        """Call this before each access, to make sure that the database still exists. Raises StoreLost."""
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Connection]:
@@ -56,9 +56,9 @@ class System:
 
     @abstractmethod
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a short transaction for writing. A power failure may undo the transaction.
+        """Open a short transaction for writing. A power failure may undo the transaction after its commit.
 
-        If possible, the transaction doesn't wait for another writer. Raises SQLAlchemyError, StoreError.
+        On PostgreSQL, the transaction doesn't wait for other writers. Raises SQLAlchemyError, StoreError.
         """
 
     def migrating(self) -> AbstractContextManager[Connection]:
@@ -67,7 +67,10 @@ class System:
 
     @abstractmethod
     def now(self, connection: Connection) -> int:
-        """Return the time of the database's clock in unix seconds UTC. All servers on the database use this clock."""
+        """Return the time of the database's clock in unix seconds UTC.
+
+        All servers that use the database share this clock.
+        """
 
     def announce(self, connection: Connection) -> None:
         """Announce to all servers that the served data have changed.
@@ -76,7 +79,7 @@ class System:
         """
 
     async def changes(self) -> AsyncGenerator[None]:
-        """Yield when the connection is ready, and then after each announced change. Raises StoreError."""
+        """Yield once when the connection is ready. Then yield after each announced change. Raises StoreError."""
         for _ in ():
             yield
 
@@ -96,7 +99,10 @@ class System:
 
     @abstractmethod
     def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
-        """Return a database error in plain words, without passwords. `verb` is "read" or "write"."""
+        """Return a StoreError that describes a database error in plain words and without passwords.
+
+        `verb` is "read" or "write".
+        """
 
     def close(self) -> None:
         """Close all connections."""
@@ -104,7 +110,7 @@ class System:
 
 
 class Outage:
-    """Trouble with a database in use. The beginning and the end of the trouble are logged."""
+    """Logs when trouble with a database begins and when it ends."""
 
     def __init__(self, name: str, what: str) -> None:
         self._name = name
@@ -113,7 +119,7 @@ class Outage:
         self.trouble = ""
 
     def note(self, trouble: str) -> None:
-        """Record the trouble. An empty text means that there is no trouble."""
+        """Record the present trouble with the database. An empty text means that there is no trouble."""
         with self._lock:
             before, self.trouble = self.trouble, trouble
         if trouble and trouble != before:
@@ -124,7 +130,7 @@ class Outage:
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows. Stored rows with the same keys are replaced."""
+    """Insert rows. A new row replaces a stored row with the same primary key."""
     if not rows:
         return
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite

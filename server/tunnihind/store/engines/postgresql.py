@@ -55,7 +55,7 @@ _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindpar
 
 _SILENT_AFTER_S: Final = 5.0
 """A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch."""
-# PostgreSQL's own time limit does not apply here, because a transaction in the middle of a batch is not idle.
+# PostgreSQL's limit on idle transactions doesn't end such a writer, because its transaction is not idle during a batch.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
@@ -101,7 +101,7 @@ _MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
 _DAMAGED: Final = frozenset({"XX001", "XX002"})
 """SQLSTATEs: a table or an index is damaged."""
 
-# psycopg puts this text before the server's own text.
+# psycopg puts this text before the server's error message.
 _PREAMBLE: Final = re.compile(
     r"connection (?:failed|is bad): (?:connection to server .*? failed: )?(?:FATAL: +|fe_sendauth: )?"
 )
@@ -109,7 +109,7 @@ _NO_CONNECTION: Final = "the database server can't be reached"
 
 
 class Postgresql(System):
-    """A database on a PostgreSQL server. Damage is found only when a row is read."""
+    """A database on a PostgreSQL server. PostgreSQL finds damage only when it reads a damaged row."""
 
     announces_changes = True
 
@@ -119,7 +119,7 @@ class Postgresql(System):
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # At this isolation level, the statements after the lock read the newest committed data.
+        # A writer locks first. At this isolation level, its later statements read the newest committed data.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")
@@ -199,7 +199,8 @@ class Postgresql(System):
                 may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
-        # The first line is the error. The other lines are advice, or repeat the error for other hosts.
+        # The first line of the message describes the error. Further lines give advice, or repeat the error for other
+        # hosts.
         first, *_ = str(told).strip().splitlines() or [type(told).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):
@@ -263,7 +264,7 @@ def _driver_connection(connection: Connection) -> WaitingConnection:
 
 
 def _is_gone(error: DBAPIError) -> bool:
-    """Return whether an error is about the connection rather than the statement."""
+    """Return whether the connection rather than the statement caused an error."""
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
         return error.connection_invalidated or isinstance(error.orig, psycopg.OperationalError)
@@ -295,8 +296,8 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # Dates are read as text, as in SQLite. A Python date can't be infinite, so one infinite date would stop the reading
-    # of all rows.
+    # psycopg returns dates as text here. Python has no infinite dates, so one infinite date in a row would otherwise
+    # stop the reading of all rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

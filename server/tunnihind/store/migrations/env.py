@@ -1,4 +1,4 @@
-"""The entry point for Alembic. The steps run on the connection that `upgrade` passes in."""
+"""The entry point for Alembic. The steps of the upgrade use the connection that `revision.upgrade` has opened."""
 
 from alembic import context
 

@@ -1,6 +1,6 @@
 """Creates the first tables as `schema` describes them.
 
-The first change after a release must write the tables out here.
+After a release, the first change to `schema` must also write the earlier tables out in this module.
 """
 
 from alembic import op
