@@ -1,4 +1,4 @@
-"""Runs background work of the server."""
+"""Runs work of the server in the background."""
 
 import asyncio
 import logging
@@ -11,7 +11,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run `work` within this context. If an error ends the work, the error is logged and the server continues."""
+    """While this context is open, run `work` as a task.
+
+    If an error ends the work, the error is logged and the server continues.
+    """
     task = asyncio.create_task(work)
     task.add_done_callback(report)
     try:

@@ -1,4 +1,4 @@
-"""Counts the pipeline's work in the metrics, and shows its progress."""
+"""Counts the pipeline's events in the metrics, and shows the progress of long work."""
 
 import logging
 from typing import Final, Protocol, override
@@ -39,7 +39,7 @@ class ServerObserver(Observer):
 
     @override
     def day_held(self, source: str, reason: str) -> None:
-        """Count a delivery day that is held back."""
+        """Count a delivery day whose prices are held back."""
         self._metrics.held_days.labels(source, reason).inc()
 
     @override

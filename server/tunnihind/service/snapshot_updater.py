@@ -47,7 +47,7 @@ _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
 class _StoreState(NamedTuple):
-    """A summary of a store's state. If only `covariates` differs, only the weather is read again."""
+    """A summary of a store's state. If only `covariates` has changed, only the weather is read again."""
 
     version: int
     change_id: str
@@ -119,7 +119,7 @@ class SnapshotUpdater:
         self._caught_up_at = started
 
     async def run(self) -> None:
-        """Update the snapshots until cancelled."""
+        """Update the snapshots until this task is cancelled."""
         async with background(self._listen()):
             while True:
                 self._changed.clear()
@@ -144,8 +144,8 @@ class SnapshotUpdater:
                 async with aclosing(self._store.database.system.changes()) as changes:
                     is_listening = False
                     async for _ in changes:
-                        # The first item only means that the connection is ready. A later item proves that announcements
-                        # arrive.
+                        # The first item of `changes` only means that the connection is ready. A later item proves that
+                        # announcements arrive.
                         self._is_notified, is_listening = is_listening, True
                         self._changed.set()
             except StoreError as error:
@@ -157,10 +157,10 @@ class SnapshotUpdater:
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
         """Return the state of the store, and each zone's `ServedData` and `Surroundings`.
 
-        The data are None if they are already served. The `Surroundings` are always read, because each request to a
-        source changes them.
+        If the newest data are already served, the result has None in place of the `ServedData`. The states of the
+        sources are always read, because each request to a source changes its state.
         """
-        # Everything is read in one view, so that the same version always means the same data.
+        # All reads use one view of the database, so that the version belongs to the data.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._store_state(now)
@@ -188,9 +188,9 @@ class SnapshotUpdater:
         return around
 
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
-        """If an older copy has replaced the store, return whether the served data are still used.
+        """If an older copy has replaced the database, return whether the newer data in memory are still served.
 
-        After `OLD_COPY_S` seconds, return False.
+        `OLD_COPY_S` seconds after the replacement, return False.
         """
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None

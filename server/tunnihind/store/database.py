@@ -100,8 +100,8 @@ class Database:
     def writing_beside(self) -> Iterator[Connection]:
         """Open a short transaction for the lease. Raises StoreError.
 
-        On PostgreSQL, the transaction doesn't wait for other writers. A power failure may undo the transaction after
-        its commit. The check that `keep_only_if` sets is skipped.
+        On PostgreSQL, the transaction usually doesn't wait for other writers. A power failure may undo the transaction
+        after its commit. The check that `keep_only_if` sets is skipped.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")

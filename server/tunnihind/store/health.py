@@ -50,7 +50,7 @@ class HealthBook:
         self.rows = TableRows(table, _HealthRow, singly(lambda row: SourceHealth(*astuple(row))), database.damage)
 
     def record_success(self, source: str, at: int) -> bool:
-        """Record a source's good answer, and return whether its request before had failed. Raises StoreError."""
+        """Record a source's good answer, and return whether the source's previous request failed. Raises StoreError."""
         with self._database.writing() as connection:
             earlier = self.rows.first(connection, table.c.source == source)
             upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])

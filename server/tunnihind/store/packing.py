@@ -1,7 +1,7 @@
 """Packs arrays of hourly or quarter-hourly values into bytes.
 
 The bytes are little-endian on every machine, so that a database can be moved to another machine. The changes from each
-value to the next are compressed. Compressed changes take a fifth of the space of compressed values.
+value to the next are compressed. The changes take a fifth of the space that the values themselves would take.
 """
 
 import zlib
@@ -72,8 +72,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    If no digits are lost, the values are multiplied by the scale and stored as short integers. A scale of 0 means that
-    the values are stored in single precision.
+    If possible without loss, the values are multiplied by the scale and stored as short integers. A scale of 0 means
+    that the values are stored in single precision.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:

@@ -54,7 +54,7 @@ class Store:
         self.health = HealthBook(self.database)
 
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
-        """Return the prices and covariates from `since_ts` on. Covariates that `passing` marks are left out.
+        """Return the prices and covariates from `since_ts` on. The issues that `passing` marks are left out.
 
         Raises StoreError.
         """

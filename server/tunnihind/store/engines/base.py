@@ -58,7 +58,7 @@ class System:
     def writing_beside(self) -> AbstractContextManager[Connection]:
         """Open a short transaction for writing. A power failure may undo the transaction after its commit.
 
-        On PostgreSQL, the transaction doesn't wait for other writers. Raises SQLAlchemyError, StoreError.
+        On PostgreSQL, the transaction usually doesn't wait for other writers. Raises SQLAlchemyError, StoreError.
         """
 
     def migrating(self) -> AbstractContextManager[Connection]:

@@ -55,7 +55,8 @@ _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindpar
 
 _SILENT_AFTER_S: Final = 5.0
 """A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch."""
-# PostgreSQL's limit on idle transactions doesn't end such a writer, because its transaction is not idle during a batch.
+# PostgreSQL's limit on idle transactions doesn't end a writer that freezes in the middle of a batch, because that
+# transaction is not idle.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
@@ -119,7 +120,7 @@ class Postgresql(System):
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # A writer locks first. At this isolation level, its later statements read the newest committed data.
+        # At this isolation level, a writer's statements after its lock read the newest committed data.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")

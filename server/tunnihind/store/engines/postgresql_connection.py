@@ -47,7 +47,10 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Run an exchange with the server. Raises TimeoutError if the server has sent nothing for `patience_s` seconds."""
+    """Run an exchange with the server.
+
+    Raises TimeoutError if the exchange makes no progress for `patience_s` seconds.
+    """
     try:
         wanted = next(exchange)
         moved_at = monotonic()

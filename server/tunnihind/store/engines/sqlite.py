@@ -166,7 +166,7 @@ class Sqlite(System):
     def _examine(self, path: Path) -> str:
         """Return the problem with the file at `path`, or an empty text if there is no problem.
 
-        If a copy of the opened file has replaced it, that is no problem.
+        A copy that has replaced the opened file is no problem.
         """
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
