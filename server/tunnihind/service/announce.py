@@ -111,7 +111,7 @@ async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]]
     If only programs on its own machine can reach the server, do nothing. `bound` lists the addresses and ports on which
     the server listens.
     """
-    # If IPv4 and IPv6 got different free ports, the first port is announced.
+    # If the system chose different free ports for IPv4 and IPv6, the first port is announced.
     port = bound[0][1]
     hosts = [host for host, its_port, *_ in bound if its_port == port and not ip_address(host).is_loopback]
     if hosts:

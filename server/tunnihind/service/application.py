@@ -75,8 +75,8 @@ def create_app(
     The first zone is served at the root path, and each further zone at a path with the zone's name. Without an
     `instance_id`, `/api/about` answers 503 (Service Unavailable). Run the application with
     `tunnihind.api.server.Runner`. The runner turns errors into problem answers, and counts requests. With
-    `pipeline_expected`, `/readyz` fails if the data are not refreshed. `mode` appears in `/api/about` and on the pages.
-    Once `stopping` is set, `/readyz` fails and each answer closes its connection.
+    `pipeline_expected`, `/readyz` also fails if the last refresh of the data is too old. `mode` appears in `/api/about`
+    and on the pages. Once `stopping` is set, `/readyz` fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))

@@ -26,6 +26,6 @@ async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 def report(task: asyncio.Task[None]) -> None:
-    """Log the bug that ended a task."""
+    """If an error ended a task, log the error as a bug."""
     if not task.cancelled() and (error := task.exception()) is not None:
         _LOG.error("background work has ended because of a bug; please report the bug", exc_info=error)

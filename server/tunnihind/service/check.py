@@ -1,6 +1,6 @@
 """Sends small requests to each configured source, and examines the answers.
 
-The requests are sent with the pipeline's own clients. Nothing is stored, so no database is needed.
+The requests are sent with the pipeline's own clients. The check stores nothing, so it needs no database.
 """
 
 import asyncio
@@ -129,7 +129,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return a text about the time at which the known values end. Also return the faults.
+    """Return a text with the time at which the known values end, and the faults of the values.
 
     If all values end before `least_until`, that counts as a fault.
     """

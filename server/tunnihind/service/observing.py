@@ -34,7 +34,7 @@ class ServerObserver(Observer):
 
     @override
     def source_asked(self, source: str, *, answered: bool) -> None:
-        """Count an answer or a failure of a source."""
+        """Count a source's answer or failure."""
         self._metrics.source_outcomes.labels(source, "answered" if answered else "failed").inc()
 
     @override

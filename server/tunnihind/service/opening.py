@@ -31,7 +31,7 @@ type OpenStore = Callable[[Settings], Store]
 
 
 def open_to_write(settings: Settings) -> Store:
-    """Open the store for writing or, if that fails, only for reading.
+    """Open the store for writing. If this fails, open the store only for reading.
 
     Raises SettingsError. If both attempts fail, raises the StoreError of the first attempt.
     """

@@ -27,7 +27,7 @@ class RunsPipeline(Protocol):
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since the holder last renewed the lease, or None if nobody holds the lease."""
+        """The seconds since the lease was last renewed, or None if no server holds the lease."""
 
 
 class Lag(Collector):
@@ -45,7 +45,7 @@ class Lag(Collector):
 
 
 class PipelineLease(Collector):
-    """The state of the pipeline's lease."""
+    """Reports the state of the pipeline's lease."""
 
     def __init__(self, runner: RunsPipeline | None) -> None:
         """`runner` is None on a server that never runs the pipeline."""

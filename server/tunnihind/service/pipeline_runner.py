@@ -54,7 +54,7 @@ class PipelineRunner:
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since the holder last renewed the lease, or None if nobody holds the lease.
+        """The seconds since the lease was last renewed, or None if no server holds the lease.
 
         The lease's holder may be this server.
         """

@@ -83,7 +83,7 @@ class Rehearsal:
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
     """Make and yield the runs of each past day that has no stored run.
 
-    With a run for each of these days, the hours of the last 14 days have forecasts.
+    With a run for each past day, all hours of the last 14 days have forecasts.
     """
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):

@@ -47,7 +47,7 @@ _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
 class _StoreState(NamedTuple):
-    """A summary of a store's state. If only `covariates` has changed, only the weather is read again."""
+    """A summary of the store's state. If only `covariates` has changed, only the weather is read again."""
 
     version: int
     change_id: str
@@ -88,7 +88,7 @@ class SnapshotUpdater:
         return self._snapshots[0].troubles
 
     def store_changed(self) -> None:
-        """Check the store soon, because it may have changed."""
+        """Make `run` check the store soon, because the store may have changed."""
         self._changed.set()
 
     async def refresh(self) -> None:
@@ -179,8 +179,8 @@ class SnapshotUpdater:
     def _with_weather(self, around: Surroundings, market: Market, seen: _StoreState, now: int) -> Surroundings:
         """Return a market's `Surroundings` with the newest weather.
 
-        The weather's scores change once a day. Reading the scores takes a tenth of a second, so they are read only once
-        an hour.
+        The scores of the weather forecasts change once a day. Reading the scores takes a tenth of a second, so they are
+        read only once an hour.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
@@ -208,7 +208,7 @@ class SnapshotUpdater:
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
     def _warn(self, about: str, warning: str) -> None:
-        """Set a warning for `/readyz`, or remove it if the text is empty."""
+        """Set a warning for `/readyz`. If the text is empty, remove the warning."""
         if warning:
             self.troubles.warnings[about] = warning
         else:
@@ -233,7 +233,7 @@ def read_sources(store: Store) -> tuple[SourceState, ...]:
 
 
 def source_state(health: SourceHealth) -> SourceState:
-    """Return the public part of a source's health."""
+    """Return the part of a source's health that the pages show."""
     if not health.failures:
         return SourceState(health.source, health.ok_ts, None, None)
     fault = cast("SourceFault", health.fault) if health.fault in _FAULTS else "unknown"

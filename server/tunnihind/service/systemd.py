@@ -27,7 +27,7 @@ def notify(state: str) -> None:
 async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
     """Report twice in each period of the watchdog that the server is alive.
 
-    If the server is stuck, nothing is reported, so that the service manager restarts it.
+    If the server is stuck, nothing is reported, so that the service manager restarts the server.
     """
     wait_us = os.environ.get("WATCHDOG_USEC")
     if not wait_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):

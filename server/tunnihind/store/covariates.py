@@ -66,7 +66,7 @@ class CovariateBook:
         """
         issues: dict[str, dict[int, int | None]] = defaultdict(dict)
         with self._database.writing() as connection:
-            # `superfluous` is called for each covariate alone, because covariates are issued at different times.
+            # `superfluous` is called for each covariate separately, because covariates are issued at different times.
             columns = table.c.name, table.c.issued_ts, table.c.run_ts
             is_sound = table.c.issued_ts.between(EARLIEST, LATEST)
             for name, issued_ts, run_ts in connection.execute(select(*columns).where(is_sound)):
@@ -108,7 +108,7 @@ class CovariateBook:
     def _sound(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
     ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return the names and series that `passing` does not mark, or None if a row is damaged.
+        """Return the names and series of all issues that `passing` does not mark, or None if a row is damaged.
 
         The rows' keys are read before their values, because the values take most of the memory.
         """

@@ -156,7 +156,7 @@ class Database:
 
     @contextmanager
     def _used(self) -> Iterator[None]:
-        """Make `close` wait until the context ends. Raises StoreError if the database is closed."""
+        """While this context is open, make `close` wait. Raises StoreError if the database is closed."""
         with self._use:
             if self._is_closed:
                 raise StoreError(f"the database {self} is closed")
@@ -170,7 +170,7 @@ class Database:
 
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
-        """Count the transaction within the context, and describe its errors in plain words."""
+        """Within this context, count the transaction and describe its errors in plain words."""
         system, started, failed = self.system, perf_counter(), True
         try:
             system.require()

@@ -17,7 +17,7 @@ from tunnihind.store.schema import source_health as table
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """The last request to a source, its last success and its last failure.
+    """The times of the last request to a source and of its last success, and its last failure.
 
     Times are in unix seconds UTC. `failures` counts the failures since the last success. `fault` is an
     `errors.SourceFault`, or a kind of failure that a newer version has added.
@@ -78,6 +78,6 @@ class HealthBook:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def all(self) -> dict[str, SourceHealth]:
-        """Return every source's health by name. Raises StoreError."""
+        """Return the health of each source by the source's name. Raises StoreError."""
         with self._database.reading() as connection:
             return {health.source: health for health in self.rows.read(connection, order_by=(table.c.source,))}

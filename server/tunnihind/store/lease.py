@@ -49,8 +49,7 @@ _HIGHEST_PID: Final = 2**31 - 1
 class Holder:
     """The process that holds a lease.
 
-    `beat_ts` is the time at which the holder last renewed the lease. It is read from the database's clock, in unix
-    seconds UTC.
+    `beat_ts` is the time of the database's clock when the holder last renewed the lease, in unix seconds UTC.
     """
 
     host: str

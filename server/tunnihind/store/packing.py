@@ -86,9 +86,9 @@ def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
 
 
 def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
-    """Unpack many series at once. Raises ValueError if a series is damaged.
+    """Unpack many series. Raises ValueError if a series is damaged.
 
-    This is much faster than unpacking one series after the other.
+    Unpacking all series at once is much faster than unpacking them one by one.
     """
     content = [_decompressed(one, "series") for one in packed]
     alike: dict[tuple[int, int], list[int]] = {}

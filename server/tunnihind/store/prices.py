@@ -73,7 +73,7 @@ class Added:
 
     @property
     def stored(self) -> int:
-        """The number of versions that were stored."""
+        """The number of versions of prices that were stored."""
         return self.new + self.corrected
 
 
@@ -90,7 +90,7 @@ class PriceBook:
 
         If a price is first seen after its delivery has begun, it counts as known from the publication time of its
         delivery day. Most prices of a back-fill or an import are first seen after their delivery. A correction counts
-        as known only from the instant at which it was seen.
+        as known only from the instant at which the server first saw it.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -119,7 +119,7 @@ class PriceBook:
             ts=rows[:, 1].astype(np.int64),
             step_s=rows[:, 2].astype(np.int32),
             known_ts=rows[:, 3].astype(np.int64),
-            # Without the copy, all six columns would stay in memory.
+            # Without `copy`, all six columns would stay in memory.
             eur_mwh=rows[:, 5].copy(),
         )
 
@@ -144,9 +144,9 @@ class PriceBook:
     ) -> None:
         """Delete the prices of a zone that `sources` first gave at `since_ts` or later. Raises StoreError.
 
-        Forecasts that may have used these prices are deleted too. With a `span`, only prices of periods that begin in
-        the span are deleted. The deleted prices never were the market's prices, so no forecast of a past day may use
-        them.
+        Forecasts that may have used the deleted prices are deleted too. With a `span`, only prices of periods that
+        begin in the span are deleted. The deleted prices never were the market's prices, so no forecast of a past day
+        may use them.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts

@@ -47,7 +47,7 @@ def current(connection: Connection) -> str | None:
     recorded = _recorded_steps(connection)
     if len(recorded) == 1 and isinstance(recorded[0], str) and _STEP.fullmatch(recorded[0]):
         return recorded[0]
-    # The recorded step is missing or damaged. Therefore compare the tables with `schema`.
+    # The recorded step is missing or damaged, so the tables are compared with `schema`.
     if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
         return HEAD
     raise SchemaError(
@@ -62,7 +62,7 @@ def is_current(database: Database) -> bool:
 
 
 def is_recorded_current(connection: Connection) -> bool:
-    """Return whether the database records the newest step."""
+    """Return whether the newest step is recorded in the database."""
     return current(connection) == HEAD and _recorded_steps(connection) == [HEAD]
 
 
@@ -195,7 +195,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
             raise newer(database)
         if revision == HEAD and migrations == _MIGRATIONS:
             _LOG.warning(
-                "the row of alembic_version is damaged. The row is written again, because the tables are up to date"
+                "the row of alembic_version is damaged, and is written again because the tables are up to date"
             )
             record_current(connection)
             return

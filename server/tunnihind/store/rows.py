@@ -80,7 +80,7 @@ class Damaged:
 
 
 class DamageLog:
-    """All damaged rows that have been found in a database. Each row is logged once."""
+    """All damaged rows that the server has found in a database. Each row is logged once."""
 
     def __init__(self) -> None:
         self._met: dict[Damaged, None] = {}
@@ -103,7 +103,7 @@ class DamageLog:
 
 
 def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
-    """Return the content of a JSON document.
+    """Parse a JSON document, and make sure that it fits `shape`.
 
     Raises ValueError or RecursionError if the document is invalid or does not fit `shape`.
     """

@@ -216,7 +216,7 @@ class _StoredRun(NamedTuple):
 
 
 def _row(one: _RunRow) -> _StoredRun:
-    """Return the content of a row. Raises ValueError if the row is damaged."""
+    """Unpack a row of the runs. Raises ValueError if the row is damaged."""
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
@@ -268,7 +268,7 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Return SQL conditions that select the runs of a series that were made from `since_ts` to `as_of`.
+    """Return SQL conditions that select a series' runs made from `since_ts` to `as_of`.
 
     Rows with a damaged instant never meet these conditions.
     """
@@ -301,7 +301,7 @@ class _ScenariosRow(Shape):
 
 
 def _scenarios(row: _ScenariosRow) -> Scenarios:
-    """Return the content of a row. Raises ValueError if the row is damaged."""
+    """Return the scenarios that a row stores. Raises ValueError if the row is damaged."""
     paths = unpack_hundredths(row.paths, "paths")
     if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
         raise ValueError("its paths are not prices")

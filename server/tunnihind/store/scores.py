@@ -47,7 +47,7 @@ class ScoreBook:
         self.rows = TableRows(table, _ScoreRow, singly(_row), database.damage)
 
     def keep(self, zone: Zone, scores: LiveScores) -> None:
-        """Store a zone's scores. They replace the zone's stored scores with the same days of issue.
+        """Store a zone's scores in place of the scores that are stored for the same days of issue.
 
         Raises StoreError.
         """
@@ -122,7 +122,7 @@ class _ScoreRow(Shape):
 
 
 def _row(row: _ScoreRow) -> DayScores:
-    """Return the scores in a row. Raises ValueError if the row is damaged."""
+    """Return the scores that a row stores. Raises ValueError if the row is damaged."""
     if row.issued_on.year not in YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
     figures = unpack_hundredths(row.figures, "figures")
@@ -179,10 +179,10 @@ class BacktestBook:
             return self._state.knowledge_changes(connection)
 
     def add(self, model: str, zone: Zone, forecasts: Sequence[NextDay], *, past: int) -> bool:
-        """Store a model's forecasts of a zone in place of other models' forecasts.
+        """Store a model's forecasts of a zone, and delete other models' forecasts of the zone.
 
-        Return whether the forecasts were stored. `past` is the value of `state_of_past` before the forecasts were made.
-        If prices or covariates have changed since `past` was read, nothing is stored. Raises StoreError.
+        Return whether the forecasts were stored. `past` is the value that `state_of_past` returned before the forecasts
+        were made. If prices or covariates have changed since `past` was read, nothing is stored. Raises StoreError.
         """
         rows = [
             {
@@ -235,7 +235,7 @@ class _ForecastRow(Shape):
 
 
 def _forecast(row: _ForecastRow) -> NextDay:
-    """Return the forecast in a row. Raises ValueError if the row is damaged."""
+    """Return the forecast that a row stores. Raises ValueError if the row is damaged."""
     percentiles = unpack_percentiles(row.p10, row.p50, row.p90)
     return NextDay(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 

@@ -85,12 +85,12 @@ class StateBook:
         return found or ""
 
     def last_refresh(self) -> int | None:
-        """Return the instant at which the pipeline last processed an answer about prices. Raises StoreError."""
+        """Return the instant at which the pipeline last processed a source's answer with prices. Raises StoreError."""
         found: int | None = self.read(_LAST_REFRESH, Instant)
         return found
 
     def record_refresh(self, at: int) -> None:
-        """Record that the pipeline has just processed an answer about prices. Raises StoreError."""
+        """Record that the pipeline has just processed a source's answer with prices. Raises StoreError."""
         with self._database.writing() as connection:
             self.put(connection, _LAST_REFRESH, at)
             self._database.system.announce(connection)

@@ -1,6 +1,6 @@
 """Connects to PostgreSQL through psycopg. Several servers can use the same database.
 
-A lost connection is noticed within seconds. When the database server is back, the next access works again.
+The store notices a lost connection within seconds. When the database server is back, the next access works again.
 """
 
 import logging
@@ -238,7 +238,7 @@ class Postgresql(System):
             before, self._number = self._number, connection.exec_driver_sql(_NUMBER).scalar_one()
             if before not in {None, self._number}:
                 self.copies += 1
-                _LOG.warning("%s: another copy has replaced the database. This server now uses that copy", self.name)
+                _LOG.warning("%s: another copy has replaced the database, and this server now uses it", self.name)
         self._outage.note("")
 
 

@@ -38,7 +38,7 @@ class WaitingConnection(psycopg.Connection[Any]):
             del self.patience_s  # then the limit of the class applies again
 
     def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
-        """Wait until an exchange with the server has ended. Raises psycopg.Error."""
+        """Wait until an exchange with the database server has ended. Raises psycopg.Error."""
         try:
             return super().wait(_with_timeout(gen, self.patience_s), interval, timeout)
         except TimeoutError:
@@ -47,7 +47,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Run an exchange with the server.
+    """Run an exchange with the database server.
 
     Raises TimeoutError if the exchange makes no progress for `patience_s` seconds.
     """

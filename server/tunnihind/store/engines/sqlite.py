@@ -74,7 +74,7 @@ class Sqlite(System):
 
     @override
     def require(self) -> None:
-        # A new file may get the inode number of a deleted file. Therefore the file is always examined after trouble.
+        # After trouble, the file is always examined, because a new file may have the inode number of the deleted file.
         if self.path is None or (self._opened == _identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
@@ -183,7 +183,7 @@ class Sqlite(System):
             return f"the database file has been replaced, and {error.reason}"
         if found != self._opened:
             self.copies += 1
-            _LOG.warning("%s: another copy has replaced the database file. This server now uses that copy", path)
+            _LOG.warning("%s: another copy has replaced the database file, and this server now uses it", path)
         self._opened = found
         self._keep_file_open()
         self.damage = ""
@@ -218,7 +218,7 @@ def file_mode(path: Path | None) -> int:
 def _identity(path: Path | None) -> tuple[int, int] | None:
     """Return the device and inode numbers of a file, or None if there is no file.
 
-    The numbers change if the file is replaced.
+    If another file replaces the file, these numbers change.
     """
     try:
         found = None if path is None else path.stat()
@@ -236,7 +236,7 @@ def _make(path: Path) -> None:
     file = path.resolve()  # a link may point to a file that does not exist yet
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # An existing file must not be opened here. Closing it would release SQLite's locks on the file.
+        # Opening and closing an existing file would release SQLite's locks on the file.
         if not file.exists():
             has_group = file.parent.stat().st_mode & stat.S_ISGID
             with suppress(FileExistsError):  # another process has just made the file
@@ -315,7 +315,7 @@ def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     writes: Any = options.get(_WRITES, False)
     if writes:
-        # With FULL, a commit returns only after its data are on the disk.
+        # With `synchronous = FULL`, a commit returns only after its data are on the disk.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
     # After a plain BEGIN, the first write fails if another process has written in the meantime.

@@ -1,4 +1,7 @@
-"""The entry point for Alembic. The steps of the upgrade use the connection that `revision.upgrade` has opened."""
+"""Alembic runs this module to upgrade a database.
+
+The steps of the upgrade use the connection that `revision.upgrade` has opened.
+"""
 
 from alembic import context
 
