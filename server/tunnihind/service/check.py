@@ -35,7 +35,7 @@ _HISTORY_DAYS_AGO: Final = 7
 class Checked:
     """The result of checking a source's prices, forecasts or history.
 
-    `reach` describes the time until which the answer has data. `faults` lists the faults of the answer. `has_answered`
+    `reach` is a text that says until when the answer has data. `faults` lists the faults of the answer. `has_answered`
     is false if the source can't be reached, or can't serve at the moment.
     """
 

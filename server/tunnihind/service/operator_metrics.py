@@ -67,7 +67,7 @@ class PipelineLease(Collector):
 
 
 class Connections(Collector):
-    """The connections to the database."""
+    """Reports the connections to the database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -112,8 +112,8 @@ class PipelineRunner:
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)
-        # A thread that waits for the network can't be cancelled. If it answers later, a later call of `_ask` takes the
-        # answer.
+        # A thread that waits for the network can't be cancelled. If the thread gets an answer later, the next call of
+        # `_ask` takes the answer.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
             self._troubles.report("pipeline", "the database does not answer")

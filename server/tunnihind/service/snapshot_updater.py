@@ -130,7 +130,10 @@ class SnapshotUpdater:
                         await self._changed.wait()
 
     def _pause_s(self) -> float:
-        """Return the longest pause before the next check, in seconds. An announced change ends the pause."""
+        """Return the longest pause before the next check of the store, in seconds.
+
+        An announced change ends the pause.
+        """
         if not self._store.database.system.announces_changes:
             return LOOK_AGAIN_S
         if self._is_failing:

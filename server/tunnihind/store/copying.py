@@ -1,7 +1,7 @@
 """Copies a whole database into an empty database of the same or another system.
 
-One transaction reads the source. A second transaction fills the target and compares it with the source. If the copy is
-interrupted, or if a row differs, the target stays empty.
+One transaction reads the source database. A second transaction fills the target and compares it with the source. If the
+copy is interrupted, or if a row differs, the target stays empty.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +40,7 @@ class CopiedTable:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """The addresses of the source and the target, and the copied tables."""
+    """The addresses of the source database and the target database, and the copied tables."""
 
     source: str
     target: str
@@ -48,7 +48,7 @@ class Copied:
 
 
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
-    """Copy all sound rows from the source into the empty target, and compare the two databases.
+    """Copy all sound rows from a database into an empty database, and compare the two databases.
 
     Raises SettingsError for a malformed address, and SchemaError if another version made the tables of the source.
     Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if the target isn't
@@ -108,7 +108,7 @@ def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connectio
 
 
 def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
-    """Compare a table of the copy with the digest of the source's rows. Raises StoreError."""
+    """Compare a table of the target with the digest of the source database's rows. Raises StoreError."""
     found = Digest()
     with closing(rows.sound_cells(connection)) as sound:
         for _ in found.passing(sound):
@@ -134,7 +134,7 @@ def _count(table: Table, connection: Connection) -> int:
 
 
 def _require_stopped(source: Store) -> None:
-    """Make sure that no server runs the pipeline on the source. Raises StoreError."""
+    """Make sure that no server runs the pipeline on the source database. Raises StoreError."""
     holder = source.lease().holder()
     with source.database.reading() as connection:
         now = source.database.system.now(connection)

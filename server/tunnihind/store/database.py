@@ -98,7 +98,7 @@ class Database:
 
     @contextmanager
     def writing_beside(self) -> Iterator[Connection]:
-        """Open a short transaction for the lease. Raises StoreError.
+        """Open a short transaction that changes the lease. Raises StoreError.
 
         On PostgreSQL, the transaction usually doesn't wait for other writers. A power failure may undo the transaction
         after its commit. The check that `keep_only_if` sets is skipped.

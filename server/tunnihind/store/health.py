@@ -17,7 +17,7 @@ from tunnihind.store.schema import source_health as table
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """The times of the last request to a source and of its last success, and its last failure.
+    """The times of a source's last request and last success, and the source's last failure.
 
     Times are in unix seconds UTC. `failures` counts the failures since the last success. `fault` is an
     `errors.SourceFault`, or a kind of failure that a newer version has added.

@@ -155,8 +155,7 @@ class Lease:
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # This write waited long for another transaction. The holder's renewal may have waited for that
-                # transaction too.
+                # This write had to wait long, so the holder's renewal of the lease may also have had to wait.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}

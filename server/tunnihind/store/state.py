@@ -96,12 +96,12 @@ class StateBook:
             self._database.system.announce(connection)
 
     def record_price_sources(self, names: Sequence[str]) -> None:
-        """Record the names of the sources that are asked for prices. Raises StoreError."""
+        """Record the names of the sources that the pipeline asks for prices. Raises StoreError."""
         if self.price_sources() != list(names):
             self.write_served(_PRICE_SOURCES, list(names))
 
     def price_sources(self) -> list[str]:
-        """Return the names of the sources that are asked for prices. Raises StoreError."""
+        """Return the names of the sources that the pipeline asks for prices. Raises StoreError."""
         found: list[str] | None = self.read(_PRICE_SOURCES, list[str])
         return found or []
 

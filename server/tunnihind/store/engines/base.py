@@ -1,4 +1,7 @@
-"""The interface between the store and a database system. This module has the code that all systems share."""
+"""The interface between the store and a database system.
+
+This module also has the code that all database systems share.
+"""
 
 import logging
 import threading

@@ -1,4 +1,4 @@
-"""Limits how long a PostgreSQL connection waits for an answer, and receives announced changes.
+"""Limits how long a PostgreSQL connection waits for an answer. Also receives announced changes.
 
 The database server ends statements that take too long. TCP closes a connection if the server's machine is dead. If a
 proxy keeps a connection open but passes nothing on, only the limit of this module ends the wait.

@@ -233,7 +233,7 @@ def _make(path: Path) -> None:
     Only the owner may read the new file. If SQLite created the file, everybody could read it. In a setgid folder, the
     folder's group may read the file too. SQLite gives its log files the owner and mode of the database file.
     """
-    file = path.resolve()  # a link may point to a file that does not exist yet
+    file = path.resolve()  # `path` may be a link to a file that does not exist yet
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         # Opening and closing an existing file would release SQLite's locks on the file.
@@ -257,8 +257,8 @@ def _reading_engine(path: Path) -> Engine:
     log = Path(f"{path}-wal")
     is_written_to = log.exists() and log.stat().st_size > 0
     if not is_written_to and not (os.access(path.parent, os.W_OK) and _can_be_read(path)):
-        # SQLite needs a write-ahead log even for reading. SQLite can't make this log in a read-only folder or on a full
-        # disk.
+        # SQLite needs a write-ahead log even for reading. SQLite can't make a write-ahead log in a read-only folder or
+        # on a full disk.
         query["immutable"] = "1"
     return _engine(URL.create("sqlite", database=f"file:{quote(str(path))}", query=query), read_only=True)
 

@@ -1,6 +1,6 @@
 """Creates the first tables as `schema` describes them.
 
-After a release, the first change to `schema` must also write the earlier tables out in this module.
+Before you change `schema` for the first time after a release, copy its tables into this module.
 """
 
 from alembic import op
