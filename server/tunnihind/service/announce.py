@@ -1,8 +1,8 @@
 """Announces the server on the local network by multicast DNS (RFC 6762, 6763), so that clients find it.
 
 Home Assistant looks for the service type `_tunnihind._tcp`. A server that listens on all addresses announces only its
-machine's address in the local network. Home Assistant also announces only this address of its machine. A machine's
-other addresses belong to tunnels and container bridges, so clients can't reach them.
+machine's address in the local network. Home Assistant also announces only its machine's address in the local network. A
+machine's other addresses belong to tunnels and container bridges, so clients can't reach them.
 """
 
 import logging

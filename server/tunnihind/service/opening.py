@@ -24,7 +24,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 _TRY_AGAIN_S: Final = 2.0
 _SOON_S: Final = 2.0
-"""If opening the store takes longer than this, the server already answers requests."""
+"""If opening the store takes longer than this many seconds, the server answers requests during the wait."""
 
 type OpenStore = Callable[[Settings], Store]
 """Opens the store. Raises SettingsError, StoreError."""
@@ -97,7 +97,10 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
 
 
 async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
-    """Try to open the store until it is open. Raises SettingsError, and StoreError if waiting would not help."""
+    """Try to open the store again and again until this succeeds.
+
+    Raises SettingsError, and StoreError if waiting would not help.
+    """
     last_error = ""
     troubles.report("store", "the database is being opened")
     while True:

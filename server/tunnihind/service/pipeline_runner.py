@@ -21,8 +21,8 @@ STUCK_AFTER_S: Final = 900.0
 """A pipeline without a step for this many seconds is stuck. Even the slowest source takes only minutes."""
 
 _PATIENCE_S: Final = 2.0
-"""If the database does not answer within this many seconds, it may be out of reach. Then the pipeline must not
-continue."""
+"""If the database does not answer within this many seconds, the database may be out of reach. The pipeline must not
+continue without the database."""
 
 
 class PipelineRunner:

@@ -83,8 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # If `stopping` is not set, the server has only waited for its database. The server then opens its real
-            # site.
+            # If `stopping` is not set, the server has only waited for its database, and now opens its real site.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:

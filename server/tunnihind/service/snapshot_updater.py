@@ -30,8 +30,8 @@ LOOK_AGAIN_S: Final = 5.0
 server with the pipeline."""
 
 LOOK_OFTEN_S: Final = 1.0
-"""The store is checked this often, in seconds, if announced changes do not arrive. A standby announces none, and a
-connection pool may not pass announcements on."""
+"""The store is checked this often, in seconds, if announced changes do not arrive. A standby announces no changes, and
+a connection pool may not pass announcements on."""
 
 _RETRIES_S: Final = 0.5, 1.5
 """The pause is random, so that not all servers connect to the database again at the same moment."""

@@ -52,7 +52,10 @@ class CovariateBook:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
     def refill(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
-        """Store a source's archive, but leave out the issues that `thin` would delete. Raises StoreError."""
+        """Store the series of a source's archive, but leave out the issues that `thin` would delete.
+
+        Raises StoreError.
+        """
         with self._database.writing() as connection:
             lasting = {
                 name: _without_superfluous(connection, name, issues, superfluous) for name, issues in series.items()
@@ -203,7 +206,7 @@ def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
-    """Leave out the series of weather runs that are already stored. Only the first values of a run are kept."""
+    """Leave out the series of weather runs that are already stored. Only the first values of a weather run are kept."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
         return list(issues)

@@ -31,11 +31,12 @@ LOOK_EVERY_S: Final = 1.0
 """Other servers check this often, in seconds, whether the holder has renewed its claim. A check writes nothing."""
 
 EXPIRES_AFTER_S: Final = 10
-"""A holder counts as dead if it has not renewed its claim for this many seconds. It has then missed three renewals."""
+"""A holder counts as dead if it has not renewed its claim for this many seconds. In this time, a living holder would
+have renewed its claim three times."""
 
 CONFIRMED_AFTER_S: Final = 5.0
-"""Before a process takes over the lease, it must itself have seen no renewal for this many seconds. So a holder keeps
-its lease if a clock is set forward."""
+"""Before a process takes over the lease, it must itself have seen no renewal for this many seconds. Therefore a holder
+keeps its lease even if a clock is set forward."""
 
 _INSERT_NEW: Final = text(
     "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"

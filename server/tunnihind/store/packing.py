@@ -18,7 +18,7 @@ _SHORT: Final = np.dtype("<i2")
 _WHOLE: Final = np.dtype("<i4")
 
 _LEVEL: Final = 9
-"""zlib's best compression, because a row is written once and kept for years."""
+"""zlib's best compression. It is worth the time, because a row is written once and kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
 """Covariates are whole numbers, numbers with one or two decimals, or means of four whole numbers."""
@@ -29,7 +29,7 @@ _HIGHEST_SHORT: Final = 32_767
 _HUNDREDTHS: Final = 100
 _NO_NUMBER: Final = -(2**31)
 HIGHEST_PRICE: Final = 1e6
-"""The highest price that can be packed, EUR/MWh. It is far above any market's cap."""
+"""The highest price that can be packed, EUR/MWh. This price is far above any market's cap."""
 
 
 def pack_hundredths(numbers: Floats) -> bytes:

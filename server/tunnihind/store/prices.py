@@ -31,7 +31,7 @@ AGREED: Final = "agreed"
 IMPORTED: Final = "import"
 """The source of prices that the operator has given."""
 VOUCHED: Final = frozenset({AGREED, IMPORTED})
-"""A price from one source alone never replaces a price from these sources."""
+"""Prices from these sources are never replaced by a price from one source alone."""
 
 _SPAN_S: Final = 400 * DAY_S
 """Prices are added in spans of this length, so that memory use stays small."""

@@ -26,10 +26,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 EARLIEST: Final = 0
 LATEST: Final = 4_102_444_800
-"""2100-01-01T00:00:00Z. A machine's clock may be decades wrong, but stays between these bounds."""
+"""2100-01-01T00:00:00Z. Even a clock that is decades wrong shows a time between `EARLIEST` and `LATEST`."""
 
 YEARS: Final = range(2000, 2060)
-"""Delivery days and hours of other years are refused. Arrays of all hours of these years still fit into memory."""
+"""The years of the delivery days and hours that are accepted. An array of all hours of these years fits into memory."""
 
 FIRST_HOUR: Final = 946_684_800
 END_HOUR: Final = 2_840_140_800
@@ -57,7 +57,8 @@ DAMAGE: Final = (ValueError, OverflowError, TypeError, RecursionError)
 _COLUMN: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
 _MANY: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
-"""With this option, a database server sends rows in parts rather than all at once. SQLite always does so."""
+"""With this option, a database server sends rows in parts rather than all at once. SQLite always sends rows in parts.
+"""
 _MOST_NAMED: Final = 20
 """At most this many rows of a table are logged, because a broken disk may have damaged all rows."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
@@ -198,8 +199,7 @@ class TableRows[Row: Shape, Found]:
     ) -> Iterator[list[tuple[Any, ...]]]:
         query = self._query.where(*where).order_by(*order_by)
         with connection.execute(query, execution_options=_AS_THEY_COME) as result:
-            # Callers that give an order mostly need only the first sound row. Therefore ordered rows are read one by
-            # one.
+            # If an order is given, rows are read one by one, because the caller mostly needs only the first sound row.
             for rows in result.partitions(1 if order_by else _MANY):
                 yield [*map(tuple, rows)]
 

@@ -216,7 +216,7 @@ class _StoredRun(NamedTuple):
 
 
 def _row(one: _RunRow) -> _StoredRun:
-    """Unpack a row of the runs. Raises ValueError if the row is damaged."""
+    """Unpack a row of the table `runs`. Raises ValueError if the row is damaged."""
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)

@@ -1,8 +1,8 @@
 """Stores the scores of served forecasts, and the model's forecasts of past days.
 
 Forecasts of past days are kept, so that a new score needs only a few new forecasts. A forecast of a past day uses the
-data that count as known at its instant of issue. If a transaction adds data that a stored forecast should have used, it
-deletes the forecast. The model makes deleted forecasts again.
+data that count as known at its instant of issue. If a transaction adds data that a stored forecast should have used,
+the transaction also deletes that forecast. The model makes deleted forecasts again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -86,7 +86,7 @@ class ScoreBook:
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue(self, zone: Zone) -> date | None:
-        """Return the newest day of issue of a zone's scores, or None if there are no scores. Raises StoreError."""
+        """Return the day of issue of a zone's newest scores, or None if there are no scores. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on

@@ -41,7 +41,8 @@ class System:
         """`name` is the database's address without the password."""
         self.name = name
         self.copies = 0
-        """The number of times that a copy has replaced the open database. The copy may be older."""
+        """The number of times that a copy has replaced the open database. Such a copy may be older than the database.
+        """
         self.damage = ""
         """Advice to the operator if a part of the database is unreadable, or an empty text."""
         self._recognise: Recognise | None = None

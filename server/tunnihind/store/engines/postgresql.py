@@ -76,7 +76,7 @@ _BESIDE: Final = text(
     " set_config('idle_in_transaction_session_timeout', '5s', true)"
 )
 _NUMBER: Final = "SELECT oid FROM pg_database WHERE datname = current_database()"
-"""The number changes when a database is deleted and made again."""
+"""The number of a database. If the database is deleted and made again, this number changes."""
 _NOW: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))")
 _ANNOUNCE: Final = text("SELECT pg_notify(:channel, '')").bindparams(channel=CHANNEL)
 
@@ -96,7 +96,7 @@ _PLAIN: Final = {
     "55P03": "another process has been writing for too long",
     "57014": "it takes too long",
 }
-"""Plain texts by SQLSTATE. The server's own text is appended."""
+"""Plain texts for errors by SQLSTATE. The server's own error message is appended."""
 _MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
 """SQLSTATEs: the disk is full, another process has been writing for too long, or a statement took too long."""
 _DAMAGED: Final = frozenset({"XX001", "XX002"})
@@ -120,7 +120,8 @@ class Postgresql(System):
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # At this isolation level, a writer's statements after its lock read the newest committed data.
+        # At this isolation level, the statements that a writer runs after taking the lock read the newest committed
+        # data.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")
@@ -238,7 +239,7 @@ class Postgresql(System):
             before, self._number = self._number, connection.exec_driver_sql(_NUMBER).scalar_one()
             if before not in {None, self._number}:
                 self.copies += 1
-                _LOG.warning("%s: another copy has replaced the database, and this server now uses it", self.name)
+                _LOG.warning("%s: another copy has replaced the database, and this server now uses the copy", self.name)
         self._outage.note("")
 
 
@@ -297,8 +298,8 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # psycopg returns dates as text here. Python has no infinite dates, so one infinite date in a row would otherwise
-    # stop the reading of all rows.
+    # With this loader, psycopg returns dates as text. Python has no infinite dates. Without the loader, one infinite
+    # date would stop the reading of all rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

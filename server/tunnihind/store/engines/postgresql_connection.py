@@ -1,4 +1,4 @@
-"""Limits how long a PostgreSQL connection waits for an answer. Also receives announced changes.
+"""Limits how long a PostgreSQL connection waits for an answer. This module also receives announced changes.
 
 The database server ends statements that take too long. TCP closes a connection if the server's machine is dead. If a
 proxy keeps a connection open but passes nothing on, only the limit of this module ends the wait.
@@ -15,7 +15,7 @@ from psycopg.abc import PQGen
 from sqlalchemy import Engine
 
 ANSWER_WITHIN_S: Final = 40.0
-"""The longest wait for an answer, in seconds. It exceeds the server's own time limit for a statement."""
+"""The longest wait for an answer, in seconds. This wait is longer than the server's own time limit for a statement."""
 
 _LOOK_EVERY_S: Final = 0.1
 

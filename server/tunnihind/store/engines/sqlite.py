@@ -41,7 +41,7 @@ _DAMAGED: Final = (
     "`sqlite3 tunnihind.db .recover`"
 )
 _CHECK: Final = "PRAGMA quick_check(1)"
-"""Answers "ok" for a sound file."""
+"""If the file is sound, SQLite answers "ok"."""
 
 
 class Sqlite(System):
@@ -152,7 +152,7 @@ class Sqlite(System):
             raise StoreError(f"can't read the database {self.name}: {error}", reason=reason) from error
 
     def _close_held_file(self) -> None:
-        """Write the write-ahead log of a deleted or replaced file into that file, and close it.
+        """Write the write-ahead log of a deleted or replaced file into that file. Then close the file.
 
         SQLite itself would leave the log at the path, and apply the log to the new file there. The connection `_anchor`
         certainly has the old file open.
@@ -183,7 +183,7 @@ class Sqlite(System):
             return f"the database file has been replaced, and {error.reason}"
         if found != self._opened:
             self.copies += 1
-            _LOG.warning("%s: another copy has replaced the database file, and this server now uses it", path)
+            _LOG.warning("%s: another copy has replaced the database file, and this server now uses the copy", path)
         self._opened = found
         self._keep_file_open()
         self.damage = ""
@@ -298,7 +298,7 @@ def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch the database to a write-ahead log. Other processes may do so at the same time."""
+    """Switch the database to a write-ahead log. Another process may switch the database at the same time."""
     try:
         connection.execute(_WRITE_AHEAD)
     except sqlite3.OperationalError as error:
