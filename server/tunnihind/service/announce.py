@@ -1,8 +1,8 @@
 """Announces the server on the local network by multicast DNS (RFC 6762, 6763), so that clients find it.
 
 Home Assistant looks for the service type `_tunnihind._tcp`. A server that listens on all addresses announces only its
-machine's address in the local network. Home Assistant announces itself in the same way. Other addresses belong to
-tunnels and container bridges, so clients can't reach them.
+machine's address in the local network. Home Assistant also announces only its machine's address in the local network. A
+machine's other addresses belong to tunnels and container bridges, so clients can't reach them.
 """
 
 import logging
@@ -35,10 +35,10 @@ type AddressFinder = Callable[[], Sequence[str]]
 
 
 class Announcer:
-    """Announces the server. When the machine's address changes, the server is announced again."""
+    """Announces the server. When the machine's address changes, the server is announced with the new address."""
 
     def __init__(self, name: str, instance_id: str, port: int, find_addresses: AddressFinder, clock: Clock) -> None:
-        """Prepare to announce an installation under a name and on a port."""
+        """Prepare to announce a server's name and port."""
         self._name = name
         self._instance_id = instance_id
         self._port = port
@@ -49,7 +49,7 @@ class Announcer:
         self._last_reason: str | None = None
 
     async def run(self) -> None:
-        """Keep the announcement up to date until cancelled, and then withdraw it."""
+        """Keep the announcement up to date until this task is cancelled. Then withdraw the announcement."""
         try:
             while True:
                 await self._follow(self._find_addresses())
@@ -58,7 +58,7 @@ class Announcer:
             await self._withdraw()
 
     async def _follow(self, addresses: Sequence[str]) -> None:
-        """Announce exactly these addresses."""
+        """If the addresses have changed, announce exactly `addresses`."""
         if addresses == self._addresses and self._zeroconf is not None:
             return
         await self._withdraw()
@@ -99,19 +99,19 @@ class Announcer:
             await opened.async_close()
 
     def _log_once(self, level: int, reason: str) -> None:
-        """Log a new reason why the server is not announced."""
+        """If the reason is new, log why the server is not announced."""
         if reason != self._last_reason:
             _LOG.log(level, "not announced on the local network (%s): clients need its address", reason)
         self._last_reason = reason
 
 
 async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]], clock: Clock) -> None:
-    """Announce a server under a name until cancelled.
+    """Announce a server as `name` until this task is cancelled.
 
-    If only its own machine can reach the server, do nothing. `bound` has the addresses and ports on which the server
-    listens.
+    If only programs on its own machine can reach the server, do nothing. `bound` lists the addresses and ports on which
+    the server listens.
     """
-    # If IPv4 and IPv6 got different free ports, the first port is announced.
+    # If the system chose different free ports for IPv4 and IPv6, the first port is announced.
     port = bound[0][1]
     hosts = [host for host, its_port, *_ in bound if its_port == port and not ip_address(host).is_loopback]
     if hosts:
@@ -130,7 +130,7 @@ def reachable_addresses(hosts: Iterable[str]) -> list[str]:
 def _own_address(wildcard: str) -> str | None:
     """Return the machine's address in the local network, or None without a network.
 
-    Packets to the multicast group would be sent from this address.
+    The result is the address from which the machine would send packets to the multicast group.
     """
     family = socket.AF_INET if ip_address(wildcard).version == 4 else socket.AF_INET6  # noqa: PLR2004
     try:

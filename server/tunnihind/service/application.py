@@ -45,10 +45,11 @@ NAME: Final = "Tunnihind"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedZone:
-    """The data and functions behind one zone's answers.
+    """The data and functions from which the server makes the answers of one zone.
 
-    `read_prices` is for the history. `read_scores` is for the table of scores. If `are_confirmed` returns true for a
-    month, clients may cache the month for ever. `surroundings` is only for the pages.
+    `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table in
+    `/api/v1/accuracy`. If `are_confirmed` returns true for a month, clients may cache the month for ever.
+    `surroundings` returns data that only the pages show.
     """
 
     snapshot: Snapshot
@@ -71,10 +72,11 @@ def create_app(
 ) -> web.Application:
     """Build the application that serves `zones`.
 
-    The first zone is served at the root, and each further zone under its name. `/api/about` exists only with an
-    `instance_id`. Run the application with `tunnihind.api.server.Runner`. The runner turns errors into problem answers,
-    and counts requests. With `pipeline_expected`, `/readyz` fails if the data are not refreshed. `mode` appears in
-    `/api/about` and on the pages. Once `stopping` is set, `/readyz` fails and each answer closes its connection.
+    The first zone is served at the root path, and each further zone at a path with the zone's name. Without an
+    `instance_id`, `/api/about` answers 503 (Service Unavailable). Run the application with
+    `tunnihind.api.server.Runner`. The runner turns errors into problem answers, and counts requests. With
+    `pipeline_expected`, `/readyz` also fails if the last refresh of the data is too old. `mode` appears in `/api/about`
+    and on the pages. Once `stopping` is set, `/readyz` fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))

@@ -1,4 +1,4 @@
-"""Runs background work of the server."""
+"""Runs work of the server in the background."""
 
 import asyncio
 import logging
@@ -11,7 +11,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run `work` within this context. If an error ends the work, the error is logged and the server continues."""
+    """While this context is open, run `work` as a task.
+
+    If an error ends the work, the error is logged and the server continues.
+    """
     task = asyncio.create_task(work)
     task.add_done_callback(report)
     try:
@@ -23,6 +26,6 @@ async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 def report(task: asyncio.Task[None]) -> None:
-    """Log the bug that ended a task."""
+    """If an error ended a task, log the error as a bug."""
     if not task.cancelled() and (error := task.exception()) is not None:
         _LOG.error("background work has ended because of a bug; please report the bug", exc_info=error)

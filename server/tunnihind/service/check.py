@@ -1,6 +1,6 @@
-"""Asks each configured source one small question, and examines the answer.
+"""Sends small requests to each configured source, and examines the answers.
 
-The questions are asked with the pipeline's own clients. Nothing is stored, so no database is needed.
+The requests are sent with the pipeline's own clients. The check stores nothing, so it needs no database.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ _HISTORY_DAYS_AGO: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of one question to one source.
+    """The result of checking a source's prices, forecasts or history.
 
-    `reach` says where the data end. `faults` lists the faults of the answer. `has_answered` is false if the source
-    can't be reached, or can't serve at the moment.
+    `reach` is a text that says until when the answer has data. `faults` lists the faults of the answer. `has_answered`
+    is false if the source can't be reached, or can't serve at the moment.
     """
 
     question: str
@@ -47,7 +47,7 @@ class Checked:
 
 
 class _UnpacedClock(SystemClock):
-    """A clock that never waits, because a single question needs no pauses."""
+    """A clock that never waits. The check makes so few requests that it needs no pauses between them."""
 
     @override
     async def sleep(self, seconds: float) -> None:
@@ -57,7 +57,7 @@ class _UnpacedClock(SystemClock):
 async def check_sources(
     settings: Settings, record: Callable[[RecordedAnswer], None] | None = None, *, clock: Clock | None = None
 ) -> list[Checked]:
-    """Ask all sources in parallel, and return the results. `record` is called with every answer."""
+    """Send requests to all sources in parallel, and return the results. `record` is called with every answer."""
     clock = clock or _UnpacedClock()
     now = int(clock.now())
     async with open_session(settings.contact) as session:
@@ -129,9 +129,9 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return a text about the end of the known values, and the faults.
+    """Return a text with the time at which the known values end, and the faults of the values.
 
-    It is a fault if all values end before `least_until`.
+    If all values end before `least_until`, that counts as a fault.
     """
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)

@@ -52,7 +52,7 @@ def make_pipeline(
 
 
 async def serve_live(settings: Settings, progress: Progress) -> None:
-    """Serve until a stop signal, and run the pipeline while this server holds the lease.
+    """Serve requests until a stop signal. Run the pipeline while this server holds the lease.
 
     Raises SettingsError, StoreError.
     """
@@ -120,7 +120,7 @@ async def ingest_once(settings: Settings, progress: Progress) -> bool:
 async def _claimed(lease: Lease, clock: Clock) -> bool:
     """Claim the lease, and return whether this process holds it. Raises StoreError.
 
-    If the holder does not renew the lease, wait until the holder counts as dead.
+    If another process holds the lease but does not renew it, wait until that process counts as dead.
     """
     first = last = lease.holder()
     ends = clock.now() + EXPIRES_AFTER_S + LOOK_EVERY_S
@@ -131,7 +131,7 @@ async def _claimed(lease: Lease, clock: Clock) -> bool:
 
 
 async def _keep(lease: Lease, clock: Clock) -> None:
-    """Renew the lease until cancelled, or until another server has taken over."""
+    """Renew the lease until this task is cancelled, or until another server has taken over the lease."""
     is_ours = True
     while is_ours:
         await clock.sleep(BEAT_EVERY_S)

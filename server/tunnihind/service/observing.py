@@ -1,4 +1,4 @@
-"""Counts the pipeline's work in the metrics, and shows its progress."""
+"""Counts the pipeline's events in the metrics, and shows the progress of long work."""
 
 import logging
 from typing import Final, Protocol, override
@@ -34,12 +34,12 @@ class ServerObserver(Observer):
 
     @override
     def source_asked(self, source: str, *, answered: bool) -> None:
-        """Count an answer or a failure of a source."""
+        """Count a source's answer or failure."""
         self._metrics.source_outcomes.labels(source, "answered" if answered else "failed").inc()
 
     @override
     def day_held(self, source: str, reason: str) -> None:
-        """Count a delivery day that is held back."""
+        """Count a delivery day whose prices are held back."""
         self._metrics.held_days.labels(source, reason).inc()
 
     @override

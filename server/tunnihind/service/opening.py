@@ -24,14 +24,14 @@ _LOG: Final = logging.getLogger(__name__)
 
 _TRY_AGAIN_S: Final = 2.0
 _SOON_S: Final = 2.0
-"""If opening the store takes longer than this, the server already answers requests."""
+"""If opening the store takes longer than this many seconds, the server answers requests during the wait."""
 
 type OpenStore = Callable[[Settings], Store]
 """Opens the store. Raises SettingsError, StoreError."""
 
 
 def open_to_write(settings: Settings) -> Store:
-    """Open the store for writing or, if that fails, only for reading.
+    """Open the store for writing. If this fails, open the store only for reading.
 
     Raises SettingsError. If both attempts fail, raises the StoreError of the first attempt.
     """
@@ -49,9 +49,10 @@ def open_to_write(settings: Settings) -> Store:
 
 
 def open_replica(settings: Settings) -> Store:
-    """Open the store for a server that only serves other servers' data. Raises SettingsError, StoreError.
+    """Open the store for a server that only serves the data that another server stores.
 
-    On a database server, a read-only account or a read-only standby is enough.
+    Raises SettingsError, StoreError. If the store is on a database server, a read-only account or a read-only standby
+    is enough.
     """
     if is_file(settings.store_url):
         return open_to_write(settings)
@@ -61,9 +62,9 @@ def open_replica(settings: Settings) -> Store:
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
     """Return the store once it is open, or None if a stop signal comes first.
 
-    If opening takes long, the server already answers requests. `/healthz` says that the server is alive. `/readyz`
-    gives the reason for the wait. All resources with data answer 503. Raises SettingsError, and StoreError if waiting
-    would not help.
+    If opening the store takes long, the server answers requests during the wait. `/healthz` says that the server is
+    alive. `/readyz` gives the reason for the wait. All resources with data answer 503 (Service Unavailable). Raises
+    SettingsError, and StoreError if waiting would not help.
     """
     troubles = Troubles()
     opening = asyncio.create_task(_opened(settings, open_store, clock, troubles))
@@ -96,7 +97,10 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
 
 
 async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
-    """Repeat attempts until the store is open. Raises SettingsError, and StoreError if waiting would not help."""
+    """Try to open the store again and again until this succeeds.
+
+    Raises SettingsError, and StoreError if waiting would not help.
+    """
     last_error = ""
     troubles.report("store", "the database is being opened")
     while True:

@@ -14,7 +14,7 @@ from tunnihind.store.database import Database
 class RunsPipeline(Protocol):
     """An object that runs the pipeline while this server holds the lease.
 
-    Replicas use this protocol, because they do not load `PipelineRunner`.
+    With this protocol, replicas need not import `PipelineRunner`.
     """
 
     @property
@@ -27,17 +27,17 @@ class RunsPipeline(Protocol):
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since the holder last renewed the lease, or None if nobody holds the lease."""
+        """The seconds since the lease was last renewed, or None if no server holds the lease."""
 
 
 class Lag(Collector):
-    """The lag of a server behind the database."""
+    """Reports the time since this server last had the newest data of the database."""
 
     def __init__(self, updater: SnapshotUpdater) -> None:
         self._updater = updater
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the lag. Before the first data, yield nothing."""
+        """Yield the lag in seconds. Before the server has read any data, yield nothing."""
         meaning = "Time since the served data were last seen to be the newest in the database."
         lag_s = self._updater.lag_s
         if lag_s is not None:
@@ -45,10 +45,10 @@ class Lag(Collector):
 
 
 class PipelineLease(Collector):
-    """The state of the pipeline's lease."""
+    """Reports the state of the pipeline's lease."""
 
     def __init__(self, runner: RunsPipeline | None) -> None:
-        """Report on `runner`. Without a runner, the server never runs the pipeline."""
+        """`runner` is None on a server that never runs the pipeline."""
         self._runner = runner
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
@@ -67,13 +67,16 @@ class PipelineLease(Collector):
 
 
 class Connections(Collector):
-    """The connections to the database."""
+    """Reports the connections to the database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Count the connections in the pool. A database in memory has no pool."""
+        """Yield the numbers of used and idle connections to the database.
+
+        A database in memory has no connection pool, so nothing is yielded.
+        """
         pool = self._database.system.engine.pool
         if not isinstance(pool, QueuePool):
             return

@@ -21,15 +21,15 @@ STUCK_AFTER_S: Final = 900.0
 """A pipeline without a step for this many seconds is stuck. Even the slowest source takes only minutes."""
 
 _PATIENCE_S: Final = 2.0
-"""If the database does not answer within this many seconds, it may be out of reach. Then the pipeline must not
-continue."""
+"""If the database does not answer within this many seconds, the database may be out of reach. The pipeline must not
+continue without the database."""
 
 
 class PipelineRunner:
     """Runs the pipeline while this process holds the lease.
 
-    The other servers check every second whether the holder is alive. If the holder is dead, one of these servers takes
-    over.
+    The other servers check every second whether the lease's holder is alive. If the holder is dead, another server
+    takes over the lease.
     """
 
     def __init__(
@@ -54,9 +54,9 @@ class PipelineRunner:
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since the holder last renewed the lease, or None if nobody holds the lease.
+        """The seconds since the lease was last renewed, or None if no server holds the lease.
 
-        The holder may be this server.
+        The lease's holder may be this server.
         """
         return None if self._last_beat is None else monotonic() - self._last_beat[1]
 
@@ -66,7 +66,7 @@ class PipelineRunner:
         return self._work is not None
 
     async def run(self) -> None:
-        """Claim the lease regularly until cancelled, and then release it."""
+        """Claim the lease regularly until this task is cancelled. Then release the lease."""
         try:
             while True:
                 await self.check()
@@ -112,7 +112,8 @@ class PipelineRunner:
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)
-        # A thread that waits for the network can't be cancelled, so a later call takes its answer.
+        # A thread that waits for the network can't be cancelled. If the thread gets an answer later, the next call of
+        # `_ask` takes the answer.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
             self._troubles.report("pipeline", "the database does not answer")
@@ -132,7 +133,7 @@ class PipelineRunner:
         return False
 
     def _record_beat(self, *, is_ours: bool) -> None:
-        """If the holder has renewed the lease, record the time."""
+        """If the lease has been renewed, record the time of this check."""
         holder = self._holder
         if is_ours or (holder is not None and (self._last_beat is None or self._last_beat[0] != holder)):
             self._last_beat = holder, monotonic()
@@ -196,7 +197,7 @@ class PipelineRunner:
 def _mark_retrieved(claim: asyncio.Task[bool]) -> None:
     """Mark a claim's error as retrieved, so that asyncio does not log it.
 
-    When the server ends, nobody reads the error.
+    If the server ends during a claim, no other code reads the error.
     """
     if not claim.cancelled():
         claim.exception()

@@ -1,4 +1,4 @@
-"""The data known on a past day, for `--as-of`. Nothing is fetched or stored."""
+"""Collects the data that were known on a past day, for `serve --as-of`. Nothing is fetched or stored."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ BACKCAST_DAYS: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """The data known at `instant`, and at later instants until the end of the archive."""
+    """The data that were known at `instant` and later, until the end of the archive."""
 
     instant: int
     archive: Archive
@@ -32,7 +32,7 @@ class Rehearsal:
 
         Rehearsals of several markets at the same instant can share one `archive`.
         """
-        model = forecaster(market)  # the runs for past days train the model for the first run
+        model = forecaster(market)  # making the runs of past days also trains the model
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
         archived = {step_s: store.runs.since(SeriesKey(market.zone, step_s), since, instant) for step_s in STEPS}
@@ -41,24 +41,24 @@ class Rehearsal:
         return cls(instant, archive, model, earlier)
 
     def runs(self, at: int | None = None) -> Runs | None:
-        """Make the runs of an instant. The default of `at` is `instant`."""
+        """Make the forecast runs of the instant `at`. By default, `at` is `Rehearsal.instant`."""
         return Runs.made_by(self.forecaster, self.archive.as_of(self.instant if at is None else at))
 
     def prices(self, at: int | None = None) -> PriceHistory:
-        """Return the prices known at an instant. The default of `at` is `instant`."""
+        """Return the prices known at the instant `at`. By default, `at` is `Rehearsal.instant`."""
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
-        """Return the newest forecast of wind and sun up to `at`, or None if no forecast is fresh."""
+        """Return the newest forecast of wind and sun that was known at `at`, or None if no forecast was fresh."""
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
-        """Return the latest instant of new prices up to `at`."""
+        """Return the latest instant up to `at` at which new prices became known, or None if there are no prices."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
-        """Return the data to serve at an instant. `runs` are the runs made in this rehearsal."""
+        """Return the data to serve at the instant `at`. `runs` are the runs that this rehearsal has made."""
         market, known_since, prices = self.forecaster.market, self.known_since(at), self.prices(at)
         newest = runs[-1] if runs else None
         by_step = {
@@ -81,7 +81,10 @@ class Rehearsal:
 
 
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Yield a run for each past day without a stored run. These runs are enough for 14 days of past hours."""
+    """Make and yield the runs of each past day that has no stored run.
+
+    With a run for each past day, all hours of the last 14 days have forecasts.
+    """
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))
@@ -90,7 +93,10 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Ful
 
 
 def backcast_instants(instant: int) -> Iterator[int]:
-    """Yield one instant of issue for each of the days before `instant`, oldest first."""
+    """Yield the instants of issue of the last 15 days and of the present day, oldest first.
+
+    Only instants before `instant` are yielded.
+    """
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))

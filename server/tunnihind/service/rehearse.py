@@ -1,4 +1,4 @@
-"""Serves a past day. The server's clock starts at the given instant."""
+"""Serves a past day as a rehearsal. The server's clock starts at an instant of the past day."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ LOOK_AGAIN_S: Final = 10.0
 
 
 class Player:
-    """Makes the runs that a server would have made on the rehearsed day. The runs are kept only in memory."""
+    """Makes the forecast runs that a server would have made on the rehearsed day. The runs are kept only in memory."""
 
     def __init__(self, rehearsal: Rehearsal, snapshot: Snapshot) -> None:
         self._rehearsal = rehearsal
@@ -35,7 +35,7 @@ class Player:
         self.surroundings = Surroundings()
 
     async def play(self, now: int) -> None:
-        """If the hour or the known prices have changed, make runs and show them."""
+        """If the hour or the known prices have changed, make new runs and give them to the snapshot."""
         seen = floor_hour(now), self._rehearsal.known_since(now)
         if seen == self._seen:
             return
@@ -47,7 +47,10 @@ class Player:
 
 
 async def serve_rehearsal(settings: Settings, instant: int) -> None:
-    """Serve the data known at `instant` until the process gets a stop signal. Raises SettingsError, StoreError."""
+    """Serve a rehearsal that starts at `instant`, until the process gets a stop signal.
+
+    Raises SettingsError, StoreError.
+    """
     with Store(settings.store_url, read_only=True) as store:
         clock = RehearsalClock(instant)
         players: list[Player] = []
@@ -74,7 +77,6 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
 
 
 def _served(store: Store, player: Player, clock: Clock) -> ServedZone:
-    """Return the data and functions behind a zone's answers."""
     zone = player.snapshot.market.zone
     return ServedZone(
         snapshot=player.snapshot,
@@ -84,7 +86,7 @@ def _served(store: Store, player: Player, clock: Clock) -> ServedZone:
 
 
 async def _play(players: Sequence[Player], clock: Clock) -> None:
-    """Update the players regularly until cancelled."""
+    """Call `play` of each player regularly until this task is cancelled."""
     while True:
         await clock.sleep(LOOK_AGAIN_S)
         for player in players:

@@ -1,6 +1,6 @@
-"""Answers requests from the store. Any server may run the pipeline.
+"""Answers requests with data from the store. This or another server may run the pipeline.
 
-A replica (`serve --no-pipeline`) needs only this module. This module imports nothing that only forecasts need.
+A replica (`serve --no-pipeline`) needs only this module. This module imports no package that only forecasting needs.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 async def serve_replica(settings: Settings) -> None:
-    """Serve other servers' data until a stop signal. Raises SettingsError, StoreError."""
+    """Serve the data that another server stores, until a stop signal. Raises SettingsError, StoreError."""
     clock = SystemClock()
     store = await opened(settings, open_replica, clock)
     if store is None:
@@ -46,7 +46,6 @@ def _readable(store: Store) -> Store:
 
 
 def _served(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> ServedZone:
-    """Return the data and functions behind a zone's answers."""
     zone = snapshot.market.zone
     return ServedZone(
         snapshot=snapshot,
@@ -61,7 +60,7 @@ def _served(store: Store, snapshot: Snapshot, updater: SnapshotUpdater) -> Serve
 async def answering(
     settings: Settings, store: Store, clock: Clock, *, with_pipeline: bool, mode: Mode = "live"
 ) -> AsyncIterator[tuple[SnapshotUpdater, Metrics, asyncio.Event]]:
-    """Answer from the store within this context."""
+    """While this context is open, answer requests with data from the store."""
     troubles = Troubles()
     snapshots = [Snapshot(settings.at(zone), clock, troubles) for zone in settings.zones]
     metrics = Metrics()

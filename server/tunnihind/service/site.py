@@ -43,12 +43,12 @@ async def open_site(
     pipeline_expected: bool,
     mode: Mode = "live",
 ) -> AsyncIterator[asyncio.Event]:
-    """Serve `zones` on the host and port of the settings within this context.
+    """While this context is open, serve `zones` on the host and port of the settings.
 
-    The server is also announced on the local network. The announced name contains the mode. Without a network or an
-    `instance_id`, nothing is announced. Once the yielded event is set, `/readyz` fails. Other requests are still
-    answered for a moment, so that a load balancer has time to switch to another server. Once the event is set, each
-    answer closes its connection. Raises SettingsError if the port is not available.
+    The server is also announced on the local network. If the mode is not `live`, the announced name contains the mode.
+    Without a network or an `instance_id`, the server is not announced. Once the yielded event is set, `/readyz` fails,
+    and each answer closes its connection. After a stop signal, other requests are still answered for `drain_seconds`,
+    so that a load balancer can switch to another server. Raises SettingsError if the port is not available.
     """
     stopping = asyncio.Event()
     app = create_app(
@@ -83,7 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # A server that has only waited for its database opens its real site next.
+            # If `stopping` is not set, the server has only waited for its database, and now opens its real site.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:
@@ -93,7 +93,7 @@ async def open_site(
 
 
 def raise_limit() -> int:
-    """Raise the limit of open descriptors as far as possible.
+    """Raise the process's limit of open file descriptors to at most `MOST_DESCRIPTORS`.
 
     Return the number of client connections that the new limit allows.
     """
@@ -110,9 +110,9 @@ def raise_limit() -> int:
 
 
 def connections_within(descriptors: int) -> int:
-    """Return the highest allowed number of client connections, at most `MOST_CONNECTIONS`.
+    """Return the number of client connections that a limit of `descriptors` allows, at most `MOST_CONNECTIONS`.
 
-    Some descriptors are kept in reserve. If there are few descriptors, the reserve is half of them.
+    Some descriptors are reserved for other uses. If there are few descriptors, half of the descriptors are reserved.
     """
     return min(max(descriptors - _KEPT_FREE, descriptors // 2), MOST_CONNECTIONS)
 
@@ -132,7 +132,7 @@ async def until_stopped(stopping: asyncio.Event) -> None:
 
 
 async def _drain(seconds: float) -> None:
-    """Continue to answer for `seconds`, or until a second stop signal."""
+    """Continue to answer requests for `seconds`, or until a second stop signal."""
     _LOG.info("answering for another %g s, so that a load balancer can switch to other servers", seconds)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):

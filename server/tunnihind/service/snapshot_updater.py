@@ -30,8 +30,8 @@ LOOK_AGAIN_S: Final = 5.0
 server with the pipeline."""
 
 LOOK_OFTEN_S: Final = 1.0
-"""The store is checked this often, in seconds, if announced changes do not arrive. A standby announces none, and a
-connection pool may not pass announcements on."""
+"""The store is checked this often, in seconds, if announced changes do not arrive. A standby announces no changes, and
+a connection pool may not pass announcements on."""
 
 _RETRIES_S: Final = 0.5, 1.5
 """The pause is random, so that not all servers connect to the database again at the same moment."""
@@ -47,7 +47,7 @@ _FAULTS: Final = frozenset(get_args(SourceFault.__value__))
 
 
 class _StoreState(NamedTuple):
-    """A summary of a store's state. If only `covariates` differs, only the weather is read again."""
+    """A summary of the store's state. If only `covariates` has changed, only the weather is read again."""
 
     version: int
     change_id: str
@@ -88,7 +88,7 @@ class SnapshotUpdater:
         return self._snapshots[0].troubles
 
     def store_changed(self) -> None:
-        """Check the store soon, because it may have changed."""
+        """Make `run` check the store soon, because the store may have changed."""
         self._changed.set()
 
     async def refresh(self) -> None:
@@ -119,7 +119,7 @@ class SnapshotUpdater:
         self._caught_up_at = started
 
     async def run(self) -> None:
-        """Update the snapshots until cancelled."""
+        """Update the snapshots until this task is cancelled."""
         async with background(self._listen()):
             while True:
                 self._changed.clear()
@@ -130,7 +130,10 @@ class SnapshotUpdater:
                         await self._changed.wait()
 
     def _pause_s(self) -> float:
-        """Return the longest pause before the next check, in seconds. An announced change ends the pause."""
+        """Return the longest pause before the next check of the store, in seconds.
+
+        An announced change ends the pause.
+        """
         if not self._store.database.system.announces_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
@@ -144,8 +147,8 @@ class SnapshotUpdater:
                 async with aclosing(self._store.database.system.changes()) as changes:
                     is_listening = False
                     async for _ in changes:
-                        # The first item only means that the connection is ready. A later item proves that announcements
-                        # arrive.
+                        # The first item of `changes` only means that the connection is ready. A later item proves that
+                        # announcements arrive.
                         self._is_notified, is_listening = is_listening, True
                         self._changed.set()
             except StoreError as error:
@@ -157,10 +160,10 @@ class SnapshotUpdater:
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
         """Return the state of the store, and each zone's `ServedData` and `Surroundings`.
 
-        The data are None if they are already served. The `Surroundings` are always read, because each request to a
-        source changes them.
+        If the newest data are already served, the result has None in place of the `ServedData`. The states of the
+        sources are always read, because each request to a source changes its state.
         """
-        # Everything is read in one view, so that the same version always means the same data.
+        # All reads use one view of the database, so that the version belongs to the data.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._store_state(now)
@@ -179,8 +182,8 @@ class SnapshotUpdater:
     def _with_weather(self, around: Surroundings, market: Market, seen: _StoreState, now: int) -> Surroundings:
         """Return a market's `Surroundings` with the newest weather.
 
-        The weather's scores change once a day. Reading the scores takes a tenth of a second, so they are read only once
-        an hour.
+        The scores of the weather forecasts change once a day. Reading the scores takes a tenth of a second, so they are
+        read only once an hour.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
@@ -188,9 +191,9 @@ class SnapshotUpdater:
         return around
 
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
-        """If an older copy has replaced the store, return whether the served data are still used.
+        """If an older copy has replaced the database, return whether the newer data in memory are still served.
 
-        After `OLD_COPY_S` seconds, return False.
+        `OLD_COPY_S` seconds after the replacement, return False.
         """
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None
@@ -208,7 +211,7 @@ class SnapshotUpdater:
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
     def _warn(self, about: str, warning: str) -> None:
-        """Set a warning for `/readyz`, or remove it if the text is empty."""
+        """Set a warning for `/readyz`. If the text is empty, remove the warning."""
         if warning:
             self.troubles.warnings[about] = warning
         else:
@@ -233,7 +236,7 @@ def read_sources(store: Store) -> tuple[SourceState, ...]:
 
 
 def source_state(health: SourceHealth) -> SourceState:
-    """Return the public part of a source's health."""
+    """Return the part of a source's health that the pages show."""
     if not health.failures:
         return SourceState(health.source, health.ok_ts, None, None)
     fault = cast("SourceFault", health.fault) if health.fault in _FAULTS else "unknown"

@@ -14,11 +14,11 @@ ALIVE: Final = "WATCHDOG=1"
 
 
 def notify(state: str) -> None:
-    """Send a state to the service manager. Without `NOTIFY_SOCKET`, there is no service manager."""
+    """Send a state to the service manager. If the variable `NOTIFY_SOCKET` is not set, there is no service manager."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
-    # If nobody listens, the report is not needed.
+    # If the service manager can't receive the state, the error is ignored.
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as to_manager:
         # A name that begins with @ is in the abstract namespace of Linux.
         to_manager.sendto(state.encode(), f"\0{address[1:]}" if address.startswith("@") else address)
@@ -27,7 +27,7 @@ def notify(state: str) -> None:
 async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
     """Report twice in each period of the watchdog that the server is alive.
 
-    If the server is stuck, nothing is reported, so that the service manager restarts it.
+    If the server is stuck, nothing is reported, so that the service manager restarts the server.
     """
     wait_us = os.environ.get("WATCHDOG_USEC")
     if not wait_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):

@@ -1,4 +1,4 @@
-"""Parses the address of the database, and hides the passwords in texts."""
+"""Parses the address of the database, and hides its passwords in texts."""
 
 import re
 from typing import Final

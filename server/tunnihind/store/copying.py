@@ -1,6 +1,6 @@
 """Copies a whole database into an empty database of the same or another system.
 
-The source is read in one transaction. The target is filled and compared with the source in another transaction. If the
+One transaction reads the source database. A second transaction fills the target and compares it with the source. If the
 copy is interrupted, or if a row differs, the target stays empty.
 """
 
@@ -40,7 +40,7 @@ class CopiedTable:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """The outcome of a copy."""
+    """The addresses of the source database and the target database, and the copied tables."""
 
     source: str
     target: str
@@ -48,11 +48,11 @@ class Copied:
 
 
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
-    """Copy all sound rows from the source into the empty target, and compare the two databases.
+    """Copy all sound rows from a database into an empty database, and compare the two databases.
 
-    Raises SettingsError for a malformed address, and SchemaError if the source is of another version. Raises StoreError
-    if a database can't be used, if a server runs the pipeline on the source, if the target isn't empty, or if the copy
-    differs.
+    Raises SettingsError for a malformed address, and SchemaError if another version made the tables of the source.
+    Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if the target isn't
+    empty, or if the copy differs.
     """
     parsed(target_url, "to")
     with ExitStack() as stack:
@@ -99,7 +99,7 @@ class Digest:
 def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connection, show: Show) -> Digest:
     """Insert a table's sound rows in small parts, and return their digest."""
     digest, steps = Digest(), -(-_count(rows.table, snapshot) // _ROWS_A_WRITE)
-    # If the writing fails, the generator must be closed before the connection.
+    # If an insert fails, the generator `sound` must be closed before its connection.
     with closing(rows.sound_cells(snapshot)) as sound:
         for step, some in enumerate(batched(digest.passing(sound), _ROWS_A_WRITE, strict=False), start=1):
             connection.execute(insert(rows.table), [_values(rows.table, row) for row in some])
@@ -108,7 +108,7 @@ def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connectio
 
 
 def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, target: Database) -> None:
-    """Compare a table of the copy with the digest of the source's rows. Raises StoreError."""
+    """Compare a table of the target with the digest of the source database's rows. Raises StoreError."""
     found = Digest()
     with closing(rows.sound_cells(connection)) as sound:
         for _ in found.passing(sound):
@@ -121,7 +121,7 @@ def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, 
 
 
 def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a row's values by column name. A date that was read as text becomes a date."""
+    """Return a row's values by column name. Dates that were read as text are parsed."""
     return {
         column.name: date.fromisoformat(cell) if isinstance(column.type, Date) else cell
         for column, cell in zip(table.columns, row, strict=True)
@@ -134,7 +134,7 @@ def _count(table: Table, connection: Connection) -> int:
 
 
 def _require_stopped(source: Store) -> None:
-    """Make sure that no server runs the pipeline on the source. Raises StoreError."""
+    """Make sure that no server runs the pipeline on the source database. Raises StoreError."""
     holder = source.lease().holder()
     with source.database.reading() as connection:
         now = source.database.system.now(connection)

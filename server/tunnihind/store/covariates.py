@@ -36,7 +36,7 @@ _HIGHEST: Final = 1e6
 
 
 class CovariateBook:
-    """The covariates of a store."""
+    """The stored covariates."""
 
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
@@ -44,15 +44,18 @@ class CovariateBook:
         self.rows = TableRows(table, _CovariateRow, _named, database.damage)
 
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
-        """Store series, and return the number of new values. Raises StoreError.
+        """Store series, and return the number of new or changed values. Raises StoreError.
 
-        If a series of the same name and issue is already stored, the two are merged.
+        If a series with this name and instant of issue is already stored, the new values overwrite its values.
         """
         with self._database.writing() as connection:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
 
     def refill(self, series: Mapping[str, Sequence[IssuedSeries]], superfluous: Superfluous) -> int:
-        """Store a source's archive like `add`, but without the issues that `thin` would delete. Raises StoreError."""
+        """Store the series of a source's archive, but leave out the issues that `thin` would delete.
+
+        Raises StoreError.
+        """
         with self._database.writing() as connection:
             lasting = {
                 name: _without_superfluous(connection, name, issues, superfluous) for name, issues in series.items()
@@ -60,10 +63,13 @@ class CovariateBook:
             return self._add(connection, lasting)
 
     def thin(self, superfluous: Superfluous) -> int:
-        """Delete the superfluous issues of each series, and return the number of deleted rows. Raises StoreError."""
+        """Delete the issues that `superfluous` returns for each covariate. Return the number of deleted rows.
+
+        Raises StoreError.
+        """
         issues: dict[str, dict[int, int | None]] = defaultdict(dict)
         with self._database.writing() as connection:
-            # Each series is thinned by itself, because series are issued at different times.
+            # `superfluous` is called for each covariate separately, because covariates are issued at different times.
             columns = table.c.name, table.c.issued_ts, table.c.run_ts
             is_sound = table.c.issued_ts.between(EARLIEST, LATEST)
             for name, issued_ts, run_ts in connection.execute(select(*columns).where(is_sound)):
@@ -86,7 +92,7 @@ class CovariateBook:
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> CovariateArchive:
         """Return the series that were issued from `since_ts` on, oldest first. Raises StoreError.
 
-        `passing` marks issues to leave out. If a row is damaged, no issue is left out.
+        The issues that `passing` marks are left out. If a row is damaged, no issue is left out.
         """
         where = [] if since_ts is None else [table.c.issued_ts >= since_ts]
         with self._database.reading() as connection:
@@ -94,7 +100,10 @@ class CovariateBook:
             return _archive(self.rows.read(connection, *where) if sound is None else sound)
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
-        """Return the issues of the named covariates from `since` to `as_of`, both included. Raises StoreError."""
+        """Return the named covariates' series that were issued from `since` to `as_of`, both included.
+
+        Raises StoreError.
+        """
         where = table.c.name.in_(names), table.c.issued_ts.between(since, as_of)
         with self._database.reading() as connection:
             return _archive(self.rows.read(connection, *where))
@@ -102,9 +111,9 @@ class CovariateBook:
     def _sound(
         self, connection: Connection, where: Sequence[ColumnElement[bool]], passing: Passing
     ) -> list[tuple[str, IssuedSeries]] | None:
-        """Return names and series without the `passing` issues, or None if a row is damaged.
+        """Return the names and series of all issues that `passing` does not mark, or None if a row is damaged.
 
-        The keys are read first, because the values take most of the memory.
+        The rows' keys are read before their values, because the values take most of the memory.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
@@ -122,7 +131,7 @@ class CovariateBook:
     def changes(self) -> tuple[int, int]:
         """Return the number of changes to the series, and the number of stored series. Raises StoreError.
 
-        If both numbers are the same as before, nothing has changed.
+        If both numbers are the same as in an earlier call, no series has changed since then.
         """
         with self._database.reading() as connection:
             return self._state.covariate_changes(connection), connection.execute(
@@ -131,7 +140,7 @@ class CovariateBook:
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
         """Return each covariate's newest instant of issue up to `as_of`. Raises StoreError."""
-        # The condition also leaves out damaged values that are not numbers.
+        # `between` also leaves out damaged instants that are not numbers.
         query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts.between(EARLIEST, as_of))
         with self._database.reading() as connection:
             found = connection.execute(query.group_by(table.c.name)).all()
@@ -184,9 +193,9 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 
 
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
-    """Return series by name, each with the oldest issue first.
+    """Group series by name, and sort each group with the oldest issue first.
 
-    The series are sorted here, because a database would copy the values while sorting.
+    The database does not sort the series, because it would also copy their values.
     """
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
@@ -197,7 +206,7 @@ def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
 
 
 def _without_known_runs(connection: Connection, name: str, issues: Sequence[IssuedSeries]) -> list[IssuedSeries]:
-    """Leave out the weather runs that are already stored, because the first values of a run are kept."""
+    """Leave out the series of weather runs that are already stored. Only the first values of a weather run are kept."""
     runs = {issue.run_ts for issue in issues if issue.run_ts is not None}
     if not runs:
         return list(issues)
@@ -233,7 +242,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return a covariate's stored issues by instant, in the span of `issues`."""
+    """Return a covariate's stored series by instant of issue, from the first to the last of `issues`."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}
@@ -249,7 +258,7 @@ def _replace(connection: Connection, name: str, changed: Iterable[IssuedSeries])
 
 
 def _merge(kept: IssuedSeries, issue: IssuedSeries) -> tuple[IssuedSeries, NDArray[np.bool_]]:
-    """Overwrite the stored values with the new values. Return the result, and a mask of the changed values."""
+    """Overwrite stored values with new values. Return the merged series, and a mask of the changed values."""
     start = min(kept.start_ts, issue.start_ts)
     end = max(series.start_ts + series.values.size * HOUR_S for series in (kept, issue))
     merged = np.full((end - start) // HOUR_S, np.nan, np.float32)

@@ -20,7 +20,7 @@ type Verb = Literal["read", "write"]
 
 
 class Count(Protocol):
-    """Counts finished transactions of all threads."""
+    """A function that counts the finished transactions of all threads."""
 
     def __call__(self, verb: Verb, seconds: float, /, *, failed: bool) -> None:
         """Count a transaction that was open for `seconds`. `failed` is true if the database caused an error."""
@@ -52,7 +52,7 @@ class Database:
 
     @property
     def file_mode(self) -> int:
-        """The permissions of the SQLite file and of the files beside it.
+        """The permissions of the SQLite file and of its log files.
 
         If there is no file, only the owner has access.
         """
@@ -78,7 +78,7 @@ class Database:
 
     @contextmanager
     def one_view(self) -> Iterator[None]:
-        """Share one view of the data between all reads of this thread within the context. Raises StoreError."""
+        """While this context is open, all reads of this thread use one view of the data. Raises StoreError."""
         with self.reading() as connection:
             self._view.connection = connection
             try:
@@ -98,10 +98,10 @@ class Database:
 
     @contextmanager
     def writing_beside(self) -> Iterator[Connection]:
-        """Open a short transaction for the lease. Raises StoreError.
+        """Open a short transaction that changes the lease. Raises StoreError.
 
-        If possible, the transaction doesn't wait for another writer. A power failure may undo the transaction. The
-        check of `keep_only_if` is skipped.
+        On PostgreSQL, the transaction usually doesn't wait for other writers. A power failure may undo the transaction
+        after its commit. The check that `keep_only_if` sets is skipped.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
@@ -109,7 +109,7 @@ class Database:
             yield connection
 
     def keep_only_if(self, check: Callable[[Connection], None]) -> None:
-        """Call `check` before each later transaction of `writing` is committed.
+        """From now on, call `check` before each transaction of `writing` is committed.
 
         To undo the transaction, `check` raises an error.
         """
@@ -156,7 +156,7 @@ class Database:
 
     @contextmanager
     def _used(self) -> Iterator[None]:
-        """Make `close` wait until the context ends. Raises StoreError if the database is closed."""
+        """While this context is open, make `close` wait. Raises StoreError if the database is closed."""
         with self._use:
             if self._is_closed:
                 raise StoreError(f"the database {self} is closed")
@@ -170,7 +170,7 @@ class Database:
 
     @contextmanager
     def _counted(self, verb: Verb) -> Iterator[None]:
-        """Count the transaction within the context, and describe its errors in plain words."""
+        """Within this context, count the transaction and describe its errors in plain words."""
         system, started, failed = self.system, perf_counter(), True
         try:
             system.require()

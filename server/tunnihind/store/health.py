@@ -17,7 +17,7 @@ from tunnihind.store.schema import source_health as table
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """The last request to a source, its last success and its last failure.
+    """The times of a source's last request and last success, and the source's last failure.
 
     Times are in unix seconds UTC. `failures` counts the failures since the last success. `fault` is an
     `errors.SourceFault`, or a kind of failure that a newer version has added.
@@ -43,21 +43,24 @@ class _HealthRow(Shape):
 
 
 class HealthBook:
-    """The health of the sources in a store."""
+    """The stored health of each source."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.rows = TableRows(table, _HealthRow, singly(lambda row: SourceHealth(*astuple(row))), database.damage)
 
     def record_success(self, source: str, at: int) -> bool:
-        """Record a good answer, and return whether it ends a row of failures. Raises StoreError."""
+        """Record a source's good answer, and return whether the source's previous request failed. Raises StoreError."""
         with self._database.writing() as connection:
             earlier = self.rows.first(connection, table.c.source == source)
             upsert(connection, table, [asdict(SourceHealth(source, at, at, 0, ""))])
         return earlier is not None and earlier.failures > 0
 
     def record_failure(self, source: str, at: int, error: SourceError) -> bool:
-        """Record a failure, and return whether it is the first in a row. Raises StoreError."""
+        """Record a source's failure, and return whether it is the first since the source's last success.
+
+        Raises StoreError.
+        """
         with self._database.writing() as connection:
             earlier = self.rows.first(connection, table.c.source == source)
             failures = earlier.failures + 1 if earlier else 1
@@ -67,11 +70,14 @@ class HealthBook:
         return failures == 1
 
     def keep_only(self, sources: Collection[str]) -> None:
-        """Delete the health of all sources except `sources`. Raises StoreError. The pipeline asks only `sources`."""
+        """Delete the health of all sources except `sources`. Raises StoreError.
+
+        `sources` names all sources that the pipeline asks.
+        """
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def all(self) -> dict[str, SourceHealth]:
-        """Return every source's health by name. Raises StoreError."""
+        """Return the health of each source by the source's name. Raises StoreError."""
         with self._database.reading() as connection:
             return {health.source: health for health in self.rows.read(connection, order_by=(table.c.source,))}

@@ -1,9 +1,9 @@
 """Makes sure that only one of several servers on a database runs the pipeline.
 
-The lease is a row with its holder's token. Every few seconds, the holder writes the time of the database's clock into
-the row. A process that takes over the lease writes its own token. A write of the pipeline is kept only if the row still
-has the writer's token (`Lease.require`). So a holder that was frozen can write nothing more after another process has
-taken over.
+The lease is a row in the database. The row has the token of the lease's holder. Every few seconds, the holder of the
+lease writes the time of the database's clock into the row. A process that takes over the lease writes its own token
+into the row. A write of the pipeline is kept only if the row still has the writer's token (`Lease.require`). If another
+process takes over the lease of a frozen holder, that holder can write nothing more.
 """
 
 import os
@@ -31,11 +31,12 @@ LOOK_EVERY_S: Final = 1.0
 """Other servers check this often, in seconds, whether the holder has renewed its claim. A check writes nothing."""
 
 EXPIRES_AFTER_S: Final = 10
-"""A holder counts as dead if it has not renewed its claim for this many seconds. It has then missed three renewals."""
+"""A holder counts as dead if it has not renewed its claim for this many seconds. In this time, a living holder would
+have renewed its claim three times."""
 
 CONFIRMED_AFTER_S: Final = 5.0
-"""Before a process takes over the lease, it must itself have seen no renewal for this many seconds. So a holder keeps
-its lease if a clock is set forward."""
+"""Before a process takes over the lease, it must itself have seen no renewal for this many seconds. Therefore a holder
+keeps its lease even if a clock is set forward."""
 
 _INSERT_NEW: Final = text(
     "INSERT INTO leases (name, token, host, pid, beat_ts) VALUES (:name, :token, :host, :pid, :beat_ts)"
@@ -49,7 +50,7 @@ _HIGHEST_PID: Final = 2**31 - 1
 class Holder:
     """The process that holds a lease.
 
-    `beat_ts` is the time of the last renewal by the database's clock, in unix seconds UTC.
+    `beat_ts` is the time of the database's clock when the holder last renewed the lease, in unix seconds UTC.
     """
 
     host: str
@@ -58,7 +59,7 @@ class Holder:
 
 
 class _LeaseRow(Shape):
-    """A row of the leases. `pid` is at least 1, because other numbers address groups of processes."""
+    """A row of the table of leases. `pid` is at least 1, because 0 and negative numbers mean groups of processes."""
 
     name: Plain
     token: Plain
@@ -68,12 +69,12 @@ class _LeaseRow(Shape):
 
 
 class Lease:
-    """A process's claim to a job. To keep the lease, call `claim` every `BEAT_EVERY_S` seconds."""
+    """A process's claim to the lease of a job. To keep the lease, call `claim` every `BEAT_EVERY_S` seconds."""
 
     def __init__(
         self, database: Database, name: str = "pipeline", *, steady: Callable[[], float] = time.monotonic
     ) -> None:
-        """Prepare a claim. `steady` returns the seconds of a clock that is never set."""
+        """Prepare a claim. `steady` returns the seconds of a clock that can't be set."""
         self._database = database
         self._name = name
         self._steady = steady
@@ -91,8 +92,8 @@ class Lease:
     def is_safe(self) -> bool:
         """Return whether this process certainly still holds the lease.
 
-        A shared file is out of reach for all processes or for none. A database server may be out of reach for this
-        process alone.
+        If the database is a file, either all processes can reach it or none can. If the database is on a server, this
+        process may be the only one that can't reach it.
         """
         if self._beaten_at is None:
             return False
@@ -134,7 +135,7 @@ class Lease:
             with self._database.reading() as connection:
                 held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
-            # While this process can't read, the holder may be unable to write.
+            # While this process can't read the lease, the holder may be unable to renew it.
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):
@@ -148,14 +149,14 @@ class Lease:
         return self._rows.first(connection, table.c.name == self._name)
 
     def _take(self, held: _LeaseRow | None) -> bool:
-        """Write this process's token and the time into the row.
+        """Write this process's token and the time into the lease's row.
 
         If the row has changed since it was read, return False.
         """
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # Another transaction took long, so the holder may have had to wait too.
+                # This write had to wait long, so the holder's renewal of the lease may also have had to wait.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}
@@ -167,8 +168,8 @@ class Lease:
             return connection.execute(_INSERT_NEW, {"name": self._name, **beat}).rowcount == 1
 
     def _is_alive(self, holder: _LeaseRow, now: int) -> bool:
-        # If the holder's process on this machine has ended, there is no need to wait. On a database server, two
-        # machines may have the same name.
+        # A holder on this machine is dead if its process has ended. If the database is on a server, a holder with this
+        # machine's name may run on another machine.
         if self._database.system.path is not None and holder.host == self._host and not _runs(holder.pid):
             return False
         silent_s = self._silence_of(holder)
@@ -186,7 +187,7 @@ class Lease:
 
 def _runs(pid: int) -> bool:
     if pid == os.getpid():
-        return False  # an earlier process had this number, for example before a container was restarted
+        return False  # an earlier process had this number, for example before the container was restarted
     with suppress(PermissionError):
         try:
             os.kill(pid, 0)

@@ -1,7 +1,7 @@
-"""Packs arrays of hours and quarters into bytes.
+"""Packs arrays of hourly or quarter-hourly values into bytes.
 
-The bytes are little-endian on every machine, so that a database can be moved to another machine. The changes from one
-period to the next are compressed. Changes take a fifth of the space of the numbers themselves.
+The bytes are little-endian on every machine, so that a database can be moved to another machine. The changes from each
+value to the next are compressed. The changes take a fifth of the space that the values themselves would take.
 """
 
 import zlib
@@ -18,7 +18,7 @@ _SHORT: Final = np.dtype("<i2")
 _WHOLE: Final = np.dtype("<i4")
 
 _LEVEL: Final = 9
-"""zlib's best compression, because a row is written once and kept for years."""
+"""zlib's best compression. It is worth the time, because a row is written once and kept for years."""
 
 _SCALES: Final = (1, 10, 4, 100)
 """Covariates are whole numbers, numbers with one or two decimals, or means of four whole numbers."""
@@ -29,7 +29,7 @@ _HIGHEST_SHORT: Final = 32_767
 _HUNDREDTHS: Final = 100
 _NO_NUMBER: Final = -(2**31)
 HIGHEST_PRICE: Final = 1e6
-"""The highest price that can be packed, EUR/MWh. It is far above any market's cap."""
+"""The highest price that can be packed, EUR/MWh. This price is far above any market's cap."""
 
 
 def pack_hundredths(numbers: Floats) -> bytes:
@@ -47,7 +47,7 @@ def pack_hundredths(numbers: Floats) -> bytes:
 
 
 def unpack_hundredths(packed: bytes, what: str) -> Floats:
-    """Unpack the result of `pack_hundredths` into one dimension.
+    """Unpack the result of `pack_hundredths` into an array with one dimension.
 
     Raises ValueError if `packed` is damaged. `what` names the data in the error's text.
     """
@@ -59,7 +59,7 @@ def _from_hundredths(whole: NDArray[np.int32]) -> Floats:
 
 
 def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
-    """Return p10, p50 and p90. Raises ValueError if the percentiles cross, are damaged, or differ in their periods."""
+    """Unpack p10, p50 and p90. Raises ValueError if the percentiles cross, are damaged, or differ in number."""
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
@@ -72,8 +72,8 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
 def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
     """Pack a covariate's values without loss, and return the bytes and their scale.
 
-    If possible, the values are multiplied by the scale and stored as short integers. A scale of 0 means values in
-    single precision.
+    If possible without loss, the values are multiplied by the scale and stored as short integers. A scale of 0 means
+    that the values are stored in single precision.
     """
     known = ~np.isnan(values)
     for scale in _SCALES:
@@ -86,7 +86,10 @@ def pack_series(values: NDArray[np.float32]) -> tuple[bytes, int]:
 
 
 def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArray[np.float32]]:
-    """Unpack many series at once, because that is much faster. Raises ValueError if a series is damaged."""
+    """Unpack many series. Raises ValueError if a series is damaged.
+
+    Unpacking all series at once is much faster than unpacking them one by one.
+    """
     content = [_decompressed(one, "series") for one in packed]
     alike: dict[tuple[int, int], list[int]] = {}
     for place, (scale, one) in enumerate(zip(scales, content, strict=True)):
@@ -100,7 +103,7 @@ def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArra
 
 
 def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
-    """Return the values of series with the same length and scale. The shape is (series, hours)."""
+    """Return the values of series with the same length and scale. The result has the shape (series, hours)."""
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
@@ -132,17 +135,17 @@ def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole
 
 
 def _packed(numbers: NDArray[Any]) -> bytes:
-    """Compress the lowest bytes of all numbers first, and then the higher bytes.
+    """Put the lowest bytes of all numbers first and their higher bytes last, and compress all bytes.
 
-    The higher bytes are nearly all the same, so they compress well side by side.
+    The higher bytes of most numbers are equal, so they compress well next to each other.
     """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 
 
 def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Return the numbers of equally long arrays. The shape is (arrays, numbers). Raises ValueError.
+    """Return the numbers of equally long arrays. The result has the shape (arrays, numbers). Raises ValueError.
 
-    `split` has the bytes in the order that `_packed` uses.
+    Each item of `split` has the bytes of an array in the order that `_packed` uses.
     """
     if len(split[0]) % kind.itemsize:
         raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")

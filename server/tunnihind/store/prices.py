@@ -1,4 +1,7 @@
-"""Stores all versions of prices. A version was first seen at `seen_ts`, and counts as known from `known_ts` on."""
+"""Stores every version of each price.
+
+The server first saw a version at `seen_ts`. For forecasts, the version counts as known from `known_ts` on.
+"""
 
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -28,7 +31,7 @@ AGREED: Final = "agreed"
 IMPORTED: Final = "import"
 """The source of prices that the operator has given."""
 VOUCHED: Final = frozenset({AGREED, IMPORTED})
-"""A price from one source alone never replaces a price from these sources."""
+"""Prices from these sources are never replaced by a price from one source alone."""
 
 _SPAN_S: Final = 400 * DAY_S
 """Prices are added in spans of this length, so that memory use stays small."""
@@ -46,7 +49,10 @@ class Price(NamedTuple):
 
 
 class Version(NamedTuple):
-    """A price with its source, first seen at `seen_ts`. The price counts as known from `known_ts` on."""
+    """A version of a price, and the price's source.
+
+    The server first saw the price at `seen_ts`. For forecasts, the price counts as known from `known_ts` on.
+    """
 
     seen_ts: int
     known_ts: int
@@ -67,12 +73,12 @@ class Added:
 
     @property
     def stored(self) -> int:
-        """The number of written versions."""
+        """The number of versions of prices that were stored."""
         return self.new + self.corrected
 
 
 class PriceBook:
-    """The prices of a store."""
+    """The stored prices."""
 
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
@@ -80,11 +86,11 @@ class PriceBook:
         self.rows = TableRows(table, _PriceRow, list, database.damage)
 
     def add(self, prices: Iterable[Price], *, source: str, seen_ts: int) -> Added:
-        """Store new prices and corrections. Each span of time is one transaction. Raises StoreError.
+        """Store new prices and corrections. Each transaction stores the prices of at most 400 days. Raises StoreError.
 
         If a price is first seen after its delivery has begun, it counts as known from the publication time of its
         delivery day. Most prices of a back-fill or an import are first seen after their delivery. A correction counts
-        as known only from the instant at which it was seen.
+        as known only from the instant at which the server first saw it.
         """
         added = Added()
         ordered = sorted(prices, key=lambda price: price.ts)
@@ -99,13 +105,13 @@ class PriceBook:
     def read_archive(
         self, since_ts: int | None = None, before_ts: int = END_HOUR + 1, *, zones: Sequence[Zone] = ZONES
     ) -> PriceArchive:
-        """Return all versions of prices for periods that begin in [since_ts, before_ts). Raises StoreError."""
+        """Return all versions of the prices whose periods begin in [since_ts, before_ts). Raises StoreError."""
         since = FIRST_HOUR if since_ts is None else since_ts
         number = {zone: number for number, zone in enumerate(ZONES)}
         with self._database.reading() as connection:
             where = table.c.zone.in_(zones), table.c.ts.between(since, before_ts - 1)
             found = ((number[row.zone], *_numbers(row)) for row in self.rows.read(connection, *where))
-            # Double precision holds instants exactly.
+            # Numbers in double precision hold instants exactly.
             rows = np.fromiter(chain.from_iterable(found), np.float64).reshape(-1, 6)
         rows = rows[np.lexsort((rows[:, 4], rows[:, 3]))]
         return PriceArchive(
@@ -113,31 +119,34 @@ class PriceBook:
             ts=rows[:, 1].astype(np.int64),
             step_s=rows[:, 2].astype(np.int32),
             known_ts=rows[:, 3].astype(np.int64),
-            # A view would keep all six columns in memory.
+            # Without `copy`, all six columns would stay in memory.
             eur_mwh=rows[:, 5].copy(),
         )
 
     def between(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, int, int], Version]:
-        """Return the newest version of each price for the periods that begin from `first_ts` to `last_ts`.
+        """Return the newest version of each price whose period begins from `first_ts` to `last_ts`.
 
-        The keys are the zone, the start and the step of a period. Raises StoreError.
+        A key consists of a price's zone, and the start and the step of its period. Raises StoreError.
         """
         with self._database.reading() as connection:
             return self._newest_versions(connection, first_ts, last_ts)
 
     def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
-        """Return the sources of unconfirmed prices, by zone and delivery day. Raises StoreError."""
+        """For each zone and delivery day with unconfirmed prices, return the source of these prices.
+
+        Raises StoreError.
+        """
         newest = self.between(first_ts, last_ts).items()
         return {(zone, delivery_day(ts)): of.source for (zone, ts, _), of in newest if of.source not in VOUCHED}
 
     def withdraw(
         self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
     ) -> None:
-        """Delete the prices that `sources` gave for a zone from `since_ts` on. Raises StoreError.
+        """Delete the prices of a zone that `sources` first gave at `since_ts` or later. Raises StoreError.
 
-        The forecasts made from these prices are deleted too. With a `span`, only prices of periods that begin in the
-        span are deleted. No forecast of a past day may use the deleted prices, because they never were the market's
-        prices.
+        Forecasts that may have used the deleted prices are deleted too. With a `span`, only prices of periods that
+        begin in the span are deleted. The deleted prices never were the market's prices, so no forecast of a past day
+        may use them.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts
@@ -149,15 +158,18 @@ class PriceBook:
             self._state.stored_prices(connection, at)
 
     def newest(self, zone: Zone) -> int | None:
-        """Return the start of the last period with a price. Raises StoreError."""
+        """Return the start of a zone's last period with a price, or None if the zone has no prices.
+
+        Raises StoreError.
+        """
         with self._database.reading() as connection:
-            # The condition also leaves out damaged values that are not numbers.
+            # `between` also leaves out damaged instants that are not numbers.
             query = select(func.max(table.c.ts)).where(table.c.zone == zone, table.c.ts.between(FIRST_HOUR, END_HOUR))
             newest: int | None = connection.execute(query).scalar_one()
         return newest
 
     def count(self) -> int:
-        """Return the number of stored versions. Raises StoreError."""
+        """Return the number of stored versions of prices. Raises StoreError."""
         with self._database.reading() as connection:
             return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
@@ -187,7 +199,7 @@ class PriceBook:
                 known = publication_time(delivery_day(ts)) if seen_ts >= ts else seen_ts
                 version = Version(seen_ts, known, eur_mwh, source)
             else:
-                # If the clock was set back, the correction must not look older than the corrected price.
+                # Even if the clock was set back, a correction must be newer than the corrected price.
                 version = Version(max(seen_ts, earlier.seen_ts + 1), max(seen_ts, earlier.known_ts), eur_mwh, source)
                 corrected += 1
             newest[zone, ts, step_s] = version
@@ -199,7 +211,7 @@ class PriceBook:
             self._state.advance(connection)
         if rows:
             names = [column.name for column in table.columns]
-            # A damaged row may have the same key.
+            # The store may hold a damaged row with the key of a new row. The upsert replaces the damaged row.
             upsert(connection, table, [dict(zip(names, row, strict=True)) for row in rows])
             forget_since(connection, min(newest[zone, ts, step_s].known_ts for zone, ts, step_s, *_ in rows))
         return Added(len(rows) - corrected, corrected, unchanged)
@@ -207,7 +219,6 @@ class PriceBook:
     def _newest_versions(
         self, connection: Connection, first_ts: int, last_ts: int
     ) -> dict[tuple[Zone, int, int], Version]:
-        """Return the newest version of each price in a span of time."""
         where = table.c.zone.in_(ZONES), table.c.ts.between(first_ts, last_ts)
         found = sorted(self.rows.read(connection, *where), key=attrgetter("seen_ts"))
         return {

@@ -33,7 +33,7 @@ other programs use Alembic too."""
 def current(connection: Connection) -> str | None:
     """Return the step that a database has reached, or None if the database is empty.
 
-    Raises SchemaError if the step is unclear.
+    Raises SchemaError if the step can't be found out.
     """
     found = inspect(connection)
     tables = set(found.get_table_names())
@@ -47,7 +47,7 @@ def current(connection: Connection) -> str | None:
     recorded = _recorded_steps(connection)
     if len(recorded) == 1 and isinstance(recorded[0], str) and _STEP.fullmatch(recorded[0]):
         return recorded[0]
-    # The record is missing or damaged, so compare the tables themselves.
+    # The recorded step is missing or damaged, so the tables are compared with `schema`.
     if all(name in tables and _columns(found, name) == {*table.c.keys()} for name, table in metadata.tables.items()):
         return HEAD
     raise SchemaError(
@@ -56,13 +56,13 @@ def current(connection: Connection) -> str | None:
 
 
 def is_current(database: Database) -> bool:
-    """Return whether the database records the newest step. Raises StoreError."""
+    """Return whether the newest step is recorded in the database. Raises StoreError."""
     with database.reading() as connection:
         return is_recorded_current(connection)
 
 
 def is_recorded_current(connection: Connection) -> bool:
-    """Return whether the database records the newest step."""
+    """Return whether the newest step is recorded in the database."""
     return current(connection) == HEAD and _recorded_steps(connection) == [HEAD]
 
 
@@ -83,11 +83,11 @@ def _columns(found: Inspector, table: str) -> set[str]:
 
 
 def is_readable(connection: Connection) -> bool:
-    """Return whether this version can read the tables correctly.
+    """Return whether this version of Tunnihind can read the tables correctly.
 
-    A version can read its own tables. If a newer version has only added columns, an older version can still read the
-    tables. If a step changes the meaning of existing data, it has to set `readable_since`, because the columns don't
-    show the change.
+    Each version can read the tables that it creates. If a newer version has only added columns, an older version can
+    still read the tables. If a step changes the meaning of existing data, it has to set `readable_since`, because the
+    columns don't show the change.
     """
     step = current(connection)
     if step is None or step <= HEAD:
@@ -110,7 +110,7 @@ def record_readable_since(connection: Connection, step: str) -> None:
 def _readable_since(connection: Connection) -> str:
     """Return the oldest step whose version reads the data correctly.
 
-    If the record is missing, return an empty text. If the record is damaged, return `_NEVER`.
+    If no such step is recorded, return an empty text. If the recorded step is damaged, return `_NEVER`.
     """
     recorded = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
     if recorded is None:
@@ -164,7 +164,7 @@ def empty(database: Database) -> SchemaError:
 
 
 def newer(database: Database) -> SchemaError:
-    """Return the error for a database of a newer version."""
+    """Return the error for a database with the tables of a newer version."""
     return SchemaError(
         f"the database {database} was written by a newer version of Tunnihind: update Tunnihind, "
         "or name another database with --database-url"
@@ -195,7 +195,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
             raise newer(database)
         if revision == HEAD and migrations == _MIGRATIONS:
             _LOG.warning(
-                "the row of alembic_version is damaged. The row is written again, because the tables are up to date"
+                "the row of alembic_version is damaged, and is written again because the tables are up to date"
             )
             record_current(connection)
             return

@@ -1,8 +1,8 @@
-"""Reads rows. A damaged row is logged and skipped, so that the server can continue.
+"""Reads the rows of tables. A damaged row is logged and skipped, so that the server can continue.
 
-SQLite accepts any value in any column. Disks and people also damage files. If one row is damaged, the other rows may
-still be sound. Each table has a `Shape` and a function. The shape lists the allowed values of each column. The function
-makes objects from rows.
+SQLite accepts any value in any column. A faulty disk or a person may also damage a database file. If one row is
+damaged, the other rows may still be sound. `TableRows` uses a `Shape` and a function to read a table. The shape defines
+the allowed values of each column. The function makes objects from the table's rows.
 """
 
 import json
@@ -26,10 +26,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 EARLIEST: Final = 0
 LATEST: Final = 4_102_444_800
-"""2100-01-01T00:00:00Z. A machine's clock may be decades wrong, but stays between these bounds."""
+"""2100-01-01T00:00:00Z. Even a clock that is decades wrong shows a time between `EARLIEST` and `LATEST`."""
 
 YEARS: Final = range(2000, 2060)
-"""Delivery days and hours of other years are refused. Arrays of all hours of these years still fit into memory."""
+"""The years of the delivery days and hours that are accepted. An array of all hours of these years fits into memory."""
 
 FIRST_HOUR: Final = 946_684_800
 END_HOUR: Final = 2_840_140_800
@@ -57,7 +57,8 @@ DAMAGE: Final = (ValueError, OverflowError, TypeError, RecursionError)
 _COLUMN: Final = re.compile(r"at `\$\[0\]\[(\d+)\]`$")
 _MANY: Final = 4000
 _AS_THEY_COME: Final = {"stream_results": True}
-"""With this option, a database server sends rows in parts rather than all at once. SQLite always does so."""
+"""With this option, a database server sends rows in parts rather than all at once. SQLite always sends rows in parts.
+"""
 _MOST_NAMED: Final = 20
 """At most this many rows of a table are logged, because a broken disk may have damaged all rows."""
 _SHOW: Final = reprlib.Repr(maxstring=60, maxother=60, maxlong=40)
@@ -80,7 +81,7 @@ class Damaged:
 
 
 class DamageLog:
-    """All damaged rows that have been found in a database. Each row is logged once."""
+    """All damaged rows that the server has found in a database. Each row is logged once."""
 
     def __init__(self) -> None:
         self._met: dict[Damaged, None] = {}
@@ -90,7 +91,7 @@ class DamageLog:
         return iter(tuple(self._met))
 
     def note(self, damaged: Damaged) -> None:
-        """Log a damaged row if it is new."""
+        """If this damaged row has not been logged yet, log it."""
         with self._lock:
             named = sum(met.table == damaged.table for met in self._met)
             if damaged in self._met or named > _MOST_NAMED:
@@ -103,7 +104,7 @@ class DamageLog:
 
 
 def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold, and `shape` narrows
-    """Return the content of a JSON document.
+    """Parse a JSON document, and make sure that it fits `shape`.
 
     Raises ValueError or RecursionError if the document is invalid or does not fit `shape`.
     """
@@ -111,29 +112,35 @@ def from_json(text: str, shape: Any) -> Any:  # noqa: ANN401  what JSON can hold
 
 
 def singly[Row, Found](make: Callable[[Row], Found]) -> Callable[[Sequence[Row]], Iterable[Found]]:
-    """Return a function that calls `make` for each row."""
+    """Return a function that takes rows and calls `make` for each row."""
     return lambda rows: map(make, rows)
 
 
 class TableRows[Row: Shape, Found]:
-    """A reader of a table's rows. Objects are made from many rows at a time, because that is much faster."""
+    """Reads a table's rows and makes objects from them.
+
+    Objects are made from many rows at a time, because that is much faster.
+    """
 
     def __init__(
         self, table: Table, shape: type[Row], make: Callable[[Sequence[Row]], Iterable[Found]], damage: DamageLog
     ) -> None:
-        """`make` makes objects from rows of `table`. If a row is damaged, `make` raises one of `DAMAGE`."""
+        """`make` makes objects from rows of `table`.
+
+        If a row is damaged, `make` raises one of the errors in `DAMAGE`.
+        """
         self.table = table
         self._shape = GenericAlias(list, (shape,))
         self._make = make
         self._damage = damage
         self._columns = [column.name for column in table.columns]
-        # Columns have no types here. Type conversion would stop the reading at the first damaged row.
+        # The query reads the columns without their types. With types, the first damaged row would stop the query.
         self._query = select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))
 
     def read(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Generator[Found]:
-        """Yield the objects of the rows. Damaged rows are logged and skipped.
+        """Yield an object for each sound row. Damaged rows are logged and skipped.
 
         Without `order_by`, the order is arbitrary.
         """
@@ -143,9 +150,9 @@ class TableRows[Row: Shape, Found]:
     def read_if_sound(
         self, connection: Connection, *where: ColumnElement[bool], but_for: Collection[tuple[Any, ...]] = ()
     ) -> Iterator[Found]:
-        """Yield the objects of the rows, except rows with a primary key in `but_for`.
+        """Yield an object for each row, except for rows whose primary key is in `but_for`.
 
-        Raises one of `DAMAGE` if a row is damaged.
+        Raises one of the errors in `DAMAGE` if a row is damaged.
         """
         key = len(self.table.primary_key)
         for part in self._parts(connection, where):
@@ -169,7 +176,7 @@ class TableRows[Row: Shape, Found]:
         self._damage.note(Damaged(self.table.name, key, problem))
 
     def damaged(self, connection: Connection, *where: ColumnElement[bool]) -> list[Cells]:
-        """Return and log the damaged rows."""
+        """Log the damaged rows, and return them."""
         found = (cells for part in self._parts(connection, where) for cells in self._split(part)[1])
         return [dict(zip(self._columns, cells, strict=True)) for cells in found]
 
@@ -192,7 +199,7 @@ class TableRows[Row: Shape, Found]:
     ) -> Iterator[list[tuple[Any, ...]]]:
         query = self._query.where(*where).order_by(*order_by)
         with connection.execute(query, execution_options=_AS_THEY_COME) as result:
-            # Callers with an order mostly need only the first sound row, so rows are read one by one.
+            # If an order is given, rows are read one by one, because the caller mostly needs only the first sound row.
             for rows in result.partitions(1 if order_by else _MANY):
                 yield [*map(tuple, rows)]
 
@@ -201,7 +208,7 @@ class TableRows[Row: Shape, Found]:
         return self._make(rows)
 
     def _split(self, part: Sequence[tuple[Any, ...]]) -> tuple[list[Found], list[tuple[Any, ...]]]:
-        """Return the objects of the sound rows, and the damaged rows. The damaged rows are logged."""
+        """Return two lists: objects made from the sound rows, and the damaged rows. Log the damaged rows."""
         try:
             return [*self._made(part)], []
         except DAMAGE as error:

@@ -51,11 +51,12 @@ _AT_ONCE: Final = 1000
 
 
 class RunArchive:
-    """The forecast runs of a store. Stored runs never change.
+    """The stored forecast runs. Stored runs never change.
 
-    Most runs repeat the run before. A run that repeats another run is stored as its time and the id of the other run.
-    If the periods of the run's first hour differ, these periods are stored too. Quarters depend on the neighbouring
-    hours. The first hour has no hour before it, so its quarters may differ.
+    Most runs repeat the forecast of an earlier run. A run that repeats an earlier run is stored as its own time and the
+    earlier run's id. If periods in a run's first hour differ from the earlier run, these periods are stored too. The
+    forecast of a quarter depends on the hours before and after it. A run's first hour has no hour before it, so its
+    quarters may differ from the earlier run.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -68,7 +69,10 @@ class RunArchive:
         self.add(*runs.by_step.values(), scenarios=runs.scenarios)
 
     def add(self, *runs: Run, scenarios: Scenarios | None = None) -> None:
-        """Store runs in one transaction. New scenarios replace the stored scenarios. Raises StoreError."""
+        """Store runs in one transaction. New scenarios replace the stored scenarios of their zone.
+
+        Raises StoreError.
+        """
         with self._database.writing() as connection:
             for run in runs:
                 cells = _cells(run, self._last_in_full(connection, run))
@@ -80,7 +84,7 @@ class RunArchive:
             self._state.advance(connection)
 
     def newest(self, of: SeriesKey, as_of: int | None = None) -> Run | None:
-        """Return a series' newest run up to `as_of`. Raises StoreError."""
+        """Return a series' newest run that was made up to `as_of`. Raises StoreError."""
         wanted = _made(of, EARLIEST, as_of)
         with self._database.reading() as connection:
             for row in self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST):
@@ -89,7 +93,7 @@ class RunArchive:
         return None
 
     def since(self, of: SeriesKey, made_at: int, as_of: int | None = None) -> list[Run]:
-        """Return a series' runs from `made_at` to `as_of`, newest first. Raises StoreError."""
+        """Return a series' runs that were made from `made_at` to `as_of`, newest first. Raises StoreError."""
         wanted = _made(of, made_at, as_of)
         with self._database.reading() as connection:
             rows = [*self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST)]
@@ -98,7 +102,7 @@ class RunArchive:
     def thin(self, superfluous: Callable[[Collection[int]], set[int]]) -> int:
         """Delete the runs made at the instants that `superfluous` returns. Return the number of deleted runs.
 
-        If a kept run repeats a deleted run, the content is stored with the kept run. Raises StoreError.
+        If a kept run repeats a deleted run, the content of the deleted run moves to the kept run. Raises StoreError.
         """
         with self._database.writing() as connection:
             is_sound = table.c.made_at.between(EARLIEST, LATEST)
@@ -151,7 +155,7 @@ class _InFull(NamedTuple):
 
 
 def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
-    """Return the values of a run's row.
+    """Return the values of the row that stores a run.
 
     If possible, the row refers to an earlier run and stores only the periods that differ.
     """
@@ -173,7 +177,10 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 
 
 def _new_periods(run: Run, again: Run | None) -> int | None:
-    """Return how many periods at the start of a run differ from `again`. If more than an hour differs, return None."""
+    """Return the number of periods at the start of a run that differ from `again`.
+
+    If anything after the first hour differs, return None.
+    """
     if again is None or again.p50.size != run.p50.size:
         return None
     said = [np.stack([one.p10, one.p50, one.p90]).view(np.int64) for one in (run, again)]
@@ -196,7 +203,7 @@ def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
 
 
 class _StoredRun(NamedTuple):
-    """The content of a row: a complete run, or a repeated run's id with the periods that differ."""
+    """The content of a row: a complete run, or the id of a repeated run and the periods that differ from it."""
 
     id: int
     made_at: int
@@ -209,7 +216,7 @@ class _StoredRun(NamedTuple):
 
 
 def _row(one: _RunRow) -> _StoredRun:
-    """Return the content of a row. Raises ValueError if the row is damaged."""
+    """Unpack a row of the table `runs`. Raises ValueError if the row is damaged."""
     if one.start_ts % one.step_s:
         raise ValueError(f"start_ts is {one.start_ts}, at which no period of {one.step_s} s begins")
     percentiles = unpack_percentiles(one.p10, one.p50, one.p90)
@@ -237,7 +244,7 @@ class _RunRow(Shape):
 
 
 def _resolved(connection: Connection, rows: Sequence[_StoredRun], all_rows: _Rows) -> dict[int, Run]:
-    """Return the runs of the rows by id, in the order of the rows."""
+    """Return the complete run of each row by the row's id, in the order of the rows."""
     in_full = {row.id: row.in_full for row in rows if row.in_full is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - in_full.keys()
     in_full |= _read_in_full(connection, elsewhere, all_rows)
@@ -261,7 +268,7 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Return SQL conditions that select a series' runs in a span of time.
+    """Return SQL conditions that select a series' runs made from `since_ts` to `as_of`.
 
     Rows with a damaged instant never meet these conditions.
     """
@@ -274,7 +281,7 @@ def _score_key(of: SeriesKey) -> str:
 
 
 class ScenarioBook:
-    """Reads the scenarios of a store. `RunArchive.add` writes the scenarios."""
+    """Reads the stored scenarios. `RunArchive.add` writes the scenarios."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -294,7 +301,7 @@ class _ScenariosRow(Shape):
 
 
 def _scenarios(row: _ScenariosRow) -> Scenarios:
-    """Return the content of a row. Raises ValueError if the row is damaged."""
+    """Return the scenarios that a row stores. Raises ValueError if the row is damaged."""
     paths = unpack_hundredths(row.paths, "paths")
     if not paths.size or not (np.abs(paths) <= HIGHEST_PRICE).all():
         raise ValueError("its paths are not prices")

@@ -1,7 +1,7 @@
-"""Describes the tables. `migrations` upgrades an older database to these tables.
+"""Describes the database's tables. `migrations` upgrades an older database to these tables.
 
-Instants are unix seconds UTC. Each series is packed into one row (see `packing`). A row for each hour of each covariate
-would take hundreds of megabytes a year.
+Instants are unix seconds UTC. Each series is packed into one row (see `packing`). With a row for each hour of each
+covariate, the database would grow by hundreds of megabytes a year.
 """
 
 from typing import Final
@@ -22,9 +22,9 @@ prices: Final = Table(
     Column("source", Text, nullable=False),
     sqlite_with_rowid=False,
 )
-"""A version of a price. It was first seen at `seen_ts`, and counts as known from `known_ts` on. A correction is a later
-row. `source` is a source's name, `agreed` if a second source gave the same price, or `import` if the operator gave it.
-"""
+"""A version of a price. The server first saw the version at `seen_ts`. For forecasts, the version counts as known from
+`known_ts` on. A correction is a later row. `source` is a source's name, `agreed` if a second source gave the same
+price, or `import` if the operator gave it."""
 
 witnesses: Final = Table(
     "witnesses",
@@ -98,7 +98,7 @@ backtest_forecasts: Final = Table(
     Column("p50", LargeBinary, nullable=False),
     Column("p90", LargeBinary, nullable=False),
 )
-"""A model's forecast for the day after a past instant. The forecast was made with the data that count as known by then.
+"""A model's forecast for the day after a past instant. The forecast uses the data that count as known at that instant.
 """
 
 day_scores: Final = Table(
@@ -112,8 +112,8 @@ day_scores: Final = Table(
     Column("figures", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
-"""The scores of a forecast for one delivery day, issued some days ahead. They are kept for ever. A year takes 0.3 MB.
-"""
+"""The scores of a forecast for one delivery day, issued some days ahead. The scores are kept for ever. The scores of a
+year take 0.3 MB."""
 
 source_health: Final = Table(
     "source_health",
@@ -126,8 +126,8 @@ source_health: Final = Table(
     Column("fault", Text),
     Column("status", Integer),
 )
-"""The last exchange with each source. `failures` counts the failures in a row. `fault` is the kind of the last failure.
-`status` is its HTTP status if there was one."""
+"""The last exchange with each source. `failures` counts the failures since the last success. `fault` is the kind of the
+last failure. `status` is its HTTP status if there was one."""
 
 leases: Final = Table(
     "leases",

@@ -1,8 +1,8 @@
 """Stores the scores of served forecasts, and the model's forecasts of past days.
 
-Forecasts of past days are kept, so that a new score needs only a few new forecasts. Each forecast depends on the data
-that count as known at its instant. If a transaction stores data for an earlier instant, it also deletes the forecasts
-that depend on these data. The model makes deleted forecasts again.
+Forecasts of past days are kept, so that a new score needs only a few new forecasts. A forecast of a past day uses the
+data that count as known at its instant of issue. If a transaction adds data that a stored forecast should have used,
+the transaction also deletes that forecast. The model makes deleted forecasts again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ _SHARES: Final = slice(3, 6)
 
 
 class ScoreBook:
-    """The scores of a store."""
+    """The stored scores of served forecasts."""
 
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
@@ -47,7 +47,10 @@ class ScoreBook:
         self.rows = TableRows(table, _ScoreRow, singly(_row), database.damage)
 
     def keep(self, zone: Zone, scores: LiveScores) -> None:
-        """Store a zone's scores in place of the stored scores of the same days. Raises StoreError."""
+        """Store a zone's scores in place of the scores that are stored for the same days of issue.
+
+        Raises StoreError.
+        """
         rows = [{"zone": zone, **_cells(day)} for day in scores.days]
         with self._database.writing() as connection:
             issued_on = {row["issued_on"] for row in rows}
@@ -61,7 +64,7 @@ class ScoreBook:
     def windows(self, zone: Zone) -> tuple[WindowScores, ...]:
         """Return the scores of a zone's forecasts over the last weeks. Raises StoreError.
 
-        Before the first scoring, the result is empty.
+        If the forecasts have not been scored yet, the result is empty.
         """
         found: tuple[WindowScores, ...] | None = self._state.read(f"{_WINDOWS} {zone}", tuple[WindowScores, ...])
         return found or ()
@@ -72,7 +75,9 @@ class ScoreBook:
         return found or NO_MONTHS
 
     def days(self, zone: Zone, first: date, last: date) -> list[DayScores]:
-        """Return a zone's scores from `first` to `last`, sorted by day of issue and by days ahead.
+        """Return the scores of a zone's forecasts issued from `first` to `last`.
+
+        The scores are sorted by day of issue, and then by days ahead.
 
         Raises StoreError.
         """
@@ -81,7 +86,7 @@ class ScoreBook:
             return [*self.rows.read(connection, *wanted, order_by=(table.c.issued_on, table.c.days_ahead))]
 
     def newest_issue(self, zone: Zone) -> date | None:
-        """Return a zone's newest day of issue with scores, or None if there are no scores. Raises StoreError."""
+        """Return the day of issue of a zone's newest scores, or None if there are no scores. Raises StoreError."""
         with self._database.reading() as connection:
             newest = self.rows.first(connection, table.c.zone == zone, order_by=(table.c.issued_on.desc(),))
             return None if newest is None else newest.issued_on
@@ -117,7 +122,7 @@ class _ScoreRow(Shape):
 
 
 def _row(row: _ScoreRow) -> DayScores:
-    """Return the scores in a row. Raises ValueError if the row is damaged."""
+    """Return the scores that a row stores. Raises ValueError if the row is damaged."""
     if row.issued_on.year not in YEARS:
         raise ValueError(f"issued_on is {row.issued_on}")
     figures = unpack_hundredths(row.figures, "figures")
@@ -158,7 +163,7 @@ class BacktestBook:
         self.rows = TableRows(past_days, _ForecastRow, singly(_forecast), database.damage)
 
     def kept(self, model: str, of: SeriesKey) -> dict[int, NextDay]:
-        """Return a model's forecasts of a series by their instant of issue. Raises StoreError."""
+        """Return a model's stored forecasts of a series by instant of issue. Raises StoreError."""
         wanted = (
             past_days.c.model == model,
             past_days.c.zone == of.zone,
@@ -174,10 +179,10 @@ class BacktestBook:
             return self._state.knowledge_changes(connection)
 
     def add(self, model: str, zone: Zone, forecasts: Sequence[NextDay], *, past: int) -> bool:
-        """Store a model's forecasts of a zone in place of other models' forecasts.
+        """Store a model's forecasts of a zone, and delete other models' forecasts of the zone.
 
-        Return whether the forecasts were stored. `past` is the value of `state_of_past` before the forecasts were made.
-        If data have become known after `past` was read, nothing is stored. Raises StoreError.
+        Return whether the forecasts were stored. `past` is the value that `state_of_past` returned before the forecasts
+        were made. If prices or covariates have changed since `past` was read, nothing is stored. Raises StoreError.
         """
         rows = [
             {
@@ -230,16 +235,17 @@ class _ForecastRow(Shape):
 
 
 def _forecast(row: _ForecastRow) -> NextDay:
-    """Return the forecast in a row. Raises ValueError if the row is damaged."""
+    """Return the forecast that a row stores. Raises ValueError if the row is damaged."""
     percentiles = unpack_percentiles(row.p10, row.p50, row.p90)
     return NextDay(row.issued_ts, row.start_ts, *percentiles, step_s=row.step_s)
 
 
 def forget_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
-    """Delete the forecasts that were issued at `known_ts` or later, because they might change.
+    """Delete the forecasts of past days that were issued at `known_ts` or later.
 
-    Call this in each transaction that adds data known at `known_ts`. Without a zone, the forecasts of all zones are
-    deleted, because a forecast also uses the prices of neighbouring zones.
+    Call this in each transaction that adds data known at `known_ts`, because such data may change these forecasts.
+    Without a zone, the forecasts of all zones are deleted, because a forecast also uses the prices of neighbouring
+    zones.
     """
     of_zone = [] if zone is None else [past_days.c.zone == zone]
     connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts, *of_zone))

@@ -85,23 +85,23 @@ class StateBook:
         return found or ""
 
     def last_refresh(self) -> int | None:
-        """Return the instant at which the pipeline last processed an answer about prices. Raises StoreError."""
+        """Return the instant at which the pipeline last processed a source's answer with prices. Raises StoreError."""
         found: int | None = self.read(_LAST_REFRESH, Instant)
         return found
 
     def record_refresh(self, at: int) -> None:
-        """Record that the pipeline has just processed an answer about prices. Raises StoreError."""
+        """Record that the pipeline has just processed a source's answer with prices. Raises StoreError."""
         with self._database.writing() as connection:
             self.put(connection, _LAST_REFRESH, at)
             self._database.system.announce(connection)
 
     def record_price_sources(self, names: Sequence[str]) -> None:
-        """Record the names of the sources that are asked for prices. Raises StoreError."""
+        """Record the names of the sources that the pipeline asks for prices. Raises StoreError."""
         if self.price_sources() != list(names):
             self.write_served(_PRICE_SOURCES, list(names))
 
     def price_sources(self) -> list[str]:
-        """Return the names of the sources that are asked for prices. Raises StoreError."""
+        """Return the names of the sources that the pipeline asks for prices. Raises StoreError."""
         found: list[str] | None = self.read(_PRICE_SOURCES, list[str])
         return found or []
 
@@ -122,11 +122,11 @@ class StateBook:
         self._count_up(connection, _KNOWLEDGE)
 
     def covariate_changes(self, connection: Connection) -> int:
-        """Return how often covariates have changed."""
+        """Return the number of changes to covariates so far."""
         return self._count(connection, _COVARIATES)
 
     def knowledge_changes(self, connection: Connection) -> int:
-        """Return how often prices or covariates have changed."""
+        """Return the number of changes to prices and covariates so far."""
         return self._count(connection, _KNOWLEDGE)
 
     def instance_id(self) -> str:
@@ -135,17 +135,17 @@ class StateBook:
             return self.instance_id_in(connection)
 
     def instance_id_in(self, connection: Connection) -> str:
-        """Return the installation's identity in the database of `connection`.
+        """Return the installation's identity from the database of `connection`.
 
-        If there is no sound identity, derive one from the database's address.
+        If the database has no sound identity, return an identity that is derived from the database's address.
         """
         found: str | None = self._read(connection, _INSTANCE, _Identity)
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
 
     def lacks_instance_id(self) -> bool:
-        """Return whether no server has given this installation an identity yet. A damaged identity counts as given.
+        """Return whether no server has given this installation an identity yet.
 
-        Raises StoreError.
+        A damaged identity also counts as an identity. Raises StoreError.
         """
         with self._database.reading() as connection:
             return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE)).first() is None
@@ -170,8 +170,8 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # Clients compare versions by this count, so it must not repeat. The unix time in seconds is higher than any
-            # earlier count.
+            # The stored count is damaged. Clients compare versions by such counts, so no count may be used twice. The
+            # unix time in seconds is higher than any earlier count.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)
 

@@ -30,7 +30,7 @@ class Store:
     def __init__(
         self, url: str, *, read_only: bool = False, is_replica: bool = False, damage: DamageLog | None = None
     ) -> None:
-        """Open the database at `url`. Unless `read_only`, create or upgrade its tables.
+        """Open the database at `url`. If `read_only` is false, create or upgrade the tables.
 
         With `is_replica`, tables of a newer version are accepted if this version can read them. Damaged rows that are
         already in `damage` are not logged again. Raises SettingsError for a malformed address, StoreError and
@@ -54,7 +54,10 @@ class Store:
         self.health = HealthBook(self.database)
 
     def read_archive(self, since_ts: int | None = None, *, passing: Passing | None = None) -> Archive:
-        """Return the prices and covariates from `since_ts` on, without `passing` issues. Raises StoreError."""
+        """Return the prices and covariates from `since_ts` on. The issues that `passing` marks are left out.
+
+        Raises StoreError.
+        """
         return Archive(self.prices.read_archive(since_ts), self.covariates.read_archive(since_ts, passing=passing))
 
     def lease(self) -> Lease:
@@ -64,7 +67,7 @@ class Store:
     def writing_lease(self) -> Lease:
         """Return a new claim to the lease of the pipeline.
 
-        From now on, writes of this store are kept only while the claim holds the lease.
+        From now on, writes of this store are kept only while this claim holds the lease.
         """
         lease = self.lease()
 
@@ -89,7 +92,7 @@ class Store:
         self.database.replace_by(Store(self._url).database)
 
     def tables(self) -> Sequence[TableRows[Any, Any]]:
-        """Return all tables except the leases."""
+        """Return the readers of all tables except the leases."""
         books = (
             self.prices,
             self.witnesses,
@@ -106,7 +109,7 @@ class Store:
     def log_damaged(self) -> None:
         """Log the damaged rows of all tables except prices and covariates. Raises StoreError.
 
-        `remove_damaged` handles damaged prices and covariates.
+        The `remove_damaged` methods of prices and covariates log their damaged rows.
         """
         with self.database.reading() as connection:
             for rows in self.tables():
@@ -114,9 +117,9 @@ class Store:
                     rows.damaged(connection)
 
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
-        """Return the sources of unconfirmed prices in [first_ts, end_ts), by zone and delivery day.
+        """For each zone and day with unconfirmed prices in [first_ts, end_ts), return the source of these prices.
 
-        If only one source is asked, the result is empty. Raises StoreError.
+        If the pipeline asks only one source for prices, the result is empty. Raises StoreError.
         """
         return self.prices.unconfirmed(first_ts, end_ts - 1) if len(self.state.price_sources()) > 1 else {}
 

@@ -22,9 +22,9 @@ from tunnihind.store.state import StateBook
 class Witness:
     """One source's answer for a zone's delivery day.
 
-    `prices` lists the source's newest complete answer by hour or quarter, in EUR/MWh. If no answer was complete,
-    `prices` is empty. The source first gave these prices at `since_ts`, and last at `heard_ts`. If the newest answer is
-    held back, `reason` and `detail` say why.
+    `prices` lists the hourly or quarter-hourly prices of the source's newest complete answer, in EUR/MWh. If no answer
+    was complete, `prices` is empty. The source first gave these prices at `since_ts`, and last at `heard_ts`. If the
+    newest answer is held back, `reason` and `detail` say why.
     """
 
     source: str
@@ -43,7 +43,7 @@ class Witness:
 
 
 class WitnessBook:
-    """The witnesses of a store."""
+    """The stored witnesses."""
 
     def __init__(self, database: Database, state: StateBook) -> None:
         self._database = database
@@ -68,19 +68,22 @@ class WitnessBook:
         return self._read(table.c.day.between(first, last))
 
     def held(self, first: date | None = None) -> list[Witness]:
-        """Return the held-back answers for the days from `first` on, newest day first. Raises StoreError."""
+        """Return the held-back answers for the days from `first` on, with the newest day first. Raises StoreError."""
         where = [] if first is None else [table.c.day >= first]
         return [one for one in self._read(*where) if one.reason]
 
     def keep_only(self, sources: Collection[str]) -> None:
-        """Delete the witnesses of all sources except `sources`. Raises StoreError. The pipeline asks only `sources`."""
+        """Delete the witnesses of all sources except `sources`. Raises StoreError.
+
+        `sources` names all sources that the pipeline asks.
+        """
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def thin(self, before: date, heard_before: int) -> int:
         """Delete old witnesses, and return the number of deleted rows. Raises StoreError.
 
-        A witness is old if its day is before `before`, and if no answer came after `heard_before`.
+        A witness is old if its day is before `before` and its source last gave its prices before `heard_before`.
         """
         outlived = table.c.day < before, table.c.heard_ts.between(EARLIEST, heard_before - 1)
         with self._database.writing() as connection:
@@ -134,7 +137,7 @@ class _WitnessRow(Shape):
 
 
 def _witness(row: _WitnessRow) -> Witness:
-    """Return the content of a row. Raises ValueError if the row is damaged."""
+    """Return the witness that a row stores. Raises ValueError if the row is damaged."""
     if row.day.year not in YEARS:
         raise ValueError(f"day is {row.day}")
     prices = from_json(row.prices, tuple[float, ...])

@@ -1,4 +1,7 @@
-"""The interface between the store and a database system, with the code that all systems share."""
+"""The interface between the store and a database system.
+
+This module also has the code that all database systems share.
+"""
 
 import logging
 import threading
@@ -21,7 +24,7 @@ type Recognise = Callable[[Connection], None]
 
 
 class System:
-    """A database in SQLite or PostgreSQL. A method that only one of the two needs does nothing in this class."""
+    """A database in SQLite or PostgreSQL. A method that only one of these systems needs does nothing in this class."""
 
     engine: Engine
 
@@ -38,13 +41,14 @@ class System:
         """`name` is the database's address without the password."""
         self.name = name
         self.copies = 0
-        """The number of times that a copy has replaced the open database. The copy may be older."""
+        """The number of times that a copy has replaced the open database. Such a copy may be older than the database.
+        """
         self.damage = ""
         """Advice to the operator if a part of the database is unreadable, or an empty text."""
         self._recognise: Recognise | None = None
 
     def require(self) -> None:
-        """Before an access, make sure that the database is still there. Raises StoreLost."""
+        """Call this before each access, to make sure that the database still exists. Raises StoreLost."""
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Connection]:
@@ -56,9 +60,9 @@ class System:
 
     @abstractmethod
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a short transaction for writing. A power failure may undo the transaction.
+        """Open a short transaction for writing. A power failure may undo the transaction after its commit.
 
-        If possible, the transaction doesn't wait for another writer. Raises SQLAlchemyError, StoreError.
+        On PostgreSQL, the transaction usually doesn't wait for other writers. Raises SQLAlchemyError, StoreError.
         """
 
     def migrating(self) -> AbstractContextManager[Connection]:
@@ -67,7 +71,10 @@ class System:
 
     @abstractmethod
     def now(self, connection: Connection) -> int:
-        """Return the time of the database's clock in unix seconds UTC. All servers on the database use this clock."""
+        """Return the time of the database's clock in unix seconds UTC.
+
+        All servers that use the database share this clock.
+        """
 
     def announce(self, connection: Connection) -> None:
         """Announce to all servers that the served data have changed.
@@ -76,7 +83,7 @@ class System:
         """
 
     async def changes(self) -> AsyncGenerator[None]:
-        """Yield when the connection is ready, and then after each announced change. Raises StoreError."""
+        """Yield once when the connection is ready. Then yield after each announced change. Raises StoreError."""
         for _ in ():
             yield
 
@@ -96,7 +103,10 @@ class System:
 
     @abstractmethod
     def error(self, verb: str, error: SQLAlchemyError) -> StoreError:
-        """Return a database error in plain words, without passwords. `verb` is "read" or "write"."""
+        """Return a StoreError that describes a database error in plain words and without passwords.
+
+        `verb` is "read" or "write".
+        """
 
     def close(self) -> None:
         """Close all connections."""
@@ -104,7 +114,7 @@ class System:
 
 
 class Outage:
-    """Trouble with a database in use. The beginning and the end of the trouble are logged."""
+    """Logs when trouble with a database begins and when it ends."""
 
     def __init__(self, name: str, what: str) -> None:
         self._name = name
@@ -113,7 +123,7 @@ class Outage:
         self.trouble = ""
 
     def note(self, trouble: str) -> None:
-        """Record the trouble. An empty text means that there is no trouble."""
+        """Record the present trouble with the database. An empty text means that there is no trouble."""
         with self._lock:
             before, self.trouble = self.trouble, trouble
         if trouble and trouble != before:
@@ -124,7 +134,7 @@ class Outage:
 
 
 def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows. Stored rows with the same keys are replaced."""
+    """Insert rows. A new row replaces a stored row with the same primary key."""
     if not rows:
         return
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite

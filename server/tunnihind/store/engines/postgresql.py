@@ -1,6 +1,6 @@
 """Connects to PostgreSQL through psycopg. Several servers can use the same database.
 
-A lost connection is noticed within seconds. When the database server is back, the next access works again.
+The store notices a lost connection within seconds. When the database server is back, the next access works again.
 """
 
 import logging
@@ -55,7 +55,8 @@ _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindpar
 
 _SILENT_AFTER_S: Final = 5.0
 """A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch."""
-# PostgreSQL's own time limit does not apply here, because a transaction in the middle of a batch is not idle.
+# PostgreSQL's limit on idle transactions doesn't end a writer that freezes in the middle of a batch, because that
+# transaction is not idle.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
@@ -75,7 +76,7 @@ _BESIDE: Final = text(
     " set_config('idle_in_transaction_session_timeout', '5s', true)"
 )
 _NUMBER: Final = "SELECT oid FROM pg_database WHERE datname = current_database()"
-"""The number changes when a database is deleted and made again."""
+"""The number of a database. If the database is deleted and made again, this number changes."""
 _NOW: Final = text("SELECT floor(extract(epoch FROM clock_timestamp()))")
 _ANNOUNCE: Final = text("SELECT pg_notify(:channel, '')").bindparams(channel=CHANNEL)
 
@@ -95,13 +96,13 @@ _PLAIN: Final = {
     "55P03": "another process has been writing for too long",
     "57014": "it takes too long",
 }
-"""Plain texts by SQLSTATE. The server's own text is appended."""
+"""Plain texts for errors by SQLSTATE. The server's own error message is appended."""
 _MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
 """SQLSTATEs: the disk is full, another process has been writing for too long, or a statement took too long."""
 _DAMAGED: Final = frozenset({"XX001", "XX002"})
 """SQLSTATEs: a table or an index is damaged."""
 
-# psycopg puts this text before the server's own text.
+# psycopg puts this text before the server's error message.
 _PREAMBLE: Final = re.compile(
     r"connection (?:failed|is bad): (?:connection to server .*? failed: )?(?:FATAL: +|fe_sendauth: )?"
 )
@@ -109,7 +110,7 @@ _NO_CONNECTION: Final = "the database server can't be reached"
 
 
 class Postgresql(System):
-    """A database on a PostgreSQL server. Damage is found only when a row is read."""
+    """A database on a PostgreSQL server. PostgreSQL finds damage only when it reads a damaged row."""
 
     announces_changes = True
 
@@ -119,7 +120,8 @@ class Postgresql(System):
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # At this isolation level, the statements after the lock read the newest committed data.
+        # At this isolation level, the statements that a writer runs after taking the lock read the newest committed
+        # data.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")
@@ -199,7 +201,8 @@ class Postgresql(System):
                 may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
-        # The first line is the error. The other lines are advice, or repeat the error for other hosts.
+        # The first line of the message describes the error. Further lines give advice, or repeat the error for other
+        # hosts.
         first, *_ = str(told).strip().splitlines() or [type(told).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):
@@ -236,7 +239,7 @@ class Postgresql(System):
             before, self._number = self._number, connection.exec_driver_sql(_NUMBER).scalar_one()
             if before not in {None, self._number}:
                 self.copies += 1
-                _LOG.warning("%s: another copy has replaced the database. This server now uses that copy", self.name)
+                _LOG.warning("%s: another copy has replaced the database, and this server now uses the copy", self.name)
         self._outage.note("")
 
 
@@ -263,7 +266,7 @@ def _driver_connection(connection: Connection) -> WaitingConnection:
 
 
 def _is_gone(error: DBAPIError) -> bool:
-    """Return whether an error is about the connection rather than the statement."""
+    """Return whether an error comes from a broken connection rather than from the statement."""
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
         return error.connection_invalidated or isinstance(error.orig, psycopg.OperationalError)
@@ -295,8 +298,8 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # Dates are read as text, as in SQLite. A Python date can't be infinite, so one infinite date would stop the reading
-    # of all rows.
+    # With this loader, psycopg returns dates as text. Python has no infinite dates. Without the loader, one infinite
+    # date would stop the reading of all rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

@@ -1,7 +1,7 @@
-"""A PostgreSQL connection with a limit on waits, and a connection that receives announced changes.
+"""Limits how long a PostgreSQL connection waits for an answer. This module also receives announced changes.
 
-The server's own limits end a long statement. TCP ends a connection to a dead machine. If a proxy keeps the connection
-open and passes nothing on, only a limit of our own helps.
+The database server ends statements that take too long. TCP closes a connection if the server's machine is dead. If a
+proxy keeps a connection open but passes nothing on, only the limit of this module ends the wait.
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -15,7 +15,7 @@ from psycopg.abc import PQGen
 from sqlalchemy import Engine
 
 ANSWER_WITHIN_S: Final = 40.0
-"""The longest wait for an answer, in seconds. It exceeds the server's own time limit for a statement."""
+"""The longest wait for an answer, in seconds. This wait is longer than the server's own time limit for a statement."""
 
 _LOOK_EVERY_S: Final = 0.1
 
@@ -27,7 +27,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
     @contextmanager
     def waiting_for(self, seconds: float | None) -> Iterator[None]:
-        """Limit waits within the context to `seconds`. None means the usual limit."""
+        """While this context is open, limit each wait to `seconds`. None means the usual limit."""
         if seconds is None:
             yield
             return
@@ -35,10 +35,10 @@ class WaitingConnection(psycopg.Connection[Any]):
         try:
             yield
         finally:
-            del self.patience_s  # the class attribute has the usual limit
+            del self.patience_s  # then the limit of the class applies again
 
     def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
-        """Wait until an exchange with the server has ended. Raises psycopg.Error."""
+        """Wait until an exchange with the database server has ended. Raises psycopg.Error."""
         try:
             return super().wait(_with_timeout(gen, self.patience_s), interval, timeout)
         except TimeoutError:
@@ -47,7 +47,10 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Run an exchange with the server. Raises TimeoutError if nothing has been ready for `patience_s` seconds."""
+    """Run an exchange with the database server.
+
+    Raises TimeoutError if the exchange makes no progress for `patience_s` seconds.
+    """
     try:
         wanted = next(exchange)
         moved_at = monotonic()
@@ -70,7 +73,7 @@ _IS_ALIVE_EVERY_S: Final = 10.0
 
 
 async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
-    """Yield when the connection is ready, and then after each announced change.
+    """Yield once when the connection is ready. Then yield after each announced change.
 
     Raises psycopg.Error if the connection fails, or if the server is a standby. A standby announces no changes.
     """
@@ -83,5 +86,5 @@ async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerat
             async with aclosing(connection.notifies(timeout=_IS_ALIVE_EVERY_S)) as told:
                 async for _ in told:
                     yield
-            # Without this query, a broken connection would not be noticed.
+            # Only a query shows that a connection is broken. Waiting for announcements doesn't show it.
             await connection.execute("SELECT 1")

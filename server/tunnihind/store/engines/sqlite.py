@@ -1,6 +1,6 @@
 """Opens SQLite databases in files or in memory. Each access checks whether the file was deleted or replaced.
 
-SQLite itself would continue to write to a deleted file. Everything written there would be lost.
+Without the check, SQLite would continue to write to a deleted file, and these data would be lost.
 """
 
 import logging
@@ -41,17 +41,18 @@ _DAMAGED: Final = (
     "`sqlite3 tunnihind.db .recover`"
 )
 _CHECK: Final = "PRAGMA quick_check(1)"
-"""Answers "ok" for a sound file."""
+"""If the file is sound, SQLite answers "ok"."""
 
 
 class Sqlite(System):
-    """An SQLite database. Other processes check the database for changes every few seconds.
+    """An SQLite database.
 
-    There are no rights to check, because a file without write access can't be opened for writing.
+    SQLite can't announce changes, so each server checks the database for changes every few seconds. `require_rights`
+    checks nothing, because a file without write access can't be opened for writing.
     """
 
     def __init__(self, url: URL, *, read_only: bool) -> None:
-        """Prepare to connect. Unless `read_only`, create a missing file. Raises StoreError."""
+        """Prepare to connect. If `read_only` is false, create a missing file. Raises StoreError."""
         super().__init__(url.render_as_string())
         on_disk = url.database not in {None, "", ":memory:"} and "uri" not in url.query
         self.path = Path(str(url.database)) if on_disk else None
@@ -73,7 +74,7 @@ class Sqlite(System):
 
     @override
     def require(self) -> None:
-        # A new file may get the inode number of a deleted file.
+        # After trouble, the file is always examined, because a new file may have the inode number of the deleted file.
         if self.path is None or (self._opened == _identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
@@ -92,9 +93,9 @@ class Sqlite(System):
 
     @override
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a transaction that is not flushed to the disk. A power failure may undo the transaction.
+        """Open a transaction for writing that is not flushed to the disk. A power failure may undo the transaction.
 
-        The lease is renewed every few seconds. Flushing each renewal would wear out a memory card.
+        The lease is renewed every few seconds. Flushing each renewal to the disk would wear out a memory card.
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
@@ -151,10 +152,10 @@ class Sqlite(System):
             raise StoreError(f"can't read the database {self.name}: {error}", reason=reason) from error
 
     def _close_held_file(self) -> None:
-        """Write the log of a deleted or replaced file into the file, and close the file.
+        """Write the write-ahead log of a deleted or replaced file into that file. Then close the file.
 
-        SQLite itself would leave the write-ahead log behind, and apply it to the next file at the path. The connection
-        `_anchor` certainly has the old file open.
+        SQLite itself would leave the log at the path, and apply the log to the new file there. The connection `_anchor`
+        certainly has the old file open.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):
@@ -163,14 +164,14 @@ class Sqlite(System):
         self.engine.dispose()
 
     def _examine(self, path: Path) -> str:
-        """Return the problem with the file at `path`, or an empty text if there is none.
+        """Return the problem with the file at `path`, or an empty text if there is no problem.
 
-        A copy of the opened file is accepted.
+        A copy that has replaced the opened file is no problem.
         """
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # The connection of another thread would write into the log of the new file.
+        # A connection that another thread still uses would write into the log of the new file.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
@@ -182,7 +183,7 @@ class Sqlite(System):
             return f"the database file has been replaced, and {error.reason}"
         if found != self._opened:
             self.copies += 1
-            _LOG.warning("%s: another copy has replaced the database file. This server now uses that copy", path)
+            _LOG.warning("%s: another copy has replaced the database file, and this server now uses the copy", path)
         self._opened = found
         self._keep_file_open()
         self.damage = ""
@@ -193,7 +194,7 @@ class Sqlite(System):
         engine = _reading_engine(path)
         try:
             with engine.connect() as connection:
-                # If a copy is still being written, only its beginning may be correct.
+                # The check also refuses a copy that is still being written, because only its beginning may be correct.
                 found = connection.exec_driver_sql(_CHECK).scalar_one()
                 if found != "ok":
                     raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
@@ -217,7 +218,7 @@ def file_mode(path: Path | None) -> int:
 def _identity(path: Path | None) -> tuple[int, int] | None:
     """Return the device and inode numbers of a file, or None if there is no file.
 
-    The numbers change if the file is replaced.
+    If another file replaces the file, these numbers change.
     """
     try:
         found = None if path is None else path.stat()
@@ -227,15 +228,15 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 
 
 def _make(path: Path) -> None:
-    """Create an empty file if none exists. Raises StoreError.
+    """If there is no file, create an empty file. Raises StoreError.
 
     Only the owner may read the new file. If SQLite created the file, everybody could read it. In a setgid folder, the
     folder's group may read the file too. SQLite gives its log files the owner and mode of the database file.
     """
-    file = path.resolve()  # a link may point to a file that does not exist yet
+    file = path.resolve()  # `path` may be a link to a file that does not exist yet
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # An existing file is not opened, because closing the file would release SQLite's locks on it.
+        # Opening and closing an existing file would release SQLite's locks on the file.
         if not file.exists():
             has_group = file.parent.stat().st_mode & stat.S_ISGID
             with suppress(FileExistsError):  # another process has just made the file
@@ -256,14 +257,14 @@ def _reading_engine(path: Path) -> Engine:
     log = Path(f"{path}-wal")
     is_written_to = log.exists() and log.stat().st_size > 0
     if not is_written_to and not (os.access(path.parent, os.W_OK) and _can_be_read(path)):
-        # SQLite needs a write-ahead log even for reading. SQLite can't make this log in a read-only folder or on a full
-        # disk.
+        # SQLite needs a write-ahead log even for reading. SQLite can't make a write-ahead log in a read-only folder or
+        # on a full disk.
         query["immutable"] = "1"
     return _engine(URL.create("sqlite", database=f"file:{quote(str(path))}", query=query), read_only=True)
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    """Open an existing file, and never create one (https://www.sqlite.org/uri.html)."""
+    """Open an existing file, and never create a file (https://www.sqlite.org/uri.html)."""
     address = f"file:{quote(str(path.absolute()))}?mode={mode}"
     return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=_BUSY_TIMEOUT_S)
 
@@ -285,26 +286,26 @@ def _engine(url: URL, *, read_only: bool) -> Engine:
 
 
 def _set_up_reading(connection: sqlite3.Connection, _record: object) -> None:
-    # Transactions begin in `_begin`, not at the first write.
+    # `_begin` begins the transactions, so the driver must not begin them.
     connection.isolation_level = None
-    # One text that is not UTF-8 would otherwise stop the reading of all rows.
+    # With strict decoding, one text that is not UTF-8 would stop the reading of all rows.
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
 
 
 def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
     _set_up_reading(connection, _record)
-    _write_ahead(connection)  # with this log, readers never wait for a writer
+    _write_ahead(connection)  # with a write-ahead log, readers never wait for a writer
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log. Other processes may try to switch at the same time."""
+    """Switch the database to a write-ahead log. Another process may switch the database at the same time."""
     try:
         connection.execute(_WRITE_AHEAD)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
-        # While another process switches, SQLite refuses the switch at once. The empty transaction waits for the other
-        # process.
+        # While another process switches to the log, SQLite refuses at once instead of waiting. The empty transaction
+        # waits until that process has finished.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
         connection.execute(_WRITE_AHEAD)
@@ -314,7 +315,7 @@ def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     writes: Any = options.get(_WRITES, False)
     if writes:
-        # With FULL, a commit returns only after its data are on the disk.
+        # With `synchronous = FULL`, a commit returns only after its data are on the disk.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
     # After a plain BEGIN, the first write fails if another process has written in the meantime.

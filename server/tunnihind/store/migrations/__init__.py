@@ -1,1 +1,1 @@
-"""Upgrades any older database to the newest tables, with Alembic."""
+"""Upgrades the tables of an older database to the newest tables, with Alembic."""

@@ -1,4 +1,7 @@
-"""The entry point for Alembic. The steps run on the connection that `upgrade` passes in."""
+"""Alembic runs this module to upgrade a database.
+
+The steps of the upgrade use the connection that `revision.upgrade` has opened.
+"""
 
 from alembic import context
 

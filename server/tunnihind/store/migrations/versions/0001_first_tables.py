@@ -1,6 +1,6 @@
 """Creates the first tables as `schema` describes them.
 
-The first change after a release must write the tables out here.
+Before you change `schema` for the first time after a release, copy its tables into this module.
 """
 
 from alembic import op

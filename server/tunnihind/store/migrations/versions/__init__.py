@@ -1,1 +1,1 @@
-"""The steps of the upgrade. Each module is one step, and names the step before it."""
+"""The steps that upgrade the tables. Each module is one step, and names the step before it."""
