@@ -112,7 +112,8 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
         day_ahead=[
             _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
         ],
-        # With history, the forecast of the current quarter is included. Otherwise the series would have a gap.
+        # An answer with history includes the forecast of the current quarter. Without this forecast, the series would
+        # have a gap.
         forecast=[
             _forecast_quarter(ts, said, vat_rate_at(vat, ts)) for ts, said in served.forecast if history or ts > now
         ],
@@ -145,7 +146,7 @@ def _is_gated(run: Run | None, limit: int) -> bool:
 
 
 def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
-    """Yield the settled prices from `start` on. `start` is a full hour."""
+    """Yield the settled prices from `start` on. `start` is the start of an hour, unix seconds."""
     settled = data.hours.settled
     return iter(settled.between(start, settled.end_ts).items())
 

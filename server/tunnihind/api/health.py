@@ -17,7 +17,7 @@ STALE_AFTER_S: Final = 3 * HOUR_S
 
 
 class Troubles:
-    """The server's problems besides old data, such as a full disk.
+    """The server's problems other than old data, such as a full disk.
 
     Each part of the server reports at most one problem.
     """
@@ -55,10 +55,10 @@ def judge(
 ) -> Readiness:
     """Judge the data at `now`, unix seconds.
 
-    With `pipeline_expected`, the age of the last refresh also counts.
+    If `pipeline_expected` is true, the age of the last refresh is judged too.
 
-    If the data cover the current hour, `only_passes_on` turns all faults into warnings. Behind a load balancer, old
-    data are better than no data.
+    If `only_passes_on` is true and the data cover the current hour, all faults are only warnings. Behind a load
+    balancer, old data are better than no data.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]

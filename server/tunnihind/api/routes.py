@@ -38,10 +38,10 @@ _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
 
 
 def without_query(representations: Callable[[Coding], Representation], problems: Problems) -> Handler:
-    """Handle a resource that refuses a query string."""
+    """Handle requests for a resource that takes no query string."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # After a bare `?` the query string is empty, so the request is accepted.
+        # If nothing follows the `?`, the query string is empty. Such a request is accepted.
         if request.rel_url.raw_query_string:
             return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
         return reply(request, representations(accepted_coding(request)))
@@ -93,10 +93,10 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
 
 
 class _StoreReaders:
-    """Reads from the store in threads, for a few requests at a time."""
+    """Reads from the store in threads. Only a few requests may read at the same time."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Set the words for problem texts, such as "months" for `what` and "prices" for `of`."""
+        """Set two words for the texts of problems. For example, `what` is "months" and `of` is "prices"."""
         self._problems = problems
         self._what = what
         self._of = of
@@ -145,7 +145,7 @@ def accuracy(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Hand
 
 
 def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
-    """Handle a resource without parameters. A query string is ignored."""
+    """Handle requests for a resource without parameters. A query string is ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         return reply(request, representations(accepted_coding(request)))
@@ -173,7 +173,7 @@ async def not_yet(_request: web.Request) -> web.Response:
 
 
 async def preflight(_request: web.Request) -> web.Response:
-    """Answer OPTIONS. Any origin may read everything."""
+    """Answer OPTIONS. Web pages of any origin may read all resources."""
     return web.Response(status=204, headers=preflight_headers())
 
 

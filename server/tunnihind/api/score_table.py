@@ -74,7 +74,7 @@ class ScoreTable:
 
 
 def table(days: Iterable[DayScores]) -> bytes:
-    """Write scores as CSV, with the names of the columns first. Missing figures are empty."""
+    """Write scores as CSV, with the names of the columns first. The cell of an unknown figure is empty."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -106,5 +106,5 @@ def _savings(plan: Savings | None) -> list[str]:
 
 
 def _number(value: float, decimals: int) -> str:
-    """Write a number. NaN becomes empty, and negative zero becomes zero."""
+    """Write a number. NaN becomes an empty text, and negative zero becomes zero."""
     return "" if isnan(value) else f"{round(value, decimals) + 0.0:.{decimals}f}"

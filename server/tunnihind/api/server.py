@@ -1,15 +1,15 @@
 """Runs the application, turns errors into problem answers, and limits connections.
 
-By itself, aiohttp refuses some requests in plain text, before any middleware runs. In this server, every error becomes
-a problem answer. Every request is counted and gets an id.
+By itself, aiohttp refuses some requests in plain text, before any middleware runs. This server turns every error into a
+problem answer. Every request is counted and gets an id.
 
 By itself, aiohttp also accepts any number of connections, and keeps a silent connection for an hour. This server closes
 a connection if the head of a request takes too long. If there are too many connections, the server first closes
-connections without any request, then the longest idle ones.
+connections that never sent a request. Then it closes the connections that have been idle longest.
 
-There are no options for these limits in aiohttp. So this file overrides two undocumented parts of aiohttp:
-`_make_server`, and the callbacks of `RequestHandler`. The only other such override is `PreparedAnswer` in
-`http/representation.py`.
+aiohttp has no options for limits on connections. Therefore this file overrides two undocumented parts of aiohttp:
+`_make_server`, and the callbacks of `RequestHandler`. The only other override of an undocumented part of aiohttp
+belongs to `PreparedAnswer` in `http/representation.py`.
 """
 
 import asyncio
@@ -117,13 +117,16 @@ def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
 
 
 def _route(request: web.BaseRequest) -> str:
-    """Return the name of the matched route. Unknown paths share one name, so that they can't fill the memory."""
+    """Return the name of the matched route.
+
+    Unknown paths share one name, because a name for each path could fill the memory.
+    """
     resource = request.match_info.route.resource if isinstance(request, web.Request) else None
     return "unmatched" if resource is None else resource.canonical
 
 
 class _Server(web.Server):
-    """Makes a protocol for each connection, and limits the number of connections."""
+    """Makes a `_Protocol` for each connection, and limits the number of connections."""
 
     def __init__(
         self,
@@ -142,7 +145,7 @@ class _Server(web.Server):
         return _Protocol(self, self._problems, loop=self._loop, **self._kwargs)
 
     def opened(self, connection: _Protocol) -> None:
-        """Add a connection. If there are too many connections, close the least useful ones."""
+        """Add a connection. If there are too many connections, first close the least useful connections."""
         if len(self._open) >= self._most_connections:
             found = sorted(self._open, key=_Protocol.usefulness)[: 1 + self._most_connections // _CLOSED_AT_ONCE]
             _LOG.debug("%d connections are too many: %d of them are closed", len(self._open), len(found))
@@ -170,8 +173,8 @@ class _Protocol(web.RequestHandler):
     def usefulness(self) -> tuple[bool, bool, float]:
         """Return a sort key that puts the least useful connection first.
 
-        Idle connections come before busy ones, and unused connections before used ones. Equal connections are sorted by
-        their idle time, the longest first.
+        Idle connections come before busy connections. Among idle connections, those without any request so far come
+        first. All other idle connections are sorted by their idle time, the longest first.
         """
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 

@@ -36,7 +36,7 @@ _TICKS: Final = 5
 
 
 class Trio(NamedTuple):
-    """One figure for the forecast and for each naive forecast. NaN means unknown."""
+    """One kind of score, for the forecast and for each of the two naive forecasts. NaN means unknown."""
 
     forecast: float
     seven_day_mean: float
@@ -61,7 +61,7 @@ class Figures:
 
     @classmethod
     def of(cls, scores: WindowScores, ahead: int) -> Figures:
-        """Return the figures for a given number of days ahead."""
+        """Return the scores of forecasts made `ahead` days ahead."""
         hourly = scores.by_days_ahead[ahead]
         plans = scores.decisions.by_days_ahead.get(ahead, {})
         boiler = plans.get(BOILER_HOURS, NO_PLANS)
@@ -78,9 +78,9 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar, in thousandths of the plot's width and height.
+    """A bar of a chart. Lengths are in thousandths of the plot's width and height.
 
-    `y` counts downwards. `series` is the bar's index within its month.
+    The y axis points downwards. `series` is the bar's index within its month.
     """
 
     series: int
@@ -92,9 +92,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """The bars of a chart by month.
+    """A chart with a group of bars for each month.
 
-    `target` is the y coordinate of a line, in thousandths.
+    `target` is the y coordinate of the line that marks the target value, in thousandths of the plot's height.
     """
 
     name: str
@@ -110,7 +110,8 @@ class AccuracySummary:
 
     The keys of `months` are the first days of the months, newest first.
 
-    If no forecast of the server has been scored yet, `is_backtest` is true. All figures then come from the backtest.
+    `is_backtest` is true if all figures come from the backtest. The backtest is used if no forecast of the server has
+    been scored yet.
     """
 
     is_backtest: bool
@@ -154,7 +155,7 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
     """Return the shortest scored window of at least a month.
 
-    Without such a window, return the longest scored window.
+    If all scored windows are shorter than a month, return the longest of these windows.
     """
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
@@ -209,7 +210,7 @@ def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Itera
 
 
 def _top(months: Sequence[tuple[float, ...]]) -> float:
-    """Return the top of an axis for errors. The axis has five round steps."""
+    """Return the top of the axis that shows errors. The axis has five round steps."""
     highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
     if highest <= 0:
         return 1.0

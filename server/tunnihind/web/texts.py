@@ -94,22 +94,22 @@ class Texts:
         return self("shortDate", weekday=weekday, day=day.day, month=self.dates["months"][day.month - 1])
 
     def short_month(self, day: date) -> str:
-        """Write a day's month in short, with its year."""
+        """Write the short name of a day's month, with the year."""
         return self("shortMonth", month=self.dates["months"][day.month - 1], year=day.year)
 
     @property
     def dates(self) -> Mapping[str, Sequence[str]]:
-        """The short names of weekdays, from Monday on, and of months."""
+        """The short names of weekdays and months. The weekdays begin with Monday."""
         return {"weekdays": self._table["weekdaysShort"], "months": self._table["monthsShort"]}
 
     def on_weekday(self, day: date) -> str:
-        """Return a weekday's form for use within a sentence, such as "esmaspäeval" in Estonian."""
+        """Return the form of a day's weekday that a sentence needs, such as "esmaspäeval" in Estonian."""
         name: str = self._table["onWeekdays"][day.weekday()]
         return name
 
 
 def plural(language: Language, n: object) -> str:
-    """Return a whole number's plural form by Unicode's rules, like `Intl.PluralRules`."""
+    """Return the name of the plural form that a whole number needs by Unicode's rules, like `Intl.PluralRules`."""
     if not isinstance(n, int):
         raise TypeError(f"plural forms are for whole numbers, not {n!r}")
     if language != "ru":

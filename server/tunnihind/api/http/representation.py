@@ -25,11 +25,13 @@ type Message = tuple[bytes, bytes]
 
 @dataclass(frozen=True, slots=True)
 class PreparedAnswer:
-    """An answer for any number of requests. `message` is None if the message can't be serialised in advance.
+    """An answer to any number of requests.
 
-    By itself, aiohttp serialises the header fields of every response. But many answers are the same for all clients
-    within a second. `_MessageResponse` sends a message that was serialised once for all clients. The same processor
-    time then answers 1.7 times as many requests (`tests/benchmarks/bench_requests.py`).
+    If the message can't be serialised in advance, `message` is None.
+
+    By itself, aiohttp serialises the header fields of each response anew. But within one second, many answers are equal
+    for all clients. `_MessageResponse` sends a message that was serialised once for all clients. With such messages,
+    the server answers 1.7 times as many requests in the same processor time (`tests/benchmarks/bench_requests.py`).
     """
 
     status: HTTPStatus
@@ -39,7 +41,7 @@ class PreparedAnswer:
 
     @classmethod
     def of(cls, status: HTTPStatus, fields: CIMultiDict[str], body: bytes, *, date: str | None) -> Self:
-        """Make an answer. If the Date field is given, serialise the message."""
+        """Make an answer. If `date` is given, serialise the message with this Date field."""
         if date is None:
             return cls(status, fields, body, None)
         fields = CIMultiDict(fields, Date=date)
@@ -149,9 +151,9 @@ def represent(
 ) -> Representation:
     """Encode a body and make its header fields.
 
-    The body depends on the request fields in `vary`. With `of_api`, the answers have the header fields that describe
-    the API. `more_fields` are additional header fields. If the answers are used for at most a second, pass their Date
-    field as `date`. The messages are then serialised in advance.
+    The body depends on the request fields in `vary`. If `of_api` is true, the answers have the header fields that
+    describe the API. `more_fields` are additional header fields. If `date` is given, the messages are serialised in
+    advance with this Date field. Give `date` only if the answers are used for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})
@@ -172,7 +174,7 @@ def represent(
 
 
 def encode(body: bytes, coding: Coding) -> bytes:
-    """Apply a content coding."""
+    """Encode a body in a content coding."""
     match coding:
         case "zstd":
             return zstd.compress(body, level=_ZSTD_LEVEL)

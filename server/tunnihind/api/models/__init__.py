@@ -3,5 +3,5 @@
 The answers' JSON, the OpenAPI document and the tests use these types.
 
 Schema names, field names, order and required fields come from the specification. Descriptions are `string.Template`s.
-The OpenAPI document fills in the `$words` of the descriptions, such as `$vat` for the current VAT rate.
+The OpenAPI document replaces the placeholders in the descriptions, such as `$vat`, with this server's values.
 """

@@ -1,4 +1,7 @@
-"""Fields that several answers share. `api.openapi.document` fills in the `$words` of the descriptions."""
+"""Fields that several answers share.
+
+`api.openapi.document` replaces the placeholders in the descriptions, such as `$vat`.
+"""
 
 from typing import Annotated, Final, Literal
 

@@ -94,7 +94,7 @@ BacktestOrNull = Annotated[
 
 
 class _Heading(Struct, frozen=True, rename="camel", kw_only=True):
-    """The first fields of answers on prices."""
+    """The fields with which answers on prices begin."""
 
     zone: ZoneCode
     currency: Currency

@@ -39,7 +39,7 @@ _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-A
 
 
 def cached(body: Document, *fields: str) -> Document:
-    """Describe the answers 200 and 304 of a cacheable resource. `content` makes the `body` of 200.
+    """Describe the answers 200 and 304 of a cacheable resource. `body` is the content of the answer 200.
 
     `fields` are header fields that only this resource has.
     """
