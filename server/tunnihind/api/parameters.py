@@ -30,7 +30,7 @@ def require_known(query: MultiMapping[str], names: Collection[str]) -> None:
 def required(query: MultiMapping[str], name: str, advice: str) -> str:
     """Return the value of a required parameter.
 
-    If the parameter is missing, raises ParameterError with the `advice`.
+    If the parameter is missing, raise ParameterError with the `advice`.
     """
     if name not in query:
         raise ParameterError(f"`{name}` is missing: {advice}.")

@@ -173,8 +173,8 @@ class _Protocol(web.RequestHandler):
     def usefulness(self) -> tuple[bool, bool, float]:
         """Return a sort key that puts the least useful connection first.
 
-        Idle connections come before busy connections. Among idle connections, those without any request so far come
-        first. All other idle connections are sorted by their idle time, the longest first.
+        Idle connections come before busy connections. Among idle connections, connections without any request so far
+        come first. All other idle connections are sorted by their idle time, the longest first.
         """
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 

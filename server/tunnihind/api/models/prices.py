@@ -199,7 +199,7 @@ class SeriesForecastPoint(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
-    """Price history and a continuous past-to-future forecast series, shaped for the dashboard."""
+    """The price history, and a forecast series without gaps from the past to the future, for the dashboard."""
 
     now: Now
     last_refresh: LastRefresh = None
