@@ -152,7 +152,7 @@ def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
 
 
 def _public_hours(run: Run | None, now: int, limit: int) -> Iterator[tuple[int, Percentiles]]:
-    """Yield the public future hours of the newest run."""
+    """Yield the newest run's forecasts of future hours in the public window."""
     if run is not None:
         yield from ((ts, hour) for ts, hour in run_periods(run) if now < ts <= limit)
 
@@ -176,8 +176,8 @@ def _day_ahead_hour(ts: int, eur_mwh: float, vat_rate: float) -> DayAheadHour:
     return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
-# Many answers have the same quarters, so a cache keeps each quarter's item. With the cache, an answer of 14 days takes
-# 5 ms instead of 28 ms (`tests/benchmarks/bench_requests.py`).
+# Many answers contain the same quarters, so a cache keeps the object of each quarter. With the cache, an answer of 14
+# days takes 5 ms instead of 28 ms (`tests/benchmarks/bench_requests.py`).
 @lru_cache(maxsize=_KEPT_QUARTERS)
 def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool) -> DayAheadQuarter:
     price = market_price(eur_mwh)

@@ -39,7 +39,7 @@ StoreError."""
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """A calendar month by a market's clock. The next month begins at `end_ts`."""
+    """A calendar month in a market's time zone. The next month begins at `end_ts`."""
 
     text: str
     start_ts: int

@@ -167,5 +167,5 @@ class Metrics:
             self.registry.register(collector)
 
     def exposition(self) -> bytes:
-        """Return all samples in the text exposition format."""
+        """Return all samples in Prometheus's text format."""
         return generate_latest(self.registry)

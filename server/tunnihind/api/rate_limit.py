@@ -57,7 +57,7 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
     """Return the address that identifies the client of a request.
 
     Behind a trusted proxy, the client is the last address of X-Forwarded-For. Without a trusted proxy, the client is
-    the peer.
+    the other end of the connection.
 
     An IPv6 address is replaced by its /64 network, because one client can use all addresses of that network.
     """
@@ -67,7 +67,7 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
 
 
 def _counted(text: str) -> str | None:
-    """Return the name of an address's bucket, or None if the text isn't an address."""
+    """Return the name of the bucket for an address. If the text isn't an address, return None."""
     try:
         address = ip_address(text)
     except ValueError:

@@ -1,6 +1,6 @@
 """The request handlers of all resources.
 
-`api.server` answers 400 to a ParameterError, and 404 to a NotServed.
+If a handler raises ParameterError, `api.server` answers 400. If a handler raises NotServed, `api.server` answers 404.
 """
 
 import asyncio

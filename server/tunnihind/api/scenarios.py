@@ -27,7 +27,7 @@ def scenarios_response(data: ServedData, now: int, settings: Settings) -> Scenar
 
 
 def _served_paths(data: ServedData, now: int, settings: Settings) -> tuple[list[int], list[list[float]]]:
-    """Return the starts of the served hours, and the hours' prices on each path, EUR/MWh."""
+    """Return the starts of the served hours, and the prices of these hours on each price path, EUR/MWh."""
     scenarios = data.scenarios
     if scenarios is None:
         return [], []

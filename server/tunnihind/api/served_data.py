@@ -44,7 +44,7 @@ class ServedSeries:
     """A zone's served data for periods of one step.
 
     `settled` has the unrounded prices of the last 30 days and of all known periods ahead. `settled` also has the newest
-    known price, even if that price is older than 30 days. If an hour is settled, all its shorter periods have a price.
+    known price, even if that price is older than 30 days. If an hour is settled, all quarters of the hour have a price.
     `known_by_hour` has the starts of the quarters for which only the hour's price is known. `issued` has the newest
     forecast made before each period, exactly as issued. `issued` also covers past periods. `run` is the newest forecast
     run. If no run of this step was made, each period of `run` has the percentiles of its hour. `backtest` is the score
@@ -85,7 +85,7 @@ class ServedData:
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
     def of(self, step_s: int) -> ServedSeries:
-        """Return the served data for a step in seconds. Without data for the step, return an empty series."""
+        """Return the served data for periods of `step_s` seconds. If there are no such data, return an empty series."""
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
     @property
@@ -181,7 +181,7 @@ class SettledPrices(NamedTuple):
 
 
 def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPrices:
-    """Return the settled prices for the answers at `now`.
+    """Return the settled prices that answers at `now` need.
 
     The newest settled price is always included, because the public window depends on it.
     """
@@ -192,7 +192,7 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 
 
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
-    """Return the prices of the shorter periods in each settled hour.
+    """Return the prices of shorter periods, such as quarters, in each settled hour.
 
     If the prices of all periods of an hour are known, each period keeps its own price. If a price is unknown, all
     periods of the hour get the hour's price. The mean of the periods is therefore always the hour's price.

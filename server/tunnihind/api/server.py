@@ -160,7 +160,10 @@ class _Server(web.Server):
 
 
 class _Protocol(web.RequestHandler):
-    """Limits the time for a request's head. Answers malformed requests with a problem instead of plain text."""
+    """Limits the time that a client has to send a request's head.
+
+    Answers malformed requests with a problem instead of plain text.
+    """
 
     __slots__ = ("_head_timer", "_problems", "_server")
 

@@ -80,7 +80,7 @@ class Snapshot:
 
     @property
     def data_so_far(self) -> ServedData:
-        """The served data, or empty data before the store has been read."""
+        """The served data. Before the store has been read, the data are empty."""
         return self._data or ServedData("nothing", self.market)
 
     def show(self, data: ServedData) -> None:
@@ -119,7 +119,7 @@ class Snapshot:
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return the current answer for a resource.
+        """Return the answer of a resource at the present second.
 
         The answer's tag changes when a new period of `step_s` seconds begins.
         """

@@ -123,14 +123,14 @@ class AccuracySummary:
 
 
 def days_scored(hours: int) -> int:
-    """Convert a number of scored hours to delivery days."""
+    """Convert a number of scored hours to a number of delivery days."""
     return max(1, round(hours * HOUR_S / DAY_S)) if hours else 0
 
 
 def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> AccuracySummary:
     """Return the figures of the accuracy page.
 
-    If no forecast of the server has been scored yet, use the backtest's figures for one day ahead.
+    If no forecast of the server has been scored yet, return the backtest's scores of forecasts made one day ahead.
     """
     is_backtest = not data.months.issued
     ahead = 1 if is_backtest else int(options.ahead)
@@ -198,7 +198,7 @@ def _chart(
 
 
 def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Iterator[Bar]:
-    """Yield the bars of known figures. A figure below zero gets a bar without height."""
+    """Yield a bar for each known figure. A figure below zero gets a bar of height zero."""
     for number, values in enumerate(months):
         width = slot * _BARS_SHARE / _SERIES
         for series, value in enumerate(values):
@@ -218,7 +218,7 @@ def _top(months: Sequence[tuple[float, ...]]) -> float:
 
 
 def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
-    """Yield the names of the months. If there are too many months, name only every second or third month."""
+    """Yield the names of the months. If there are too many months, name only every n-th month."""
     slot = 100 / max(len(months), _LEAST_MONTHS)
     every = ceil(len(months) / _MOST_LABELS)
     for number in range(0, len(months), every):

@@ -212,7 +212,7 @@ class GridRow:
 def grid(
     days: Mapping[date, Sequence[PricedPeriod]], today: date, scale: Sequence[float], display: Display
 ) -> tuple[GridRow, ...]:
-    """Return rows for today and later days, then for the past week.
+    """Return the rows of the calendar: first today and later days, then the past week.
 
     The days of the past week are in reverse order.
     """

@@ -201,7 +201,7 @@ class Display:
         return self._written(self.shown(period), [period], 2)
 
     def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
-        """Write an amount. If any of the periods is a forecast, write no decimals."""
+        """Write an amount. If any of the prices is a forecast, write no decimals."""
         return self.texts.whole(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
 
     def told(self, period: PricedPeriod) -> str:
@@ -209,7 +209,7 @@ class Display:
         return self._told(self.price(period), [period])
 
     def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods. If one of the periods is a forecast, add "about"."""
+        """Write the mean price of some periods. If one of the prices is a forecast, add "about"."""
         return self._told(self._written(self.mean(periods), periods, 2), periods)
 
     def _told(self, written: str, periods: Iterable[PricedPeriod]) -> str:
@@ -220,7 +220,7 @@ class Display:
         return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods for a small cell. If one of the periods is a forecast, add "about"."""
+        """Write the mean price of some periods for a small cell. If one of the prices is a forecast, add "about"."""
         return self._told(self.brief_mean_price(periods), periods)
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
@@ -263,7 +263,7 @@ class Display:
         return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
     def moment(self, ts: float, now: float) -> str:
-        """Write an instant with its day. If the instant is far from `now`, add the year."""
+        """Write the day and the time of an instant. If the instant is far from `now`, add the year."""
         day = self.day(ts)
         written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
         return self.texts("moment", day=written, time=self.clock(ts))

@@ -100,7 +100,7 @@ class _Frame:
     def y(self, amount: float) -> int:
         """Return the y coordinate of an amount, rounded to a whole thousandth.
 
-        Whole thousandths are finer than a screen's pixels, and take only a third of the bytes.
+        Whole thousandths are finer than a screen's pixels, and take only a third of the bytes of exact coordinates.
         """
         return round(_SIZE * (self.high - amount) / (self.high - self.low))
 

@@ -1,6 +1,6 @@
 """Makes notices about the data, such as missing, old or simulated prices.
 
-This module also describes the state of each source, and the reason for a page without prices.
+This module also describes the state of each source. If a page has no prices, this module gives the reason.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,8 +34,8 @@ The longest time between two requests is six hours, for weather. This limit is t
 class SourceState:
     """The state of a source.
 
-    `answered_ts` is the time of the source's last usable answer, unix seconds. `fault` is the source's fault since its
-    last usable answer, or None. `status` is the HTTP status of the answer that failed, or None.
+    `answered_ts` is the time of the source's last usable answer, unix seconds. `fault` is the kind of failure that has
+    occurred since the last usable answer, or None. `status` is the HTTP status of the answer that failed, or None.
 
     Error texts are only in the log and in `tunnihind status`, because they may name the operator's machines.
     """
@@ -96,7 +96,7 @@ def of_data(
 
 
 def _age(seconds: int, texts: Texts) -> str:
-    """Write an age in hours. From two days on, write the age in days."""
+    """Write an age in hours. If the age is at least two days, write the age in days."""
     return texts("age.hours", n=seconds // HOUR_S) if seconds < 2 * DAY_S else texts("age.days", n=seconds // DAY_S)
 
 

@@ -82,7 +82,7 @@ hours' distances from the limit."""
 
 
 class Span(NamedTuple):
-    """Consecutive hours, from the start of the first to the end of the last."""
+    """A span of consecutive hours, from the start of the first hour to the end of the last hour."""
 
     start: int
     end: int
@@ -94,12 +94,12 @@ class DayOutlook:
 
     If all fields are empty, the day has no highlights.
 
-    `usual` compares the whole day with the two weeks before. Forecasts are compared by their medians. `negative` has
-    the hours with published prices below zero. `near_zero` has the hours with forecast prices below zero or close to
-    zero. A forecast can't show reliably whether a price will be below zero. In the hours of `possible`, the forecast's
-    90th percentile is higher than any price of the two weeks before. If some hours are `expensive`, `possible` is
-    empty. The sentence about expensive hours already shows how high the prices may be. `weather` is the forecast
-    weather that explains the prices. Wind or sun explain low prices. Calm explains high prices.
+    `usual` compares the mean price of the whole day with the usual price. Forecasts are compared by their medians.
+    `negative` has the hours with published prices below zero. `near_zero` has the hours with forecast prices below zero
+    or close to zero. A forecast can't show reliably whether a price will be below zero. In the hours of `possible`, the
+    forecast's 90th percentile is higher than any price of the two weeks before. If some hours are `expensive`,
+    `possible` is empty. The sentence about expensive hours already shows how high the prices may be. `weather` is the
+    forecast weather that explains the prices. Wind or sun explain low prices. Calm explains high prices.
     """
 
     day: date
@@ -201,7 +201,7 @@ def _usual(days: Sequence[Sequence[_Hour]]) -> _Usual | None:
 def _day_outlook(
     day: date, hours: Sequence[_Hour], usual: _Usual | None, notable: float, since: int, *, is_near: bool
 ) -> DayOutlook:
-    """Return the highlights of a day from `since` on. Cheap and expensive hours are named only if the day `is_near`."""
+    """Return the highlights of a day from `since` on. If `is_near` is false, leave out cheap and expensive hours."""
     mean = fmean(hour.amount for hour in hours)
     centre = usual.mean if usual else mean
     margin, beyond = max(notable, _NOTABLE * abs(mean)), _BEYOND_USUAL * notable
@@ -225,7 +225,7 @@ def _day_outlook(
 
 
 def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | None:
-    """Compare a day's mean with the usual price."""
+    """Compare a day's mean price with the usual price."""
     more, share = mean - usual, notable + abs(usual)
     if abs(more) < max(notable, _NOTABLE * abs(usual)):
         return None
@@ -341,7 +341,7 @@ class _Sentences:
         return self._text("outlook.but", what=whole, other=self._joined(but)) if but else whole
 
     def _highest_possible(self, outlook: DayOutlook) -> str:
-        """Write the hours with a possible very high price, and the highest possible price."""
+        """Write the hours in which prices may be very high, and the highest possible price."""
         if not outlook.possible:
             return ""
         highest = max(self._within(outlook.day, outlook.possible), key=lambda period: period.percentiles.p90)

@@ -126,7 +126,7 @@ def _templates() -> Environment:
 
 
 def page_handler(page: Page, zone: Zone) -> Handler:
-    """Handle a zone's page with the options of the query string.
+    """Handle requests for a zone's page. The query string has the page's options.
 
     Unknown parameters are ignored, because the page's script may use them.
     """

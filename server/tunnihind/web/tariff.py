@@ -56,7 +56,7 @@ class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry[Rate](msgspec.Struct, frozen=True, kw_only=True):
-    """A rate that holds from `since` to `until`, both included.
+    """A rate that holds from `since` to `until`, both days included.
 
     `until` is None if the end is not known. `as_of` is the day on which the source was read. If another source names a
     different rate, `disputed` is that rate.
@@ -130,7 +130,7 @@ class PackageTariff:
         return rates.day != rates.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return the price of each part at an instant, c/kWh without VAT.
+        """Return the amount of each fee at an instant, c/kWh without VAT.
 
         If a rate is unknown at that instant, use the known rate that is nearest in time.
         """
@@ -139,7 +139,7 @@ class PackageTariff:
         return {"margin": self.margin, "network": _rate_at(_network_time(wall, network), network), **fees}
 
     def network_time(self, ts: int) -> NetworkTime | None:
-        """Return the kind of network rate at an instant. If the package has only one rate, return None."""
+        """Return the kind of network rate that holds at an instant. If the package has only one rate, return None."""
         wall = ESTONIA.local(ts)
         rates = nearest_entry(NETWORK[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_time(wall, rates)
@@ -159,8 +159,8 @@ class PackageTariff:
 class OwnTariff:
     """A household's own rates, c/kWh without VAT.
 
-    `day` and `night` are the network's rates. The day rate holds on working days from 07 to 22 by the market's clock,
-    as in Estonia. From 22 to 07 and on days of rest, the night rate holds.
+    `day` and `night` are the network's day rate and night rate. The day rate holds on working days from 07 to 22 by the
+    market's clock, as in Estonia. From 22 to 07 and on days of rest, the night rate holds.
     """
 
     market: Market
@@ -175,12 +175,12 @@ class OwnTariff:
         return self.day != self.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return the price of each part at an instant, c/kWh without VAT."""
+        """Return the amount of each fee at an instant, c/kWh without VAT."""
         network = self.night if self.network_time(ts) == "night" else self.day
         return {"margin": self.margin, "network": network, "other": self.other}
 
     def network_time(self, ts: int) -> NetworkTime | None:
-        """Return the kind of network rate at an instant. If there is only one rate, return None."""
+        """Return the kind of network rate that holds at an instant. If there is only one rate, return None."""
         if not self.has_nights:
             return None
         return "night" if is_night(self.market.local(ts), self.market.country) else "day"
@@ -240,9 +240,9 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
     """Return the kind of a package's rate at a local time in Estonia.
 
-    The source is Elektrilevi's price list. The day rate holds on working days from 07 to 22. From 22 to 07 and on days
-    of rest, the night rate holds. Some packages have peaks from November to March. On working days, the peaks are from
-    09 to 12 and from 16 to 20. On days of rest, the peak is from 16 to 20.
+    The rules come from Elektrilevi's price list. The day rate holds on working days from 07 to 22. From 22 to 07 and on
+    days of rest, the night rate holds. Some packages have peaks from November to March. On working days, the peaks are
+    from 09 to 12 and from 16 to 20. On days of rest, the peak is from 16 to 20.
     """
     is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:

@@ -76,7 +76,7 @@ class RegionWeather:
         return cls(start_ts + first * HOUR_S, wind[first:end], sun[first:end])
 
     def at(self, hours: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the wind and the sun in some hours. Unknown values are NaN.
+        """Return the wind and the sun in the given hours. Unknown values are NaN.
 
         `hours` has the start of each hour, unix seconds.
         """

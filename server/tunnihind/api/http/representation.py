@@ -1,6 +1,6 @@
-"""Encoded bodies and their header fields.
+"""Encodes the bodies of answers, and makes their header fields.
 
-A body is encoded once and sent many times. If possible, the whole message is also serialised only once.
+A body is encoded once and sent many times. If possible, the server also serialises the whole message only once.
 """
 
 import gzip
@@ -76,7 +76,7 @@ def _takes_message(request: web.Request) -> bool:
 
 
 class _MessageResponse(web.StreamResponse):
-    """Sends a serialised message, with the request's id."""
+    """Sends a serialised message, and adds the request's id."""
 
     def __init__(self, answer: PreparedAnswer, message: Message) -> None:
         super().__init__(status=answer.status, headers=answer.fields)
@@ -105,7 +105,7 @@ class _MessageResponse(web.StreamResponse):
 
 
 def last_answer(response: web.StreamResponse) -> web.StreamResponse:
-    """Return the given response as the last response on its connection."""
+    """Return the given response, marked as the last response on its connection."""
     closing = response.answer.plain_response() if isinstance(response, _MessageResponse) else response
     closing.force_close()
     return closing
@@ -151,9 +151,9 @@ def represent(
 ) -> Representation:
     """Encode a body and make its header fields.
 
-    The body depends on the request fields in `vary`. If `of_api` is true, the answers have the header fields that
-    describe the API. `more_fields` are additional header fields. If `date` is given, the messages are serialised in
-    advance with this Date field. Give `date` only if the answers are used for at most a second.
+    `vary` names the request fields on which the body depends. If `of_api` is true, the answers have the header fields
+    that describe the API. `more_fields` are additional header fields. If `date` is given, the messages are serialised
+    in advance with this Date field. Give `date` only if the answers are used for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})

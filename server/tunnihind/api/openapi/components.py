@@ -192,7 +192,7 @@ def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or
 
 
 def add_examples(operations: Iterable[Document], schemas: Document) -> None:
-    """Add a valid example to each answer without an example."""
+    """Add a valid example to each answer that has no example yet."""
     answers = (answer for operation in operations for answer in operation["responses"].values())
     for answer in answers:
         for content in answer.get("content", {}).values():
