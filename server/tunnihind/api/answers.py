@@ -176,8 +176,8 @@ def _day_ahead_hour(ts: int, eur_mwh: float, vat_rate: float) -> DayAheadHour:
     return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
-# Many answers contain the same quarters, so a cache keeps the object of each quarter. With the cache, an answer of 14
-# days takes 5 ms instead of 28 ms (`tests/benchmarks/bench_requests.py`).
+# Many answers contain the same quarters, so a cache keeps the object of each quarter. With this cache, making an answer
+# of 14 days takes 5 ms instead of 28 ms (`tests/benchmarks/bench_requests.py`).
 @lru_cache(maxsize=_KEPT_QUARTERS)
 def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool) -> DayAheadQuarter:
     price = market_price(eur_mwh)
@@ -205,6 +205,6 @@ def _series_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecast
 
 
 def _in_both_units(hour: Percentiles, vat_rate: float) -> dict[str, float]:
-    """Return the percentiles' fields in EUR/MWh without VAT, and in EUR/kWh with VAT."""
+    """Return the fields of the percentiles, in EUR/MWh without VAT and in EUR/kWh with VAT."""
     market = {name: market_price(price) for name, price in hour._asdict().items()}
     return market | {f"{name}_kwh": consumer_price(price, vat_rate) for name, price in market.items()}

@@ -49,8 +49,8 @@ class Month:
     def parse(cls, text: str, market: Market, now: int) -> Self:
         """Parse a month such as `2025-11`.
 
-        Raises ParameterError if the text has another form. Raises NotServed for a month before `FIRST`, or after the
-        month of `now`.
+        Raises ParameterError if the text isn't a month in this form. Raises NotServed for a month before `FIRST`, or
+        after the month of `now`.
         """
         if not _MONTH.fullmatch(text):
             raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
@@ -86,8 +86,8 @@ class MonthReader:
         prices = self._read(month.start_ts, month.end_ts)
         answer = history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
-        # First read the prices, then check whether they are confirmed. In the other order, a price settled between the
-        # check and the reading would count as confirmed.
+        # First read the prices, then check whether they are confirmed. If the check came first, a price settled between
+        # the check and the reading would count as confirmed.
         is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
         return represent(

@@ -33,7 +33,7 @@ class ForecastPeriod(NamedTuple):
 class ServedPeriods:
     """The periods of one step that are served at an instant, in order of time.
 
-    If a period is in both lists, its settled price counts.
+    If a period is in both `settled` and `forecast`, the settled price counts.
     """
 
     settled: tuple[SettledPeriod, ...]
@@ -43,9 +43,9 @@ class ServedPeriods:
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
     """Return the periods served at `now` that begin at `since` or later.
 
-    Periods from the newest run's first future period on have the forecasts of that run. Each earlier period has the
-    newest forecast made before its start, exactly as issued. If the settings don't serve the full horizon, the forecast
-    ends at `free_until`.
+    From the newest run's first future period on, all forecasts come from this run. Each earlier period has the newest
+    forecast made before its start, exactly as issued. If the settings don't serve the full horizon, the forecast ends
+    at `free_until`.
     """
     series = data.of(step_s)
     settled = series.settled.between(since, series.settled.end_ts)

@@ -1,6 +1,6 @@
 """Limits the requests of each client to the rate that the operator sets.
 
-Each client has a token bucket. The number of buckets is limited.
+Each client has a token bucket. The number of buckets is limited, so that the buckets can't fill the memory.
 """
 
 import math

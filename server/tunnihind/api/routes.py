@@ -41,7 +41,7 @@ def without_query(representations: Callable[[Coding], Representation], problems:
     """Handle requests for a resource that takes no query string."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # If nothing follows the `?`, the query string is empty. Such a request is accepted.
+        # If nothing follows the `?`, the query string is empty, and the request is accepted.
         if request.rel_url.raw_query_string:
             return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
         return reply(request, representations(accepted_coding(request)))
@@ -96,7 +96,7 @@ class _StoreReaders:
     """Reads from the store in threads. Only a few requests may read at the same time."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Set two words for the texts of problems. For example, `what` is "months" and `of` is "prices"."""
+        """Use `what` and `of` as words in the texts of problems, such as "months" and "prices"."""
         self._problems = problems
         self._what = what
         self._of = of

@@ -85,7 +85,10 @@ class ServedData:
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
     def of(self, step_s: int) -> ServedSeries:
-        """Return the served data for periods of `step_s` seconds. If there are no such data, return an empty series."""
+        """Return the served data for periods of `step_s` seconds.
+
+        If there are no data for these periods, return an empty series.
+        """
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
     @property
@@ -197,8 +200,8 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     If the prices of all periods of an hour are known, each period keeps its own price. If a price is unknown, all
     periods of the hour get the hour's price. The mean of the periods is therefore always the hour's price.
 
-    If an hour isn't settled, its periods are left out, even if some of their prices are known. With these prices,
-    answers by quarters would reveal prices that hourly answers hold back.
+    If an hour isn't settled, its periods are left out, even if some of their prices are known. If these periods were
+    served, answers by quarters would reveal prices that hourly answers hold back.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
@@ -211,7 +214,7 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
     """Return the run of step `step_s` that belongs to each hourly run.
 
-    `kept` are the stored runs of that step, newest first.
+    `kept` are the stored runs of step `step_s`, newest first.
 
     If no stored run belongs to an hourly run, make a run in which each period has the percentiles of its hour.
     """

@@ -1,7 +1,7 @@
 """Makes answers from the served data, at most once a second and only on request.
 
-An answer depends only on the data and on `now`, in whole seconds. Therefore all requests within one second get the same
-body.
+An answer depends only on the data and on `now`, in whole seconds. Therefore all requests for a resource within one
+second get the same body.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -141,8 +141,8 @@ class Snapshot:
                 coding,
                 tag=self._tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
-                # Caches compare the Date field with their own clocks. Therefore the field has the machine's time, even
-                # in a rehearsal.
+                # Caches compare the Date field with their own clocks. Therefore the Date field has the machine's time,
+                # even in a rehearsal.
                 date=formatdate(usegmt=True),
                 more_fields=fields,
             )
@@ -156,8 +156,8 @@ class Snapshot:
     def _tag(self, resource: Hashable, step_s: int) -> str:
         """Return a tag that changes with a body's content.
 
-        Within one period of `step_s` seconds, a new `now` doesn't change the tag. A `freeUntil` that moves with `now`
-        doesn't change the tag either.
+        Within one period of `step_s` seconds, the tag depends neither on `now` nor on the part of `freeUntil` that
+        moves with `now`.
         """
         settings = self.settings
         period = self._second - self._second % step_s

@@ -108,7 +108,7 @@ class BarChart:
 class AccuracySummary:
     """All figures of the accuracy page.
 
-    The keys of `months` are the first days of the months, newest first.
+    The keys of `months` are the first days of the months, the newest month first.
 
     `is_backtest` is true if all figures come from the backtest. The backtest is used if no forecast of the server has
     been scored yet.
@@ -218,7 +218,7 @@ def _top(months: Sequence[tuple[float, ...]]) -> float:
 
 
 def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
-    """Yield the names of the months. If there are too many months, name only every n-th month."""
+    """Yield the names of the months below a chart. If there are too many months, name only every n-th month."""
     slot = 100 / max(len(months), _LEAST_MONTHS)
     every = ceil(len(months) / _MOST_LABELS)
     for number in range(0, len(months), every):

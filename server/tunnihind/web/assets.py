@@ -63,7 +63,7 @@ class Assets:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Handle `GET /static/{digest}/{name}`.
 
-        If the digest belongs to another version of the files, the answer is 404.
+        If `digest` belongs to another version of the files, the answer is 404.
         """
         representations = self._representations.get(request.match_info["name"])
         if representations is None or request.match_info["digest"] != self.digest:

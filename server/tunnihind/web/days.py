@@ -119,9 +119,11 @@ def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
 
 
 def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
-    """Write the state of a day's prices in words. If the state holds for only a part of the day, add the times.
+    """Write the state of a day's prices in words.
 
-    In Estonia, delivery days begin at 01:00. So the first forecast day usually has one published hour.
+    If the state holds for only a part of the day, add the start and the end of this part.
+
+    In Estonia, delivery days begin at 01:00. Therefore the first forecast day usually has one published hour.
     """
     said = display.texts(f"days.state.{state}")
     if state not in {"settled", "forecast"}:
@@ -144,8 +146,8 @@ def _mean_range(
     """Return the 80% range of a day's mean price. If no price is a forecast, return None.
 
     The range comes from the forecast's price paths. The mean is more certain than each hour's price, because the errors
-    of the hours partly cancel each other out. Without paths, each bound is the mean of the hours' bounds. Such a range
-    is too wide.
+    of the hours partly cancel each other out. If there are no price paths, each bound of the range is the mean of the
+    hours' bounds, so the range is too wide.
 
     The mean price that the page shows is the mean of the hours' medians. If prices may become much higher but hardly
     lower, nearly all paths can lie above the shown mean. If the shown mean lies outside the range, the range is

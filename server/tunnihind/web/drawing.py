@@ -34,7 +34,7 @@ _NOW_STEP_S: Final = 900
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A label and its position, in percent."""
+    """A label of an axis, and its position in percent of the axis."""
 
     at: float
     label: str
@@ -106,7 +106,7 @@ class _Frame:
 
 
 def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, display: Display) -> Drawing | None:
-    """Draw the periods from the start of today on. If there are no such periods, return None."""
+    """Draw the periods from the start of today on. If no period starts today or later, return None."""
     today = display.day(now)
     shown = [period for period in periods if display.day(period.ts) >= today]
     if not shown:

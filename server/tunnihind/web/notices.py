@@ -58,7 +58,7 @@ class Notice:
 def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
     """Yield a notice if the prices are simulated or from a past day.
 
-    The small view has no such notice, because its footer only has room for one word.
+    The small view doesn't show this notice, because its footer only has room for one word.
     """
     if mode != "live" and display.options.embed == "0":
         yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
@@ -75,7 +75,7 @@ def of_data(
 ) -> Iterator[Notice]:
     """Yield notices of missing or old data as of `now`, unix seconds.
 
-    Data count as old at the same age as in `/readyz`.
+    The page and `/readyz` use the same age limits for old data.
     """
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))
@@ -103,7 +103,7 @@ def _age(seconds: int, texts: Texts) -> str:
 def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
     """Yield the delivery days with doubtful prices, each with the name of its notice. Past days are left out.
 
-    An incomplete answer doesn't count, because the missing prices may still come.
+    An incomplete answer doesn't make prices doubtful, because the missing prices may still come.
     """
     held = [one for one in data.held if one.zone == data.market.zone and one.reason != "incomplete"]
     for day in sorted({one.day for one in held if day_end(one.day) > now}):

@@ -268,7 +268,7 @@ def _spans(
 def sentences(
     outlooks: Sequence[DayOutlook], days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display
 ) -> tuple[str, ...]:
-    """Write the highlights in the reader's language. Give this function the same `days` as `outlook`."""
+    """Write the highlights in the reader's language. `days` must be the same as the argument of `outlook`."""
     written = _Sentences(days, now, display)
     # A sentence with times of day can't describe several days.
     alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))
@@ -308,7 +308,8 @@ class _Sentences:
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
         named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
-        # The name begins the sentence and needs a capital letter. Estonian weekdays begin with a small letter.
+        # The names of the days begin the sentence, which needs a capital letter. Estonian weekdays begin with a small
+        # letter.
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
@@ -394,6 +395,6 @@ class _Sentences:
         return [period for period in self._days[day] if any(span.start <= period.ts < span.end for span in spans)]
 
     def _joined(self, items: Sequence[str], between: str = "outlook.and") -> str:
-        """Join items to a list in the reader's language, such as "a, b and c"."""
+        """Join items into a list in the reader's language, such as "a, b and c"."""
         *others, last = items
         return self._text(between, others=", ".join(others), last=last) if others else last

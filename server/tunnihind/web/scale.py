@@ -17,8 +17,8 @@ _FAR_EUR_MWH: Final = 1000.0
 def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
     """Convert the scale's market prices from EUR/MWh to the reader's unit.
 
-    If fees differ between hours, one market price gives a different amount in each hour. The result is therefore the
-    mean of the amounts over the given hours.
+    If fees differ between hours, one market price gives a different amount in each hour. Therefore the function returns
+    the mean of the amounts in the given hours.
     """
     starts = list(hours)
     if not starts:

@@ -64,7 +64,7 @@ class Texts:
         return self.number(copysign(floor(abs(value) + 0.5), value), 0)
 
     def whole_range(self, low: float, high: float) -> str:
-        """Write a range of numbers.
+        """Write a range of numbers without decimals.
 
         If the lower number is negative, an ellipsis replaces the dash. A dash would look like a second minus sign.
         """

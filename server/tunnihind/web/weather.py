@@ -49,7 +49,7 @@ _HEIGHT: Final = 100
 class RegionWeather:
     """The mean weather of the region's places in each hour from `start_ts` on.
 
-    Both arrays have the shape (hours,). If the weather of one place is unknown, the mean is NaN.
+    `wind` and `sun` have the shape (hours,). If the weather of any place is unknown, the mean over all places is NaN.
 
     `wind` is the wind speed 100 m above ground, m/s. `sun` is the shortwave radiation on the ground, W/m².
     """

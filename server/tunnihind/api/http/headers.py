@@ -16,7 +16,8 @@ METHODS: Final = "GET, HEAD, OPTIONS"
 _COMMON: Final = {
     "Access-Control-Allow-Origin": "*",
     "Referrer-Policy": "no-referrer",
-    # aiohttp's own value contains the versions of Python and aiohttp. These versions would help attackers.
+    # aiohttp's own value contains the versions of Python and aiohttp. An attacker could look up the known weaknesses of
+    # these versions.
     "Server": "Tunnihind",
     "X-Content-Type-Options": "nosniff",
 }

@@ -29,9 +29,10 @@ class PreparedAnswer:
 
     If the message can't be serialised in advance, `message` is None.
 
-    By itself, aiohttp serialises the header fields of each response anew. But within one second, many answers are equal
-    for all clients. `_MessageResponse` sends a message that was serialised once for all clients. With such messages,
-    the server answers 1.7 times as many requests in the same processor time (`tests/benchmarks/bench_requests.py`).
+    By itself, aiohttp serialises the header fields of each response anew. But many answers stay the same for all
+    clients for one second. `_MessageResponse` sends a message that was serialised once for all clients. With messages
+    serialised in advance, the server answers 1.7 times as many requests in the same processor time
+    (`tests/benchmarks/bench_requests.py`).
     """
 
     status: HTTPStatus

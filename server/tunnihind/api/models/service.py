@@ -150,7 +150,7 @@ class Problem(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class NotReady(Problem, frozen=True, rename="camel", kw_only=True):
-    """The problem answer for missing or stale data. It also has the fields of `Readiness`."""
+    """The problem answer for missing or stale data, including the fields of `Readiness`."""
 
     ready: Annotated[bool, Meta(description="Always false here.", examples=[False])]
     now: Now
