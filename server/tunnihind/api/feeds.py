@@ -80,13 +80,13 @@ def _body(rates: Sequence[Rate], reader: Reader) -> object:
 
 
 def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
-    """Yield the best known price of each period from the market's last midnight on.
+    """Yield the settled or forecast price of each period from the market's last midnight on.
 
     A period without a settled price has the forecast's median. If the period has begun, the median comes from the
     newest forecast made before its start.
 
     The prices have no gap, because other programs assume that each price holds until the next price starts. The prices
-    begin after the last gap before the present. The prices stop at the next gap in the future. If the current price is
+    begin after the newest gap in the past. The prices stop at the next gap in the future. If the current price is
     unknown, the prices begin with the next known price.
     """
     market = data.market

@@ -49,8 +49,8 @@ class Month:
     def parse(cls, text: str, market: Market, now: int) -> Self:
         """Parse a month such as `2025-11`.
 
-        Raises ParameterError if the text isn't a month in this form. Raises NotServed for a month before `FIRST`, or
-        after the month of `now`.
+        Raises ParameterError if the text isn't a month in the form YYYY-MM. Raises NotServed for a month before
+        `FIRST`, or after the month of `now`.
         """
         if not _MONTH.fullmatch(text):
             raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")

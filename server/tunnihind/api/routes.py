@@ -78,7 +78,7 @@ def _days(request: web.Request, *, least: int, default: int) -> int:
 
 
 def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
-    """Handle `GET /api/feeds/…` for one format."""
+    """Handle `GET /api/feeds/…` for the format that `reader` names."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         require_known(request.query, ("resolution", "price"))
@@ -103,7 +103,7 @@ class _StoreReaders:
         self._turns = asyncio.Semaphore(MOST_READERS)
 
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
-        """Answer with the result of `read`.
+        """Answer a request with the representation that `read` returns.
 
         If too many requests are reading, or if the store can't be read, answer with a problem.
         """

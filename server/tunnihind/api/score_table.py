@@ -1,7 +1,7 @@
 """Makes the answer of `/api/v1/accuracy?format=csv`: a table of scores.
 
 The table has a row for each day of issue and each number of days ahead. The scores are read from the store on request.
-A request covers at most a year.
+A table covers at most a year.
 """
 
 import csv
@@ -67,7 +67,7 @@ class ScoreTable:
         return date(int(year), 1, 1), date(int(year), 12, 31)
 
     def read(self, span: tuple[date, date], coding: Coding) -> Representation:
-        """Return the table for a first and a last day of issue. Raises StoreError."""
+        """Return the table of the scores for all days of issue in `span`. Raises StoreError."""
         fresh = cache_control(int(self._clock.now()))
         body = table(self._read(*span))
         return represent(body, coding, tag=opaque_tag(body), cache_control=fresh, content_type=CSV)

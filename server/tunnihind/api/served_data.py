@@ -66,11 +66,11 @@ class ServedData:
     """The data behind all answers of a market, as read from the store at one moment.
 
     `series` has the prices and forecasts of each step. `scenarios` has the price paths of the newest hourly run. If the
-    run has no paths, `scenarios` is None. `accuracy` has the scores of the forecasts of the last weeks. `months` has
-    the scores of the forecasts of each month. `held` has the sources' held-back answers for the last days.
-    `unconfirmed` maps each zone and day with prices from only one source to the name of that source. If the server asks
-    only one source, `unconfirmed` is empty. `version` and `change_id` change whenever any of the data change. After a
-    backup is restored, versions may repeat, but a `change_id` never does.
+    run has no paths, `scenarios` is None. `accuracy` has the scores of the forecasts over windows of some days.
+    `months` has the scores of the forecasts by month. `held` has the sources' held-back answers for the last days. The
+    keys of `unconfirmed` are the zones and days whose prices come from only one source. The values are the names of
+    these sources. If the server asks only one source, `unconfirmed` is empty. `version` and `change_id` change whenever
+    any of the data change. After a backup is restored, versions may repeat, but a `change_id` never does.
     """
 
     version: str
@@ -212,7 +212,7 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 
 
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
-    """Return the run of step `step_s` that belongs to each hourly run.
+    """Return the runs of step `step_s` that belong to the hourly `runs`, in the order of `runs`.
 
     `kept` are the stored runs of step `step_s`, newest first.
 

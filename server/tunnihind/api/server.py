@@ -1,13 +1,13 @@
 """Runs the application, turns errors into problem answers, and limits connections.
 
 By itself, aiohttp refuses some requests in plain text, before any middleware runs. This server turns every error into a
-problem answer. Every request is counted and gets an id.
+problem answer. This server also counts every request and gives each request an id.
 
-By itself, aiohttp also accepts any number of connections, and keeps a silent connection for an hour. This server closes
-a connection if the head of a request takes too long. If there are too many connections, the server first closes
-connections that never sent a request. Then it closes the connections that have been idle longest.
+By itself, aiohttp also accepts any number of connections, and keeps a silent connection for an hour. If the head of a
+request takes too long, this server closes the connection. If there are too many connections, the server first closes
+connections that never sent a request. Then the server closes the connections that have been idle longest.
 
-aiohttp has no options for limits on connections. Therefore this file overrides two undocumented parts of aiohttp:
+No option of aiohttp limits connections. Therefore this file overrides two undocumented parts of aiohttp:
 `_make_server`, and the callbacks of `RequestHandler`. The only other override of an undocumented part of aiohttp
 belongs to `PreparedAnswer` in `http/representation.py`.
 """
@@ -52,7 +52,7 @@ _CLOSED_AT_ONCE: Final = 20
 
 
 class Runner(web.AppRunner):
-    """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`.
+    """Runs an application that has set the keys `METRICS`, `PROBLEMS` and `STOPPING`.
 
     `options` are the options of `web.AppRunner`.
     """
@@ -160,7 +160,7 @@ class _Server(web.Server):
 
 
 class _Protocol(web.RequestHandler):
-    """Limits the time that a client has to send a request's head.
+    """Limits the time in which a client must send a request's head.
 
     Answers malformed requests with a problem instead of plain text.
     """
@@ -205,7 +205,7 @@ class _Protocol(web.RequestHandler):
         if self._request_count > heads:
             self._stop_head_timer()
         elif self._head_timer is None and self._waiter is not None and not self._waiter.done():
-            # No request is being handled, so these bytes are part of a head.
+            # No request is being handled, so the received bytes are part of the next request's head.
             self._head_timer = self._loop.call_later(HEAD_S, self.abort)
 
     def _stop_head_timer(self) -> None:
@@ -228,7 +228,7 @@ class _Protocol(web.RequestHandler):
             _LOG.error("a request from %s failed: %s", request.remote, message, exc_info=exc)
             response = self._problems.answer(status)
         else:
-            # Anybody can send malformed requests, so they are logged only for debugging.
+            # Anybody can send malformed requests, so malformed requests are logged only for debugging.
             _LOG.debug("a malformed request from %s: %s", request.remote, message)
             response = self._problems.answer(status, "The request is not well-formed HTTP/1.1.")
         response.headers[request_id.FIELD] = name

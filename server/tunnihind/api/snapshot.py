@@ -49,7 +49,7 @@ class Snapshot:
     """
 
     def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
-        """Serve the market that the settings name.
+        """Make a snapshot for the market that the settings name.
 
         All snapshots of a server share one `troubles` object.
         """
@@ -154,10 +154,10 @@ class Snapshot:
         self._ready.clear()
 
     def _tag(self, resource: Hashable, step_s: int) -> str:
-        """Return a tag that changes with a body's content.
+        """Return an entity tag that changes if the content of the body changes.
 
-        Within one period of `step_s` seconds, the tag depends neither on `now` nor on the part of `freeUntil` that
-        moves with `now`.
+        Within one period of `step_s` seconds, a later `now` doesn't change the tag, even if `freeUntil` changes with
+        `now`.
         """
         settings = self.settings
         period = self._second - self._second % step_s

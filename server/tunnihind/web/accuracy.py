@@ -110,8 +110,8 @@ class AccuracySummary:
 
     The keys of `months` are the first days of the months, the newest month first.
 
-    `is_backtest` is true if all figures come from the backtest. The backtest is used if no forecast of the server has
-    been scored yet.
+    `is_backtest` is true if all figures come from the backtest. If no forecast of the server has been scored yet, the
+    page shows the backtest.
     """
 
     is_backtest: bool

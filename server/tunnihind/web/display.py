@@ -73,7 +73,7 @@ def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) ->
 class Vat:
     """The reader's choice of VAT.
 
-    `rates` are the VAT rates in the shown prices. `choices` maps each choice to today's VAT rate.
+    `rates` are the VAT rates in the shown prices. `choices` maps each possible choice to its VAT rate today.
     """
 
     choice: VatChoice

@@ -57,7 +57,7 @@ def _day(start: int, now: int, display: Display) -> str:
 
 
 def _verdict(cheapest: float, now: float, ts: int, display: Display) -> str:
-    """Write whether waiting for the cheapest price is worth it. Both prices are in the reader's unit."""
+    """Write whether it is worthwhile to wait for the cheapest price. Both prices are in the reader's unit."""
     worth = display.amount(_WORTH_EUR_MWH, ts) - display.amount(0.0, ts)
     if now - cheapest < max(worth, _WORTH * abs(now)):
         return display.texts("now.same" if cheapest < now else "now.dearer")

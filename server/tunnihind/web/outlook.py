@@ -94,12 +94,13 @@ class DayOutlook:
 
     If all fields are empty, the day has no highlights.
 
-    `usual` compares the mean price of the whole day with the usual price. Forecasts are compared by their medians.
-    `negative` has the hours with published prices below zero. `near_zero` has the hours with forecast prices below zero
-    or close to zero. A forecast can't show reliably whether a price will be below zero. In the hours of `possible`, the
-    forecast's 90th percentile is higher than any price of the two weeks before. If some hours are `expensive`,
-    `possible` is empty. The sentence about expensive hours already shows how high the prices may be. `weather` is the
-    forecast weather that explains the prices. Wind or sun explain low prices. Calm explains high prices.
+    `usual` compares the mean price of the whole day with the usual price. If prices are forecasts, their medians are
+    compared. `negative` has the hours with published prices below zero. `near_zero` has the hours with forecast prices
+    below zero or close to zero. A forecast can't show reliably whether a price will be below zero. In the hours of
+    `possible`, the forecast's 90th percentile is higher than any price of the two weeks before. If some hours are
+    `expensive`, `possible` is empty. The sentence about expensive hours already shows how high the prices may be.
+    `weather` is the forecast weather that explains the prices. Wind or sun explain low prices. Calm explains high
+    prices.
     """
 
     day: date
@@ -248,8 +249,8 @@ def _spans(
 ) -> tuple[Span, ...]:
     """Return the largest spans of consecutive hours with values above `level`, in order of time.
 
-    `hours` has the start and the value of each hour. If `peak` is given, each span has at least one value above `peak`.
-    `shortest` is the least length of a span, seconds.
+    Each of the `hours` has a start and a value, such as a price. If `peak` is given, each span has at least one value
+    above `peak`. `shortest` is the least length of a span, seconds.
     """
     found: list[tuple[float, float, Span]] = []
     for ts, value in hours:

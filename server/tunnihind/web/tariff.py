@@ -58,7 +58,7 @@ class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
 class Entry[Rate](msgspec.Struct, frozen=True, kw_only=True):
     """A rate that holds from `since` to `until`, both days included.
 
-    `until` is None if the end is not known. `as_of` is the day on which the source was read. If another source names a
+    If the end isn't known, `until` is None. `as_of` is the day on which the source was read. If another source names a
     different rate, `disputed` is that rate.
     """
 
@@ -132,7 +132,7 @@ class PackageTariff:
     def parts(self, ts: int) -> Mapping[Part, float]:
         """Return the amount of each fee at an instant, c/kWh without VAT.
 
-        If a rate is unknown at that instant, use the known rate that is nearest in time.
+        If a rate is unknown at `ts`, use the known rate that is nearest in time.
         """
         wall = ESTONIA.local(ts)
         network, fees = _rates_on(wall.date(), self.package)

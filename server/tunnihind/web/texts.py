@@ -34,14 +34,16 @@ _MINUS: Final = "\N{MINUS SIGN}"
 
 
 class Texts:
-    """The texts of one language. `texts("key", n=3)` returns a text with its gaps filled."""
+    """The texts of one language. `texts("key", n=3)` returns a text in which the placeholder `{n}` is replaced by 3."""
 
     def __init__(self, language: Language, table: Mapping[str, Any]) -> None:
         self.language = language
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return a text with its gaps filled. If the text has plural forms, return the form for `n`.
+        """Return the text of a key, with values for its placeholders.
+
+        If the text has plural forms, return the form for `n`.
 
         Raises KeyError for an unknown key.
         """

@@ -140,7 +140,10 @@ def _top(values: Floats, tops: Sequence[int]) -> int:
 
 
 def _area(shares: Floats) -> str:
-    """Draw the area under each run of known values. The point of each value is in the middle of the value's hour."""
+    """Draw the area under each row of consecutive known values.
+
+    The point of each value is in the middle of the value's hour.
+    """
     heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
     path = []
     for is_known, run in groupby(range(heights.size), key=lambda hour: bool(np.isfinite(heights[hour]))):

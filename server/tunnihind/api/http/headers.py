@@ -16,8 +16,8 @@ METHODS: Final = "GET, HEAD, OPTIONS"
 _COMMON: Final = {
     "Access-Control-Allow-Origin": "*",
     "Referrer-Policy": "no-referrer",
-    # aiohttp's own value contains the versions of Python and aiohttp. An attacker could look up the known weaknesses of
-    # these versions.
+    # The value that aiohttp would send contains the versions of Python and aiohttp. An attacker could look up the known
+    # weaknesses of these versions.
     "Server": "Tunnihind",
     "X-Content-Type-Options": "nosniff",
 }

@@ -42,7 +42,7 @@ class PreparedAnswer:
 
     @classmethod
     def of(cls, status: HTTPStatus, fields: CIMultiDict[str], body: bytes, *, date: str | None) -> Self:
-        """Make an answer. If `date` is given, serialise the message with this Date field."""
+        """Make an answer. If `date` is given, serialise the message with `date` as the Date field."""
         if date is None:
             return cls(status, fields, body, None)
         fields = CIMultiDict(fields, Date=date)
@@ -122,7 +122,7 @@ _FIVE_MINUTES: Final = "public, max-age=300"
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """A body in one content coding, with its answers for status 200 and 304.
+    """A body in one content coding, and the answers with status 200 and 304 for this body.
 
     `tag` is the opaque tag with its quotes.
     """
@@ -154,7 +154,7 @@ def represent(
 
     `vary` names the request fields on which the body depends. If `of_api` is true, the answers have the header fields
     that describe the API. `more_fields` are additional header fields. If `date` is given, the messages are serialised
-    in advance with this Date field. Give `date` only if the answers are used for at most a second.
+    in advance, with `date` as their Date field. Give `date` only if the answers are used for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})
@@ -186,7 +186,7 @@ def encode(body: bytes, coding: Coding) -> bytes:
 
 
 def opaque_tag(*parts: object) -> str:
-    """Return a quoted entity tag that changes with any of the parts."""
+    """Return a quoted entity tag that changes if any of the `parts` changes."""
     return f'"{blake2b(repr(parts).encode(), digest_size=_TAG_BYTES).hexdigest()}"'
 
 

@@ -67,7 +67,7 @@ def problems(*statuses: int) -> Document:
 
 
 def response_components(settings: Settings) -> Document:
-    """Describe the answers that operations share, by status."""
+    """Return the descriptions of the answers that operations share, by status."""
     texts = Problems(settings.base_url)
     return {"304": _not_modified()} | {
         str(status): {
