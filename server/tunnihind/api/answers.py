@@ -205,6 +205,6 @@ def _series_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecast
 
 
 def _in_both_units(hour: Percentiles, vat_rate: float) -> dict[str, float]:
-    """Return the fields of the percentiles, in EUR/MWh without VAT and in EUR/kWh with VAT."""
+    """Return the percentiles by field name, in EUR/MWh without VAT and in EUR/kWh with VAT."""
     market = {name: market_price(price) for name, price in hour._asdict().items()}
     return market | {f"{name}_kwh": consumer_price(price, vat_rate) for name, price in market.items()}

@@ -69,8 +69,7 @@ def _state(there: Sequence[ServedData], now: int) -> Iterator[Metric]:
 
 
 def _forecast(there: Sequence[ServedData]) -> Iterator[Metric]:
-    """Yield metrics about the inputs of the served forecasts, and about the accuracy of forecasts over the last 30
-    days."""
+    """Yield metrics about the forecasts' inputs, and about the forecasts' accuracy over the last 30 days."""
     tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("zone", "tier"))
     for data in there:
         if (run := data.hours.run) is not None:

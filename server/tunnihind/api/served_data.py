@@ -66,11 +66,12 @@ class ServedData:
     """The data behind all answers of a market, as read from the store at one moment.
 
     `series` has the prices and forecasts of each step. `scenarios` has the price paths of the newest hourly run. If the
-    run has no paths, `scenarios` is None. `accuracy` has the scores of the forecasts over windows of some days.
-    `months` has the scores of the forecasts by month. `held` has the sources' held-back answers for the last days. The
-    keys of `unconfirmed` are the zones and days whose prices come from only one source. The values are the names of
-    these sources. If the server asks only one source, `unconfirmed` is empty. `version` and `change_id` change whenever
-    any of the data change. After a backup is restored, versions may repeat, but a `change_id` never does.
+    run has no paths, `scenarios` is None. `accuracy` has the scores of the forecasts over the last 7, 30 and 90
+    delivery days. `months` has the scores of the forecasts by month. `held` has the sources' held-back answers for the
+    last days. The keys of `unconfirmed` are the zones and days whose prices come from only one source. The values are
+    the names of these sources. If the server asks only one source, `unconfirmed` is empty. `version` and `change_id`
+    change whenever any of the data change. After a backup is restored, versions may repeat, but a `change_id` never
+    does.
     """
 
     version: str

@@ -133,7 +133,7 @@ def has_already(request: web.Request, tag: str) -> bool:
 def is_current(if_none_match: str, tag: str) -> bool:
     """Return whether an If-None-Match field value is `*` or contains the tag.
 
-    `tag` is an opaque tag with its quotes. A search for the tag in the field value is a weak comparison (RFC 9110,
+    `tag` is an opaque tag in double quotes. A search for the tag in the field value is a weak comparison (RFC 9110,
     section 8.8.3.2). The search can't find the tag within another tag, because tags contain no other quotes.
     """
     return tag in if_none_match or if_none_match.strip() == "*"

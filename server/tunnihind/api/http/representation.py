@@ -124,7 +124,7 @@ _FIVE_MINUTES: Final = "public, max-age=300"
 class Representation:
     """A body in one content coding, and the answers with status 200 and 304 for this body.
 
-    `tag` is the opaque tag with its quotes.
+    `tag` is the opaque tag in double quotes.
     """
 
     tag: str
