@@ -45,7 +45,7 @@ class Rate(NamedTuple):
 
 
 class FeedAnswer(NamedTuple):
-    """A body to write as JSON, and additional header fields."""
+    """A feed's body before the encoding as JSON, and additional header fields."""
 
     body: object
     fields: Mapping[str, str]
@@ -80,14 +80,14 @@ def _body(rates: Sequence[Rate], reader: Reader) -> object:
 
 
 def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> Iterator[Rate]:
-    """Yield the best known price of each period from the market's last midnight on.
+    """Yield the settled or forecast price of each period from the market's last midnight on.
 
     A period without a settled price has the forecast's median. If the period has begun, the median comes from the
     newest forecast made before its start.
 
-    The prices have no gap, because readers assume that each price holds until the next price starts. The prices begin
-    after the last gap before the present. The prices end before the first gap after the present. If the current price
-    is unknown, the prices begin with the next known price.
+    The prices have no gap, because other programs assume that each price holds until the next price starts. The prices
+    begin after the newest gap in the past. The prices stop at the next gap in the future. If the current price is
+    unknown, the prices begin with the next known price.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)
@@ -123,6 +123,6 @@ def _vat_rates(market: Market, settings: Settings, feed: Feed) -> VatRates:
 
 
 def _header_value(rates: VatRates, start: int, end: int) -> str:
-    """Write the rates that apply between two instants, such as `0.22, 0.24;from=1751317200`."""
+    """Write the VAT rates that apply between two instants, such as `0.22, 0.24;from=1751317200`."""
     later = [f"{rate:.6g};from={since}" for since, rate in rates if start < since < end]
     return ", ".join([f"{vat_rate_at(rates, start):.6g}", *later])

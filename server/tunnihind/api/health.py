@@ -17,7 +17,7 @@ STALE_AFTER_S: Final = 3 * HOUR_S
 
 
 class Troubles:
-    """The server's problems besides old data, such as a full disk.
+    """The server's problems, such as a full disk. Old data are judged separately.
 
     Each part of the server reports at most one problem.
     """
@@ -53,12 +53,12 @@ def judge(
     only_passes_on: bool = False,
     is_stopping: bool = False,
 ) -> Readiness:
-    """Judge the data at `now`, unix seconds.
+    """Judge whether the data are complete and fresh at `now`, unix seconds.
 
-    With `pipeline_expected`, the age of the last refresh also counts.
+    If `pipeline_expected` is true, the age of the last refresh is judged too.
 
-    If the data cover the current hour, `only_passes_on` turns all faults into warnings. Behind a load balancer, old
-    data are better than no data.
+    If `only_passes_on` is true and the data cover the current hour, all faults are only warnings. Behind a load
+    balancer, old data are better than no data.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]
@@ -100,7 +100,7 @@ def _age(instant: int | None, now: int) -> int | None:
 
 
 def _covers(data: ServedData, hour: int) -> bool:
-    """Return whether there is a price or a forecast for this hour or a later hour."""
+    """Return whether there is a price or a forecast for `hour` or for a later hour."""
     settled, run = data.newest_settled, data.hours.run
     return (settled is not None and settled >= hour) or (run is not None and run.end_ts > hour)
 

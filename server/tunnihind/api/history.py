@@ -39,7 +39,7 @@ StoreError."""
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """A calendar month by a market's clock. The next month begins at `end_ts`."""
+    """A calendar month in a market's time zone. The next month begins at `end_ts`."""
 
     text: str
     start_ts: int
@@ -49,8 +49,8 @@ class Month:
     def parse(cls, text: str, market: Market, now: int) -> Self:
         """Parse a month such as `2025-11`.
 
-        Raises ParameterError for a text of another form. Raises NotServed for a month before `FIRST`, or after the
-        month of `now`.
+        Raises ParameterError if the text isn't a month in the form YYYY-MM. Raises NotServed for a month before
+        `FIRST`, or after the month of `now`.
         """
         if not _MONTH.fullmatch(text):
             raise ParameterError(f"`month` is {shown(text)}: {MONTH_ADVICE}.")
@@ -64,7 +64,7 @@ class Month:
 
 
 class MonthReader:
-    """Reads months from the store, and makes the answers."""
+    """Reads the prices of a month from the store, and makes the answer."""
 
     def __init__(
         self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
@@ -81,13 +81,13 @@ class MonthReader:
         return Month.parse(text, self._market, int(self._clock.now()))
 
     def read(self, month: Month, resolution: str, coding: Coding) -> Representation:
-        """Return a month's prices. Raises StoreError."""
+        """Return the answer with a month's prices. Raises StoreError."""
         now = int(self._clock.now())
         prices = self._read(month.start_ts, month.end_ts)
         answer = history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
-        # Check the confirmation after reading the prices. If the check came first, a price settled before the reading
-        # would count as confirmed.
+        # First read the prices, then check whether they are confirmed. If the check came first, a price settled between
+        # the check and the reading would count as confirmed.
         is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
         return represent(
@@ -113,7 +113,10 @@ def history_response(prices: PriceHistory, market: Market, month: Month, resolut
 
 
 def _is_whole(answer: HistoryResponse, month: Month) -> bool:
-    """Return whether no price is missing. In an answer by quarters, each traded quarter must have its own price."""
+    """Return whether an answer has all prices of the month.
+
+    In an answer by quarters, each traded quarter must have its own price.
+    """
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(
         price.hourly is True and market_time_unit(delivery_day(price.ts)) < HOUR_S for price in answer.prices

@@ -69,7 +69,7 @@ def _state(there: Sequence[ServedData], now: int) -> Iterator[Metric]:
 
 
 def _forecast(there: Sequence[ServedData]) -> Iterator[Metric]:
-    """Describe the inputs of the served forecasts, and the accuracy of the last 30 days."""
+    """Yield metrics about the forecasts' inputs, and about the forecasts' accuracy over the last 30 days."""
     tier = GaugeMetricFamily("tunnihind_forecast_tier", "1 for the tier of inputs in use.", labels=("zone", "tier"))
     for data in there:
         if (run := data.hours.run) is not None:
@@ -96,7 +96,7 @@ def _unless_empty(family: Metric) -> Iterator[Metric]:
 
 
 class Metrics:
-    """All metrics of one server, in a separate registry. The pipeline adds its counts here too."""
+    """All metrics of one server, in a separate registry. The pipeline also updates some of these metrics."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -157,7 +157,7 @@ class Metrics:
         self._database_up.set(0 if failed else 1)
 
     def count_request(self, route: str, status: int, seconds: float) -> None:
-        """Count an answered request. `seconds` is the time from its headers to its answer."""
+        """Count an answered request. `seconds` is the time from the request's headers to the answer."""
         self._requests_of(route, status).inc()
         self._durations_of(route).observe(seconds)
 
@@ -167,5 +167,5 @@ class Metrics:
             self.registry.register(collector)
 
     def exposition(self) -> bytes:
-        """Return all samples in the text exposition format."""
+        """Return all samples in Prometheus's text format."""
         return generate_latest(self.registry)

@@ -28,14 +28,20 @@ def require_known(query: MultiMapping[str], names: Collection[str]) -> None:
 
 
 def required(query: MultiMapping[str], name: str, advice: str) -> str:
-    """Return a required parameter. Raises ParameterError with the `advice`."""
+    """Return the value of a required parameter.
+
+    If the parameter is missing, raise ParameterError with the `advice`.
+    """
     if name not in query:
         raise ParameterError(f"`{name}` is missing: {advice}.")
     return query[name]
 
 
 def optional(query: MultiMapping[str], name: str) -> str | None:
-    """Return an optional parameter, or None if it is missing. Raises ParameterError for a repeated parameter."""
+    """Return the value of an optional parameter, or None if the parameter is missing.
+
+    Raises ParameterError for a repeated parameter.
+    """
     given = query.getall(name, [])
     if len(given) > 1:
         raise ParameterError(f"`{name}` is given more than once: give it once, or leave it out.")
@@ -43,7 +49,10 @@ def optional(query: MultiMapping[str], name: str) -> str | None:
 
 
 def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str:
-    """Return a parameter's choice. If the parameter is missing, return the first choice. Raises ParameterError."""
+    """Return the value of a parameter that must be one of `choices`.
+
+    If the parameter is missing, return the first choice. Raises ParameterError.
+    """
     default, *_ = choices
     given = optional(query, name)
     if given is None:

@@ -1,4 +1,4 @@
-"""The settled prices and the forecasts in the answers, for periods of any step."""
+"""Selects the settled prices and the forecasts that the API serves, for periods of any step."""
 
 import math
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tunnihind.settings import Settings
 class SettledPeriod(NamedTuple):
     """A settled price, EUR/MWh without VAT.
 
-    If only the price of the hour is known, `hourly` is true for its quarters.
+    For a quarter, `hourly` is true if only the price of its hour is known.
     """
 
     ts: int
@@ -31,9 +31,9 @@ class ForecastPeriod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """The served periods of one step at an instant, in order of time.
+    """The periods of one step that are served at an instant, in order of time.
 
-    If a period is in both lists, its settled price counts.
+    If a period is in both `settled` and `forecast`, the settled price counts.
     """
 
     settled: tuple[SettledPeriod, ...]
@@ -43,9 +43,9 @@ class ServedPeriods:
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
     """Return the periods served at `now` that begin at `since` or later.
 
-    The newest run gives the forecasts from its first future period on. Earlier periods have the newest forecast made
-    before them, exactly as issued. If the settings serve the full horizon, the forecast has no limit. Otherwise the
-    forecast ends at `free_until`.
+    From the newest run's first future period on, all forecasts come from this run. Each earlier period has the newest
+    forecast made before its start, exactly as issued. If the settings don't serve the full horizon, the forecast ends
+    at `free_until`.
     """
     series = data.of(step_s)
     settled = series.settled.between(since, series.settled.end_ts)
@@ -59,8 +59,8 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
         tuple(
             ForecastPeriod(ts, said)
             for ts, said in (*begun, *ahead)
-            # If nothing has been settled for days, the limit may lie in the past. Periods that have begun are served
-            # even then, as in `/api/series`.
+            # If nothing has been settled for days, `limit` may lie in the past. Periods that have begun are served even
+            # after `limit`, as in `/api/series`.
             if ts >= since and (limit is None or ts <= now or floor_hour(ts) <= limit)
         ),
     )

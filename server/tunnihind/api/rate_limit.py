@@ -1,6 +1,6 @@
-"""Limits each client's requests, if the operator sets a limit.
+"""Limits the requests of each client to the rate that the operator sets.
 
-Each client has a token bucket. The number of buckets is limited.
+Each client has a token bucket. The number of buckets is limited, so that the buckets can't fill the memory.
 """
 
 import math
@@ -24,9 +24,11 @@ _SITE_BITS: Final = 64
 
 
 class TokenBuckets:
-    """A bucket for each client. A bucket gets `rate` tokens a second, and has room for the tokens of 2 s.
+    """A token bucket for each client.
 
-    If there are too many buckets, the bucket of the longest inactive client is dropped.
+    A bucket gets `rate` tokens a second. A full bucket has the tokens of two seconds.
+
+    If there are too many buckets, drop the bucket of the client that has been inactive longest.
     """
 
     def __init__(self, rate: float, clock: Clock, *, max_clients: int = _MAX_CLIENTS) -> None:
@@ -37,7 +39,10 @@ class TokenBuckets:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, client: str) -> float:
-        """Take a token and return 0. If the bucket is empty, return the seconds until the next token."""
+        """Take a token from the client's bucket and return 0.
+
+        If the bucket is empty, return the seconds until the next token.
+        """
         now = self._clock.now()
         tokens, since = self._buckets.pop(client, (self._burst, now))
         tokens = min(self._burst, tokens + max(now - since, 0.0) * self._rate)
@@ -49,10 +54,10 @@ class TokenBuckets:
 
 
 def client_of(request: web.Request, *, trust_proxy: bool) -> str:
-    """Return the client of a request.
+    """Return the address that identifies the client of a request.
 
     Behind a trusted proxy, the client is the last address of X-Forwarded-For. Without a trusted proxy, the client is
-    the peer.
+    the other end of the connection.
 
     An IPv6 address is replaced by its /64 network, because one client can use all addresses of that network.
     """
@@ -62,7 +67,7 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
 
 
 def _counted(text: str) -> str | None:
-    """Return the name of an address's bucket, or None if the text isn't an address."""
+    """Return the name of the bucket for an address. If the text isn't an address, return None."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -76,7 +81,7 @@ def _counted(text: str) -> str | None:
 def limit_rate(settings: Settings, clock: Clock, problems: Problems) -> Middleware:
     """Return the middleware that limits each client to `settings.rate_limit` requests a second.
 
-    Further requests get 429.
+    Further requests are answered with status 429.
     """
     buckets = TokenBuckets(settings.rate_limit, clock)
 

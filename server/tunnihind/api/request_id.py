@@ -1,4 +1,4 @@
-"""The id of a request. A request's id marks the request's lines in the logs of the proxy and of the server."""
+"""Gives each request an id. The id marks the request's lines in the logs of the proxy and of the server."""
 
 import logging
 import re
@@ -19,7 +19,7 @@ _CURRENT: Final = ContextVar("request_id", default="")
 def begin(given: Sequence[str]) -> str:
     """Return the id of a request, and keep it for the request's log lines.
 
-    If exactly one id is given and it is valid, return that id. Otherwise make a new id.
+    If the request has exactly one id, and this id is valid, return this id. In all other cases, make a new id.
     """
     name = given[0] if len(given) == 1 and _VALID.fullmatch(given[0]) else token_hex(_MADE_BYTES)
     _CURRENT.set(name)
@@ -32,7 +32,7 @@ def current() -> str:
 
 
 def add_to(record: logging.LogRecord) -> bool:
-    """Add the current request's id to a log record. Without a request, the id is empty.
+    """Add the current request's id to a log record. Outside a request, the id is empty.
 
     The function is a filter for `logging.Handler.addFilter`.
     """

@@ -1,6 +1,6 @@
 """The request handlers of all resources.
 
-`api.server` answers 400 to a ParameterError, and 404 to a NotServed.
+If a handler raises ParameterError, `api.server` answers 400. If a handler raises NotServed, `api.server` answers 404.
 """
 
 import asyncio
@@ -38,10 +38,10 @@ _ALIVE: Final = msgspec.json.encode(Health(status="ok"))
 
 
 def without_query(representations: Callable[[Coding], Representation], problems: Problems) -> Handler:
-    """Handle a resource that refuses a query string."""
+    """Handle requests for a resource that takes no query string."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # After a bare `?` the query string is empty, so the request is accepted.
+        # If nothing follows the `?`, the query string is empty, and the request is accepted.
         if request.rel_url.raw_query_string:
             return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
         return reply(request, representations(accepted_coding(request)))
@@ -78,7 +78,7 @@ def _days(request: web.Request, *, least: int, default: int) -> int:
 
 
 def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
-    """Handle `GET /api/feeds/…` for one format."""
+    """Handle `GET /api/feeds/…` for the format that `reader` names."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         require_known(request.query, ("resolution", "price"))
@@ -93,17 +93,17 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
 
 
 class _StoreReaders:
-    """Reads from the store in threads, for a few requests at a time."""
+    """Reads from the store in threads. Only a few requests may read at the same time."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Set the words for problem texts, such as "months" for `what` and "prices" for `of`."""
+        """Use `what` and `of` as words in the texts of problems, such as "months" and "prices"."""
         self._problems = problems
         self._what = what
         self._of = of
         self._turns = asyncio.Semaphore(MOST_READERS)
 
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
-        """Answer with the result of `read`.
+        """Answer a request with the representation that `read` returns.
 
         If too many requests are reading, or if the store can't be read, answer with a problem.
         """
@@ -145,7 +145,7 @@ def accuracy(snapshot: Snapshot, scores: ScoreTable, problems: Problems) -> Hand
 
 
 def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
-    """Handle a resource without parameters. A query string is ignored."""
+    """Handle requests for a resource without parameters. A query string is ignored."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         return reply(request, representations(accepted_coding(request)))
@@ -173,7 +173,7 @@ async def not_yet(_request: web.Request) -> web.Response:
 
 
 async def preflight(_request: web.Request) -> web.Response:
-    """Answer OPTIONS. Any origin may read everything."""
+    """Answer OPTIONS. Web pages of any origin may read all resources."""
     return web.Response(status=204, headers=preflight_headers())
 
 

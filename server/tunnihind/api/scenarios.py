@@ -11,8 +11,8 @@ from tunnihind.settings import Settings
 def scenarios_response(data: ServedData, now: int, settings: Settings) -> ScenariosResponse:
     """Return the answer to `GET /api/v1/scenarios` as of `now`, unix seconds.
 
-    If the settings serve the full horizon, the paths cover the whole run. Otherwise the paths cover the hours of
-    `/api/v1/forecast`.
+    If the settings serve the full horizon, the paths cover all future hours of the run. If the settings don't serve the
+    full horizon, the paths cover the hours of `/api/v1/forecast`.
     """
     ts, paths = _served_paths(data, now, settings)
     vat_rates = [vat_rate_at(settings.api_vat_rates, one) for one in ts]
@@ -27,7 +27,7 @@ def scenarios_response(data: ServedData, now: int, settings: Settings) -> Scenar
 
 
 def _served_paths(data: ServedData, now: int, settings: Settings) -> tuple[list[int], list[list[float]]]:
-    """Return the starts of the served hours, and the hours' prices on each path, EUR/MWh."""
+    """Return the starts of the served hours, and the prices of these hours on each price path, EUR/MWh."""
     scenarios = data.scenarios
     if scenarios is None:
         return [], []

@@ -1,7 +1,7 @@
 """Makes the answer of `/api/v1/accuracy?format=csv`: a table of scores.
 
 The table has a row for each day of issue and each number of days ahead. The scores are read from the store on request.
-A request covers at most a year.
+A table covers at most a year.
 """
 
 import csv
@@ -55,7 +55,7 @@ class ScoreTable:
         self._clock = clock
 
     def span(self, year: str | None) -> tuple[date, date]:
-        """Return the first and last requested day of issue. Raises ParameterError, NotServed."""
+        """Return the first and the last day of issue that a request covers. Raises ParameterError, NotServed."""
         today = self._market.local(self._clock.now()).date()
         if year is None:
             return today - timedelta(days=DEFAULT_DAYS - 1), today
@@ -67,14 +67,14 @@ class ScoreTable:
         return date(int(year), 1, 1), date(int(year), 12, 31)
 
     def read(self, span: tuple[date, date], coding: Coding) -> Representation:
-        """Return the table for a first and a last day of issue. Raises StoreError."""
+        """Return the table of the scores for all days of issue in `span`. Raises StoreError."""
         fresh = cache_control(int(self._clock.now()))
         body = table(self._read(*span))
         return represent(body, coding, tag=opaque_tag(body), cache_control=fresh, content_type=CSV)
 
 
 def table(days: Iterable[DayScores]) -> bytes:
-    """Write scores as CSV, with the names of the columns first. Missing figures are empty."""
+    """Write scores as CSV, with the names of the columns first. The cell of an unknown figure is empty."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -106,5 +106,5 @@ def _savings(plan: Savings | None) -> list[str]:
 
 
 def _number(value: float, decimals: int) -> str:
-    """Write a number. NaN becomes empty, and negative zero becomes zero."""
+    """Write a number. NaN becomes an empty text, and negative zero becomes zero."""
     return "" if isnan(value) else f"{round(value, decimals) + 0.0:.{decimals}f}"

@@ -43,11 +43,12 @@ class Percentiles(NamedTuple):
 class ServedSeries:
     """A zone's served data for periods of one step.
 
-    `settled` has the unrounded prices of the last 30 days and of all known periods ahead. The newest known price is
-    always in `settled`, even if it is older. If an hour is settled, all its shorter periods have a price.
-    `known_by_hour` has the starts of the shorter periods without a price of their own. `issued` has the newest forecast
-    made before each period, exactly as issued. Past periods are included. `run` is the newest forecast run. If no run
-    of this step was made, each period has the percentiles of its hour. `backtest` is the model's score.
+    `settled` has the unrounded prices of the last 30 days and of all known periods ahead. `settled` also has the newest
+    known price, even if that price is older than 30 days. If an hour is settled, all quarters of the hour have a price.
+    `known_by_hour` has the starts of the quarters for which only the hour's price is known. `issued` has the newest
+    forecast made before each period, exactly as issued. `issued` also covers past periods. `run` is the newest forecast
+    run. If no run of this step was made, each period of `run` has the percentiles of its hour. `backtest` is the score
+    of the model's forecasts of past days.
     """
 
     settled: PriceSeries
@@ -64,12 +65,13 @@ _STEPS: Final = (0.2, 0.4, 0.6, 0.8)
 class ServedData:
     """The data behind all answers of a market, as read from the store at one moment.
 
-    `series` has prices and forecasts by step. `scenarios` has the price paths of the newest hourly run. If the run has
-    no paths, `scenarios` is None. `accuracy` has the scores of the last weeks' runs. `months` has the scores of each
-    month. `held` has the sources' held-back answers for the last days. `unconfirmed` has the zones and days with prices
-    from only one source, and the name of that source. If the server asks only one source, `unconfirmed` is empty.
-    `version` and `change_id` change whenever any of the data change. After a backup is restored, versions may repeat,
-    but a `change_id` never does.
+    `series` has the prices and forecasts of each step. `scenarios` has the price paths of the newest hourly run. If the
+    run has no paths, `scenarios` is None. `accuracy` has the scores of the forecasts over the last 7, 30 and 90
+    delivery days. `months` has the scores of the forecasts by month. `held` has the sources' held-back answers for the
+    last days. The keys of `unconfirmed` are the zones and days whose prices come from only one source. The values are
+    the names of these sources. If the server asks only one source, `unconfirmed` is empty. `version` and `change_id`
+    change whenever any of the data change. After a backup is restored, versions may repeat, but a `change_id` never
+    does.
     """
 
     version: str
@@ -84,12 +86,15 @@ class ServedData:
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
     def of(self, step_s: int) -> ServedSeries:
-        """Return the served data for a step in seconds. Without data for the step, return an empty series."""
+        """Return the served data for periods of `step_s` seconds.
+
+        If there are no data for these periods, return an empty series.
+        """
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
     @property
     def hours(self) -> ServedSeries:
-        """The served data for hours."""
+        """The served data with hourly periods."""
         return self.of(HOUR_S)
 
     @property
@@ -99,12 +104,12 @@ class ServedData:
 
     @cached_property
     def price_scale(self) -> tuple[float, ...]:
-        """The four prices between the five colours of the pages, EUR/MWh.
+        """The four prices that separate the five colours of the pages, EUR/MWh.
 
         If too few prices are known, the tuple is empty.
 
-        These prices divide the hours of the last 30 days into five equal parts. Hours with a price below zero don't
-        count.
+        These four prices divide the hourly prices of the last 30 days into five groups of equal size. Prices below zero
+        are left out.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -170,14 +175,17 @@ def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | N
 
 
 class SettledPrices(NamedTuple):
-    """Settled prices of a step, and the starts of the periods without a price of their own."""
+    """The settled prices of one step.
+
+    `known_by_hour` has the starts of the periods for which only the hour's price is known.
+    """
 
     prices: PriceSeries
     known_by_hour: frozenset[int]
 
 
 def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPrices:
-    """Return the settled prices for the answers at `now`.
+    """Return the settled prices that answers at `now` need.
 
     The newest settled price is always included, because the public window depends on it.
     """
@@ -188,13 +196,13 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 
 
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
-    """Return the prices of the shorter periods in each settled hour.
+    """Return the prices of shorter periods, such as quarters, in each settled hour.
 
-    If all periods of an hour have a known price, these prices are returned. Otherwise each period of the hour gets the
-    hour's price. The mean of the periods is therefore always the hour's price.
+    If the prices of all periods of an hour are known, each period keeps its own price. If a price is unknown, all
+    periods of the hour get the hour's price. The mean of the periods is therefore always the hour's price.
 
-    If an hour isn't settled, its periods are left out, even if some of their prices are known. Otherwise quarters would
-    reveal prices that the hourly answers hold back.
+    If an hour isn't settled, its periods are left out, even if some of their prices are known. If these periods were
+    served, answers by quarters would reveal prices that hourly answers hold back.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
@@ -205,11 +213,11 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 
 
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
-    """Find the run of step `step_s` for each hourly run.
+    """Return the runs of step `step_s` that belong to the hourly `runs`, in the order of `runs`.
 
-    `kept` are the stored runs of that step, newest first.
+    `kept` are the stored runs of step `step_s`, newest first.
 
-    If no stored run belongs to an hourly run, each period gets the percentiles of its hour.
+    If no stored run belongs to an hourly run, make a run in which each period has the percentiles of its hour.
     """
     if step_s == HOUR_S:
         return [*runs]

@@ -1,15 +1,15 @@
 """Runs the application, turns errors into problem answers, and limits connections.
 
-By itself, aiohttp refuses some requests in plain text, before any middleware runs. In this server, every error becomes
-a problem answer. Every request is counted and gets an id.
+By itself, aiohttp refuses some requests in plain text, before any middleware runs. This server turns every error into a
+problem answer. This server also counts every request and gives each request an id.
 
-By itself, aiohttp also accepts any number of connections, and keeps a silent connection for an hour. This server closes
-a connection if the head of a request takes too long. If there are too many connections, the server first closes
-connections without any request, then the longest idle ones.
+By itself, aiohttp also accepts any number of connections, and keeps a silent connection for an hour. If the head of a
+request takes too long, this server closes the connection. If there are too many connections, the server first closes
+connections that never sent a request. Then the server closes the connections that have been idle longest.
 
-There are no options for these limits in aiohttp. So this file overrides two undocumented parts of aiohttp:
-`_make_server`, and the callbacks of `RequestHandler`. The only other such override is `PreparedAnswer` in
-`http/representation.py`.
+No option of aiohttp limits connections. Therefore this file overrides two undocumented parts of aiohttp:
+`_make_server`, and the callbacks of `RequestHandler`. The only other override of an undocumented part of aiohttp
+belongs to `PreparedAnswer` in `http/representation.py`.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ _CLOSED_AT_ONCE: Final = 20
 
 
 class Runner(web.AppRunner):
-    """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`.
+    """Runs an application that has set the keys `METRICS`, `PROBLEMS` and `STOPPING`.
 
     `options` are the options of `web.AppRunner`.
     """
@@ -117,13 +117,16 @@ def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
 
 
 def _route(request: web.BaseRequest) -> str:
-    """Return the name of the matched route. Unknown paths share one name, so that they can't fill the memory."""
+    """Return the name of the matched route.
+
+    Unknown paths share one name, because a name for each path could fill the memory.
+    """
     resource = request.match_info.route.resource if isinstance(request, web.Request) else None
     return "unmatched" if resource is None else resource.canonical
 
 
 class _Server(web.Server):
-    """Makes a protocol for each connection, and limits the number of connections."""
+    """Makes a `_Protocol` for each connection, and limits the number of connections."""
 
     def __init__(
         self,
@@ -142,7 +145,7 @@ class _Server(web.Server):
         return _Protocol(self, self._problems, loop=self._loop, **self._kwargs)
 
     def opened(self, connection: _Protocol) -> None:
-        """Add a connection. If there are too many connections, close the least useful ones."""
+        """Add a connection. If there are too many connections, first close the least useful connections."""
         if len(self._open) >= self._most_connections:
             found = sorted(self._open, key=_Protocol.usefulness)[: 1 + self._most_connections // _CLOSED_AT_ONCE]
             _LOG.debug("%d connections are too many: %d of them are closed", len(self._open), len(found))
@@ -157,7 +160,10 @@ class _Server(web.Server):
 
 
 class _Protocol(web.RequestHandler):
-    """Limits the time for a request's head. Answers malformed requests with a problem instead of plain text."""
+    """Limits the time in which a client must send a request's head.
+
+    Answers malformed requests with a problem instead of plain text.
+    """
 
     __slots__ = ("_head_timer", "_problems", "_server")
 
@@ -170,8 +176,8 @@ class _Protocol(web.RequestHandler):
     def usefulness(self) -> tuple[bool, bool, float]:
         """Return a sort key that puts the least useful connection first.
 
-        Idle connections come before busy ones, and unused connections before used ones. Equal connections are sorted by
-        their idle time, the longest first.
+        Idle connections come before busy connections. Among idle connections, connections without any request so far
+        come first. All other idle connections are sorted by their idle time, the longest first.
         """
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 
@@ -199,7 +205,7 @@ class _Protocol(web.RequestHandler):
         if self._request_count > heads:
             self._stop_head_timer()
         elif self._head_timer is None and self._waiter is not None and not self._waiter.done():
-            # No request is being handled, so these bytes are part of a head.
+            # No request is being handled, so the received bytes are part of the next request's head.
             self._head_timer = self._loop.call_later(HEAD_S, self.abort)
 
     def _stop_head_timer(self) -> None:
@@ -222,7 +228,7 @@ class _Protocol(web.RequestHandler):
             _LOG.error("a request from %s failed: %s", request.remote, message, exc_info=exc)
             response = self._problems.answer(status)
         else:
-            # Anybody can send malformed requests, so they are logged only for debugging.
+            # Anybody can send malformed requests, so malformed requests are logged only for debugging.
             _LOG.debug("a malformed request from %s: %s", request.remote, message)
             response = self._problems.answer(status, "The request is not well-formed HTTP/1.1.")
         response.headers[request_id.FIELD] = name

@@ -1,7 +1,7 @@
 """Makes answers from the served data, at most once a second and only on request.
 
-An answer depends only on the data and on `now`, in whole seconds. Therefore all requests within one second get the same
-body.
+An answer depends only on the data and on `now`, in whole seconds. Therefore all requests for a resource within one
+second get the same body.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -34,9 +34,8 @@ type Answer = Callable[[ServedData, int, Settings], object]
 def cache_control(now: int, step_s: int = HOUR_S) -> str:
     """Return the Cache-Control field of an answer made at `now`, unix seconds.
 
-    The answer is fresh for at most a minute. After that, a cache may serve a stale answer while it fetches a new
-    answer. When the current period of the step ends, a cache may no longer serve the answer. If the server fails, a
-    cache may serve a stale answer for a day.
+    The answer is fresh for at most a minute. Until the current period of `step_s` seconds ends, a cache may serve the
+    stale answer while it fetches a new answer. If the server fails, a cache may serve the stale answer for a day.
     """
     left = step_s - now % step_s
     fresh = min(_EDGE_CACHING_S, left)
@@ -44,10 +43,13 @@ def cache_control(now: int, step_s: int = HOUR_S) -> str:
 
 
 class Snapshot:
-    """Holds the served data of a market and the answers made from them. Use it only in the event loop's thread."""
+    """Holds the served data of a market and the answers made from them.
+
+    Use a snapshot only in the event loop's thread.
+    """
 
     def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
-        """Serve the market of the settings.
+        """Make a snapshot for the market that the settings name.
 
         All snapshots of a server share one `troubles` object.
         """
@@ -66,19 +68,19 @@ class Snapshot:
 
     @property
     def data(self) -> ServedData:
-        """The served data. Raises StoreError before there is data."""
+        """The served data. Raises StoreError if there are no data yet."""
         if self._data is None:
             raise StoreError("nothing has been read from the store yet")
         return self._data
 
     @property
     def has_data(self) -> bool:
-        """True once there are data to serve."""
+        """True if there are data to serve."""
         return self._data is not None
 
     @property
     def data_so_far(self) -> ServedData:
-        """The served data, or empty data before the store has been read."""
+        """The served data. Before the store has been read, the data are empty."""
         return self._data or ServedData("nothing", self.market)
 
     def show(self, data: ServedData) -> None:
@@ -87,37 +89,37 @@ class Snapshot:
         self._forget()
 
     def forecast(self, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/v1/forecast`. Raises StoreError before there is data."""
+        """Return the answer to `GET /api/v1/forecast`. Raises StoreError if there are no data yet."""
         return self._current("forecast", coding, forecast_response)
 
     def quarters(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/v1/quarters` with 0 to 14 `days` of history.
 
-        Raises StoreError before there is data.
+        Raises StoreError if there are no data yet.
         """
         return self._current(("quarters", days), coding, partial(quarters_response, days=days), step_s=QUARTER_S)
 
     def scenarios(self, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/v1/scenarios`. Raises StoreError before there is data."""
+        """Return the answer to `GET /api/v1/scenarios`. Raises StoreError if there are no data yet."""
         return self._current("scenarios", coding, scenarios_response)
 
     def series(self, days: int, coding: Coding) -> Representation:
         """Return the answer to `GET /api/series` with 2 to 14 `days` of history.
 
-        Raises StoreError before there is data.
+        Raises StoreError if there are no data yet.
         """
         return self._current(days, coding, partial(series_response, days=days))
 
     def feed(self, feed: Feed, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/feeds/…`. Raises StoreError before there is data. Raises NoPriceAhead."""
+        """Return the answer to `GET /api/feeds/…`. Raises StoreError if there are no data yet. Raises NoPriceAhead."""
         return self._current(feed, coding, partial(feed_answer, feed=feed), step_s=feed.step_s)
 
     def accuracy(self, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/v1/accuracy`. Raises StoreError before there is data."""
+        """Return the answer to `GET /api/v1/accuracy`. Raises StoreError if there are no data yet."""
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return the current answer for a resource.
+        """Return the answer of a resource at the present second.
 
         The answer's tag changes when a new period of `step_s` seconds begins.
         """
@@ -139,8 +141,8 @@ class Snapshot:
                 coding,
                 tag=self._tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
-                # Caches compare this date with their own clocks. A rehearsal therefore also has the machine's time
-                # here.
+                # Caches compare the Date field with their own clocks. Therefore the Date field has the machine's time,
+                # even in a rehearsal.
                 date=formatdate(usegmt=True),
                 more_fields=fields,
             )
@@ -152,9 +154,10 @@ class Snapshot:
         self._ready.clear()
 
     def _tag(self, resource: Hashable, step_s: int) -> str:
-        """Return a tag that changes with a body's content.
+        """Return an entity tag that changes if the content of the body changes.
 
-        The tag ignores `now`. The tag also ignores a `freeUntil` that depends on `now`.
+        Within one period of `step_s` seconds, a later `now` doesn't change the tag, even if `freeUntil` changes with
+        `now`.
         """
         settings = self.settings
         period = self._second - self._second % step_s

@@ -36,7 +36,7 @@ _TICKS: Final = 5
 
 
 class Trio(NamedTuple):
-    """One figure for the forecast and for each naive forecast. NaN means unknown."""
+    """One kind of score, for the forecast and for each of the two naive forecasts. NaN means unknown."""
 
     forecast: float
     seven_day_mean: float
@@ -61,7 +61,7 @@ class Figures:
 
     @classmethod
     def of(cls, scores: WindowScores, ahead: int) -> Figures:
-        """Return the figures for a given number of days ahead."""
+        """Return the scores of forecasts made `ahead` days ahead."""
         hourly = scores.by_days_ahead[ahead]
         plans = scores.decisions.by_days_ahead.get(ahead, {})
         boiler = plans.get(BOILER_HOURS, NO_PLANS)
@@ -78,9 +78,9 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar, in thousandths of the plot's width and height.
+    """A bar of a chart. Lengths are in thousandths of the plot's width and height.
 
-    `y` counts downwards. `series` is the bar's index within its month.
+    The y axis points downwards. `series` is the bar's index within its month.
     """
 
     series: int
@@ -92,9 +92,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """The bars of a chart by month.
+    """A chart with a group of bars for each month.
 
-    `target` is the y coordinate of a line, in thousandths.
+    `target` is the y coordinate of the line that marks the target value, in thousandths of the plot's height.
     """
 
     name: str
@@ -108,9 +108,10 @@ class BarChart:
 class AccuracySummary:
     """All figures of the accuracy page.
 
-    The keys of `months` are the first days of the months, newest first.
+    The keys of `months` are the first days of the months, the newest month first.
 
-    If no forecast of the server has been scored yet, `is_backtest` is true. All figures then come from the backtest.
+    `is_backtest` is true if all figures come from the backtest. If no forecast of the server has been scored yet, the
+    page shows the backtest.
     """
 
     is_backtest: bool
@@ -122,14 +123,14 @@ class AccuracySummary:
 
 
 def days_scored(hours: int) -> int:
-    """Convert a number of scored hours to delivery days."""
+    """Convert a number of scored hours to a number of delivery days."""
     return max(1, round(hours * HOUR_S / DAY_S)) if hours else 0
 
 
 def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> AccuracySummary:
     """Return the figures of the accuracy page.
 
-    If no forecast of the server has been scored yet, use the backtest's figures for one day ahead.
+    If no forecast of the server has been scored yet, return the backtest's scores of forecasts made one day ahead.
     """
     is_backtest = not data.months.issued
     ahead = 1 if is_backtest else int(options.ahead)
@@ -154,7 +155,7 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
     """Return the shortest scored window of at least a month.
 
-    Without such a window, return the longest scored window.
+    If all scored windows are shorter than a month, return the longest of these windows.
     """
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
@@ -197,7 +198,7 @@ def _chart(
 
 
 def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Iterator[Bar]:
-    """Yield the bars of known figures. A figure below zero gets a bar without height."""
+    """Yield a bar for each known figure. A figure below zero gets a bar of height zero."""
     for number, values in enumerate(months):
         width = slot * _BARS_SHARE / _SERIES
         for series, value in enumerate(values):
@@ -209,7 +210,7 @@ def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Itera
 
 
 def _top(months: Sequence[tuple[float, ...]]) -> float:
-    """Return the top of an axis for errors. The axis has five round steps."""
+    """Return the top of the axis that shows errors. The axis has five round steps."""
     highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
     if highest <= 0:
         return 1.0
@@ -217,7 +218,7 @@ def _top(months: Sequence[tuple[float, ...]]) -> float:
 
 
 def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
-    """Yield the names of the months. If there are too many months, name only every second or third month."""
+    """Yield the names of the months below a chart. If there are too many months, name only every n-th month."""
     slot = 100 / max(len(months), _LEAST_MONTHS)
     every = ceil(len(months) / _MOST_LABELS)
     for number in range(0, len(months), every):

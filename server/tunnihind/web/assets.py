@@ -1,6 +1,6 @@
 """Serves the pages' scripts, style sheets and pictures from memory.
 
-The path of the files changes with their content.
+If the content of any file changes, the paths of all files change.
 """
 
 import re
@@ -61,7 +61,10 @@ class Assets:
         return sorted(found)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Handle `GET /static/{digest}/{name}`. A file of another version gets 404."""
+        """Handle `GET /static/{digest}/{name}`.
+
+        If `digest` belongs to another version of the files, the answer is 404.
+        """
         representations = self._representations.get(request.match_info["name"])
         if representations is None or request.match_info["digest"] != self.digest:
             raise web.HTTPNotFound
@@ -71,9 +74,9 @@ class Assets:
 def _served(name: str, body: bytes) -> bytes:
     """Remove comments and white space from a script.
 
-    Smaller scripts make the first load an eighth smaller.
+    Without comments and white space in scripts, a browser loads an eighth less on the first visit.
 
-    Style sheets stay unchanged. Minified style sheets would be only 1 kB smaller. Besides, rcssmin wrongly joins
+    Style sheets stay unchanged. Minified style sheets would be only 1 kB smaller. The minifier rcssmin wrongly joins
     selectors within `@container`.
     """
     return jsmin(body.decode()).encode() if _extension(name) == "js" else body
@@ -97,7 +100,7 @@ def _representations(name: str, body: bytes) -> Callable[[Coding], Representatio
 
 @cache
 def page_assets() -> Assets:
-    """Return the files of the pages."""
+    """Return the pages' scripts, style sheets and pictures."""
     return Assets({path.name: path.read_bytes() for path in page_files()})
 
 

@@ -27,8 +27,9 @@ class DaySummary:
     """One day of the reader's calendar, with its known periods.
 
     `cheapest` and `dearest` are the cheapest and the most expensive period from the present period on. If several
-    periods have the same price, the first one counts. Without a known price, both are None. `mean_range` is the likely
-    range of the day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range` is None.
+    periods have the same price, the first one counts. If no price is known, `cheapest` and `dearest` are None.
+    `mean_range` is the likely range of the day's mean price, in the reader's unit. If no price of the day is a
+    forecast, `mean_range` is None.
 
     `state` is "forecast" if the last prices of the day are forecasts. If published and forecast prices alternate,
     `state` is "partly". If prices are missing between known prices, `state` is "gaps". `kind` is the state in words.
@@ -54,7 +55,7 @@ class DaySummary:
 
     @property
     def runs(self) -> tuple[tuple[PricedPeriod, ...], ...]:
-        """The day's periods, divided into groups of published prices and groups of forecast prices."""
+        """The day's periods in groups. A group has either only published prices or only forecast prices."""
         by_kind = groupby(self.periods, key=lambda period: period.settled is None)
         return tuple(tuple(run) for _, run in by_kind)
 
@@ -118,9 +119,11 @@ def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
 
 
 def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
-    """Write the state of a day's prices in words. If the state holds for only a part of the day, add the times.
+    """Write the state of a day's prices in words.
 
-    In Estonia, delivery days begin at 01:00. So the first forecast day usually has one published hour.
+    If the state holds for only a part of the day, add the start and the end of this part.
+
+    In Estonia, delivery days begin at 01:00. Therefore the first forecast day usually has one published hour.
     """
     said = display.texts(f"days.state.{state}")
     if state not in {"settled", "forecast"}:
@@ -142,11 +145,13 @@ def _mean_range(
 ) -> tuple[float, float] | None:
     """Return the 80% range of a day's mean price. If no price is a forecast, return None.
 
-    The range comes from the forecast's price paths. The mean is more certain than each hour's price, because the hours'
-    errors partly cancel out. Without paths, the bounds are the means of the hours' bounds, and the range is too wide.
+    The range comes from the forecast's price paths. The mean is more certain than each hour's price, because the errors
+    of the hours partly cancel each other out. If there are no price paths, each bound of the range is the mean of the
+    hours' bounds, so the range is too wide.
 
-    The page shows the mean of the medians. If prices may become much higher but hardly lower, nearly all paths can lie
-    above the shown mean. The range is then widened to include the shown mean.
+    The mean price that the page shows is the mean of the hours' medians. If prices may become much higher but hardly
+    lower, nearly all paths can lie above the shown mean. If the shown mean lies outside the range, the range is
+    widened.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
@@ -194,8 +199,8 @@ class GridCell:
 class GridRow:
     """One day of the calendar.
 
-    An hour skipped in spring has no cell. An hour repeated in autumn has two cells. Every other hour of the clock has
-    one cell.
+    Usually, each hour of the clock has one cell. An hour skipped in spring has no cell. An hour repeated in autumn has
+    two cells.
     """
 
     day: date
@@ -209,9 +214,9 @@ class GridRow:
 def grid(
     days: Mapping[date, Sequence[PricedPeriod]], today: date, scale: Sequence[float], display: Display
 ) -> tuple[GridRow, ...]:
-    """Return rows for today and later days, then for the past week.
+    """Return the rows of the calendar: first today and later days, then the past week.
 
-    The past week begins with its latest day.
+    The days of the past week are in reverse order.
     """
     shown = {day: periods for day, periods in days.items() if day >= today - timedelta(days=_PAST_DAYS)}
     order = sorted(shown, key=lambda day: (day < today, abs(day - today)))

@@ -33,14 +33,14 @@ class PricedPeriod:
 
     @property
     def percentiles(self) -> Percentiles:
-        """The forecast. Raises ValueError without a forecast."""
+        """The percentiles of the forecast. Raises ValueError if the period has no forecast."""
         if self.forecast is None:
             raise ValueError(f"period {self.ts} has no forecast")
         return self.forecast
 
 
 def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
-    """Return the served periods by their start, ascending."""
+    """Return the served periods in order of time. The keys are the starts of the periods."""
     prices = {ts: market_price(eur_mwh) for ts, eur_mwh, _ in served.settled}
     percentiles = {ts: Percentiles(*map(market_price, said)) for ts, said in served.forecast}
     return {ts: PricedPeriod(ts, prices.get(ts), percentiles.get(ts)) for ts in sorted({*prices, *percentiles})}
@@ -49,8 +49,8 @@ def priced_periods(served: ServedPeriods) -> dict[int, PricedPeriod]:
 def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], float]) -> dict[int, Level]:
     """Return the price level of each period of a day. Each level covers a fifth of the periods.
 
-    The Home Assistant integration uses the same rule for its price levels. Equal prices share the middle of their
-    ranks. So if all prices of a day are equal, all periods are normal.
+    The Home Assistant integration uses the same rule for its price levels. Equal prices all get the mean of their
+    ranks. Therefore, if all prices of a day are equal, all periods have the level `normal`.
     """
     prices = sorted(map(price, periods))
 
@@ -62,7 +62,7 @@ def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], floa
 
 
 def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) -> dict[Day, list[PricedPeriod]]:
-    """Group periods by their days, in order."""
+    """Return the periods of each day, in the given order."""
     grouped: dict[Day, list[PricedPeriod]] = {}
     for ts, period in periods.items():
         grouped.setdefault(days[ts], []).append(period)
@@ -73,7 +73,7 @@ def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) ->
 class Vat:
     """The reader's choice of VAT.
 
-    `rates` are the rates in the shown prices. `choices` has all choices with today's rates.
+    `rates` are the VAT rates in the shown prices. `choices` maps each possible choice to its VAT rate today.
     """
 
     choice: VatChoice
@@ -82,19 +82,19 @@ class Vat:
 
     @property
     def today(self) -> float:
-        """The chosen rate for today."""
+        """Today's VAT rate by the reader's choice."""
         return self.choices[self.choice]
 
     def rate(self, ts: int) -> float:
-        """Return the rate that applies at an instant."""
+        """Return the VAT rate that applies at an instant by the reader's choice."""
         return vat_rate_at(self.rates, ts)
 
 
 def vat_shown(options: PageOptions, market: Market, api_rate: float, now: int) -> Vat:
     """Return the reader's choice of VAT.
 
-    For cents and for household prices, the default is the legal rate. For market prices in EUR/MWh, the default is no
-    VAT. If the API's rate is zero or today's legal rate, it is not a separate choice.
+    For prices in cents and for household prices, the default is the legal rate. For market prices in EUR/MWh, the
+    default is no VAT. If the API's VAT rate is zero or equals today's legal rate, the choice `api` is left out.
     """
     lawful = vat_rate_at(market.vat_by_law, now)
     choices: dict[VatChoice, float] = {"none": 0.0, "api": api_rate, "law": lawful}
@@ -164,12 +164,12 @@ class Display:
 
     @property
     def basis(self) -> str:
-        """The words for the VAT and the fees in the shown prices."""
+        """Words that name the VAT and the fees in the shown prices."""
         return self._including("basis.{}")
 
     @property
     def unit_named(self) -> str:
-        """The unit, with the VAT and the fees in the prices."""
+        """The unit's symbol, followed by words that name the VAT and the fees in the shown prices."""
         return f"{self.unit}, {self.basis}"
 
     @property
@@ -193,7 +193,7 @@ class Display:
         return market_price(eur_mwh * (1 + rate))
 
     def shown(self, period: PricedPeriod) -> float:
-        """Return a period's settled price in the reader's unit. Without a settled price, return the median."""
+        """Return a period's price in the reader's unit. If the price isn't settled, use the forecast's median."""
         return self.amount(period.eur_mwh, period.ts)
 
     def price(self, period: PricedPeriod) -> str:
@@ -201,7 +201,7 @@ class Display:
         return self._written(self.shown(period), [period], 2)
 
     def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
-        """Write an amount. If any of the periods is a forecast, write no decimals."""
+        """Write an amount. If any of the prices is a forecast, write no decimals."""
         return self.texts.whole(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
 
     def told(self, period: PricedPeriod) -> str:
@@ -209,7 +209,7 @@ class Display:
         return self._told(self.price(period), [period])
 
     def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods. If one of the periods is a forecast, add "about"."""
+        """Write the mean price of some periods. If one of the prices is a forecast, add "about"."""
         return self._told(self._written(self.mean(periods), periods, 2), periods)
 
     def _told(self, written: str, periods: Iterable[PricedPeriod]) -> str:
@@ -220,11 +220,11 @@ class Display:
         return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods for a small cell. If one of the periods is a forecast, add "about"."""
+        """Write the mean price of some periods for a small cell. If one of the prices is a forecast, add "about"."""
         return self._told(self.brief_mean_price(periods), periods)
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
-        """Write the prices of some periods for a small place."""
+        """Write the prices of some periods for a small cell."""
         return " · ".join(self._written(self.shown(period), [period], self._brief_decimals) for period in periods)
 
     @property
@@ -253,17 +253,17 @@ class Display:
         return datetime.fromtimestamp(ts, self.zone).date()
 
     def clock(self, ts: float) -> str:
-        """Write an instant by the reader's clock. In the hour repeated in autumn, add the time zone."""
+        """Write an instant by the reader's clock. In the hour that repeats when summer time ends, add the time zone."""
         local = datetime.fromtimestamp(ts, UTC).astimezone(self.zone)
         repeated = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
         return f"{local:%H:%M} {local.tzname()}" if repeated else f"{local:%H:%M}"
 
     def span(self, ts: int) -> str:
-        """Write the start and the end of a period."""
+        """Write the times at which a period starts and ends."""
         return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
     def moment(self, ts: float, now: float) -> str:
-        """Write an instant with its day. If the instant is far from `now`, add the year."""
+        """Write the day and the time of an instant. If the instant is far from `now`, add the year."""
         day = self.day(ts)
         written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
         return self.texts("moment", day=written, time=self.clock(ts))

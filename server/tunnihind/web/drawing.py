@@ -1,6 +1,6 @@
 """Draws the chart on the server, for readers without JavaScript.
 
-Readers with JavaScript see the chart until the page's script has run.
+Readers with JavaScript see this chart until the page's script has drawn its own chart.
 
 Coordinates are thousandths of the plot's width and height, so that the SVG can stretch. The y axis points downwards.
 """
@@ -34,7 +34,7 @@ _NOW_STEP_S: Final = 900
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A label and its position, in percent."""
+    """A label of an axis, and its position in percent of the axis."""
 
     at: float
     label: str
@@ -53,7 +53,7 @@ class NamedSpan:
 class Steps:
     """The settled prices of one colour, as two SVG paths.
 
-    `area` covers the areas between the prices and zero. `line` follows the prices.
+    `area` fills the space between the prices and zero. `line` is the line along the prices.
     """
 
     tint: Tint
@@ -79,7 +79,7 @@ class Drawing:
 
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
-        """The alignment of the word "now" at the line of the present. The word must stay within the plot."""
+        """The alignment of the word "now" at the line that marks the present. The word must stay within the plot."""
         if self.now < _EDGE * _SIZE:
             return "start"
         return "end" if self.now > (1 - _EDGE) * _SIZE else "middle"
@@ -98,15 +98,15 @@ class _Frame:
         return round(_SIZE * (ts - self.start) / (self.end - self.start), 1)
 
     def y(self, amount: float) -> int:
-        """Return the y coordinate, rounded.
+        """Return the y coordinate of an amount, rounded to a whole thousandth.
 
-        Whole thousandths are finer than a screen's pixels, and take only a third of the bytes.
+        Whole thousandths are finer than a screen's pixels, and take only a third of the bytes of exact coordinates.
         """
         return round(_SIZE * (self.high - amount) / (self.high - self.low))
 
 
 def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, display: Display) -> Drawing | None:
-    """Draw the periods from the start of today on. Return None without periods."""
+    """Draw the periods from the start of today on. If no period starts today or later, return None."""
     today = display.day(now)
     shown = [period for period in periods if display.day(period.ts) >= today]
     if not shown:
@@ -131,7 +131,7 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
 
 
 def _scale(shown: Sequence[PricedPeriod], display: Display) -> tuple[float, float, float]:
-    """Return the step, the bottom and the top of the price axis. `priceScale` in drawing.js has the same rule."""
+    """Return the step, the bottom and the top of the price axis. `priceScale` in drawing.js uses the same rule."""
     amounts = [0.0]
     for period in shown:
         amounts.append(display.shown(period))
@@ -154,7 +154,7 @@ def round_step(reach: float, steps: int) -> float:
 
 
 def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Frame, display: Display) -> Iterator[Steps]:
-    """Draw the periods of each colour as steps. Each step is joined to the previous step."""
+    """Draw the prices as steps, by colour. A vertical line joins each step to the previous step."""
     heights = {period.ts: frame.y(display.shown(period)) for period in periods}
     zero = frame.y(0)
     areas = defaultdict[Tint, str](str)
@@ -170,7 +170,7 @@ def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Fram
 
 
 def _nights(shown: Sequence[PricedPeriod], frame: _Frame, display: Display) -> Iterator[tuple[float, float]]:
-    """Yield the position and the width of each time with the network's night rate."""
+    """Yield the position and the width of each span in which the network's night rate holds."""
     if not display.has_nights:
         return
     market = display.market
@@ -200,7 +200,10 @@ def _band(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> s
 
 
 def _path(points: Sequence[tuple[float, int]]) -> str:
-    """Join points by lines. Relative coordinates compress to half the size of absolute coordinates."""
+    """Return an SVG path that joins points by lines.
+
+    Relative coordinates compress to half the size of absolute coordinates.
+    """
     if not points:
         return ""
     ways = (f"{to[0] - start[0]:.1f} {to[1] - start[1]}" for start, to in pairwise(points))

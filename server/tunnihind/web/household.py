@@ -1,4 +1,4 @@
-"""Explains a household's price: its parts, and remarks on the rates.
+"""Explains the parts of a household's price, and makes remarks on the rates.
 
 All functions are pure.
 """
@@ -16,7 +16,8 @@ from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON
 class Household:
     """The price of the present period in parts, and remarks on the rates of all shown periods.
 
-    `parts` has names and amounts in the reader's unit. Apart from rounding, the amounts add up to `total`.
+    `parts` has the name and the amount of each part, in the reader's unit. Apart from rounding, the amounts add up to
+    `total`.
     """
 
     when: str
@@ -28,7 +29,10 @@ class Household:
 def explain(
     tariff: Tariff | None, current: PricedPeriod | None, shown: Iterable[PricedPeriod], now: int, display: Display
 ) -> Household | None:
-    """Explain a household's price as of `now`, unix seconds. Without a present price, explain only the rates."""
+    """Explain a household's price as of `now`, unix seconds.
+
+    If the present price is unknown, explain only the rates.
+    """
     if tariff is None:
         return None
     return Household(

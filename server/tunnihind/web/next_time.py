@@ -19,7 +19,7 @@ _MORNING_H: Final = 6
 def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
     """Write the cheapest time of the next 24 hours, and compare its price with the present price.
 
-    Without enough known prices, return an empty text.
+    If too few prices are known, return an empty text.
 
     `current_ts` is the start of the present period.
     """
@@ -45,7 +45,7 @@ def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display:
 
 
 def _day(start: int, now: int, display: Display) -> str:
-    """Write the day of an instant as a word within a sentence.
+    """Write the day of an instant as a word for the middle of a sentence, such as "tomorrow".
 
     The coming night is called "tonight", because it belongs to two days.
     """
@@ -57,7 +57,7 @@ def _day(start: int, now: int, display: Display) -> str:
 
 
 def _verdict(cheapest: float, now: float, ts: int, display: Display) -> str:
-    """Write whether waiting for the cheapest price is worth it. Both prices are in the reader's unit."""
+    """Write whether it is worthwhile to wait for the cheapest price. Both prices are in the reader's unit."""
     worth = display.amount(_WORTH_EUR_MWH, ts) - display.amount(0.0, ts)
     if now - cheapest < max(worth, _WORTH * abs(now)):
         return display.texts("now.same" if cheapest < now else "now.dearer")

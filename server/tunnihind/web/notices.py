@@ -1,6 +1,6 @@
 """Makes notices about the data, such as missing, old or simulated prices.
 
-This module also describes the state of each source, and the reason for a page without prices.
+This module also describes the state of each source. If a page has no prices, this module gives the reason.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,8 +34,8 @@ The longest time between two requests is six hours, for weather. This limit is t
 class SourceState:
     """The state of a source.
 
-    `answered_ts` is the time of the source's last usable answer, unix seconds. `fault` is the source's fault since its
-    last usable answer, or None. `status` is the fault's HTTP status.
+    `answered_ts` is the time of the source's last usable answer, unix seconds. `fault` is the kind of failure that has
+    occurred since the last usable answer, or None. `status` is the HTTP status of the answer that failed, or None.
 
     Error texts are only in the log and in `tunnihind status`, because they may name the operator's machines.
     """
@@ -58,7 +58,7 @@ class Notice:
 def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
     """Yield a notice if the prices are simulated or from a past day.
 
-    The small view has only room for a word in its footer.
+    The small view doesn't show this notice, because its footer only has room for one word.
     """
     if mode != "live" and display.options.embed == "0":
         yield _notice(mode, display, day=display.texts.full_date(display.day(now)))
@@ -73,7 +73,10 @@ def of_address(display: Display) -> Iterator[Notice]:
 def of_data(
     data: ServedData, now: int, display: Display, *, price_is_shown: bool, pipeline_expected: bool
 ) -> Iterator[Notice]:
-    """Yield notices of missing or old data as of `now`, unix seconds. The limits are the same as for `/readyz`."""
+    """Yield notices of missing or old data as of `now`, unix seconds.
+
+    The page and `/readyz` use the same age limits for old data.
+    """
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))
     if floor_hour(now) not in data.hours.settled:
@@ -93,14 +96,14 @@ def of_data(
 
 
 def _age(seconds: int, texts: Texts) -> str:
-    """Write an age in hours. From two days on, write the age in days."""
+    """Write an age in hours. If the age is at least two days, write the age in days."""
     return texts("age.hours", n=seconds // HOUR_S) if seconds < 2 * DAY_S else texts("age.days", n=seconds // DAY_S)
 
 
 def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
     """Yield the delivery days with doubtful prices, each with the name of its notice. Past days are left out.
 
-    An incomplete answer doesn't count, because the other prices may still come.
+    An incomplete answer doesn't make prices doubtful, because the missing prices may still come.
     """
     held = [one for one in data.held if one.zone == data.market.zone and one.reason != "incomplete"]
     for day in sorted({one.day for one in held if day_end(one.day) > now}):
@@ -112,7 +115,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
 
 def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
-    """Write the end of the known prices, the time of the forecast, and the time of the last requests."""
+    """Write when the known prices end, when the forecast was made, and when the sources were last asked."""
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))
@@ -138,7 +141,7 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class NoPricesNotice:
-    """The reason why there are no prices, and advice for the operator."""
+    """The reason why a page has no prices, and advice for the operator."""
 
     title: str
     reason: str
@@ -146,7 +149,7 @@ class NoPricesNotice:
 
 
 def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> tuple[SourceLine, ...]:
-    """Return a line for each source as of `now`, unix seconds."""
+    """Return a line about the state of each source as of `now`, unix seconds."""
     return tuple(_line(source, now, display) for source in sources)
 
 

@@ -42,14 +42,14 @@ _RATE_DECIMALS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """The options for the server's part of a page. The chart's script has its own options.
+    """The options that the server reads to make a page. The chart's script reads further options itself.
 
-    `zone` comes from the page's path. In Estonia, a household's `package` and `margin` are added to the market's price.
-    In other countries, `network` (by day), `night`, `other` and `margin` are added. All rates are in c/kWh without VAT.
-    If `price` is "market", nothing is added.
+    `zone` comes from the page's path. In Estonia, the rates of the `package` and the `margin` are added to the market's
+    price. For other countries, a household enters the rates `network` (by day), `night`, `other` and `margin`. All
+    rates are in c/kWh without VAT. If `price` is "market", no rates are added.
 
-    If the address has a language, `names_lang` is true. Otherwise `lang` is the browser's language. `unknown` has the
-    parameters with an unknown value.
+    If the address names a language, `names_lang` is true. If the address names no language, `lang` is the browser's
+    language. `unknown` has the names of the parameters with an unknown value.
     """
 
     zone: Zone = PACKAGE_ZONE
@@ -72,7 +72,7 @@ class PageOptions:
 
     @property
     def shown_period(self) -> Period:
-        """The kind of the shown periods. Hours are the default."""
+        """The kind of the shown periods: hours (the default) or quarters."""
         return self.period or "hour"
 
     @property
@@ -87,7 +87,7 @@ class PageOptions:
 
     @property
     def rates(self) -> tuple[str, ...]:
-        """The parameters for a household's rates in this zone."""
+        """The names of the parameters with which households in this zone enter their rates."""
         return _rates_in(self.zone)
 
     @property
@@ -109,7 +109,10 @@ class PageOptions:
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
-        """Read the parameters of a query string on a zone's page. Parameters of another country are ignored."""
+        """Read the parameters of a query string on a zone's page.
+
+        Parameters that belong to other countries are ignored.
+        """
         known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
         rates = {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
         unknown = [name for name in _CHOICES if name in query and name not in known]
@@ -122,8 +125,8 @@ class PageOptions:
     def link(self, **changes: str) -> str:
         """Return the query string of the same page with some options changed.
 
-        Defaults are left out. If the reader hasn't chosen a language, the language is left out too. Other readers of
-        the link then see their own language.
+        Options with their default value are left out. If the reader hasn't chosen a language, the link names no
+        language. A link without a language shows the page in each reader's own language.
         """
         given = asdict(replace(self, **changes))  # type: ignore[arg-type]  # templates pass what is in _CHOICES
         lang = {"lang": given["lang"]} if self.names_lang or "lang" in changes else {}
@@ -147,7 +150,7 @@ def _rates_in(zone: Zone) -> tuple[str, ...]:
 
 
 def _rate(text: str) -> str:
-    """Normalise a rate, so that equal rates share a page. An invalid rate becomes empty."""
+    """Normalise a rate, so that equal rates share a page. If the rate is invalid, return an empty text."""
     try:
         rate = float(text.strip().replace(",", "."))
     except ValueError:

@@ -1,26 +1,28 @@
 """Finds the highlights ahead: cheap and expensive hours, and days with unusual prices.
 
-All amounts are in the reader's unit. An hour is called cheap or expensive if its price is far from the mean of its day.
-A cheap hour must also be cheaper than the usual price, and an expensive hour must be more expensive. The usual price is
-the mean of the two weeks before.
+All amounts are in the reader's unit. The page calls an hour cheap or expensive if the hour's price is far from the
+day's mean price. A cheap hour must also be cheaper than the usual price. An expensive hour must also be more expensive
+than the usual price. The usual price is the mean price of the two weeks before today.
 
 `tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 mornings of 2025. The
 forecasts were made at 09:00 UTC, and the prices include 24% VAT.
 
-Cheap hours of the next day cost less than the day's mean in all of 239 cases. In .95 of the cases, the difference was
-at least half as large as for a highlight. Expensive hours of the next day cost more than the day's mean in all of 313
-cases. In .96 of the cases, the difference was at least half as large as for a highlight.
+Cheap hours of the next day cost less than the day's mean in all of 239 cases. In .95 of the cases, the cheap hours were
+below the mean by at least half of the difference that makes a highlight. Expensive hours of the next day cost more than
+the day's mean in all of 313 cases. In .96 of the cases, the expensive hours were above the mean by at least half of the
+difference that makes a highlight.
 
 One day ahead, "cheaper than usual" was true in .97 of 102 cases. Two days ahead, "cheaper than usual" was true in .89
 of 90 cases. One day ahead, "more expensive than usual" was true in all of 76 cases. Two days ahead, "more expensive
 than usual" was true in .93 of 67 cases.
 
-The sentence "close to zero" was counted as true if the hours cost less than 1.24 cents on average. One day ahead,
-"close to zero" was true in .93 of 82 cases. Two days ahead, "close to zero" was true in .89 of 55 cases. If the median
-of an hour was below zero, the price was below zero in only 3 of 10 such hours.
+The sentence "close to zero" counted as true if the mean price of the named hours was below 1.24 c/kWh. One day ahead,
+"close to zero" was true in .93 of 82 cases. Two days ahead, "close to zero" was true in .89 of 55 cases. Only 3 of 10
+hours with a forecast median below zero had a price below zero.
 
-In 54 cases, hours two days ahead were called possibly very expensive. In .33 of the cases, one of these hours cost more
-than any hour of the two weeks before. In .78 of the cases, one of these hours cost more than twice the usual price.
+In 54 cases, the page called hours two days ahead possibly very expensive. In .33 of these 54 cases, one of the named
+hours cost more than any hour of the two weeks before. In .78 of these 54 cases, one of the named hours cost more than
+twice the usual price.
 
 The median price of cheap hours was .43 of the usual price. In 99 of 100 cheap hours, the price was at most .89 of the
 usual price. The median price of expensive hours was 1.7 times the usual price. In 99 of 100 expensive hours, the price
@@ -80,7 +82,7 @@ hours' distances from the limit."""
 
 
 class Span(NamedTuple):
-    """Consecutive hours, from the start of the first to the end of the last."""
+    """A span of consecutive hours, from the start of the first hour to the end of the last hour."""
 
     start: int
     end: int
@@ -92,12 +94,13 @@ class DayOutlook:
 
     If all fields are empty, the day has no highlights.
 
-    `usual` compares the whole day with the two weeks before. Forecasts are compared by their medians. The hours in
-    `negative` have published prices below zero. A forecast can't show whether a price will be below zero. So the lowest
-    hours of a forecast are in `near_zero`. In the hours of `possible`, the forecast's 90th percentile is higher than
-    any price of the two weeks before. If some hours are `expensive`, `possible` is empty. The sentence about expensive
-    hours already has a range. `weather` is the forecast weather that explains the prices. Wind or sun explain low
-    prices. Calm explains high prices.
+    `usual` compares the mean price of the whole day with the usual price. If prices are forecasts, their medians are
+    compared. `negative` has the hours with published prices below zero. `near_zero` has the hours with forecast prices
+    below zero or close to zero. A forecast can't show reliably whether a price will be below zero. In the hours of
+    `possible`, the forecast's 90th percentile is higher than any price of the two weeks before. If some hours are
+    `expensive`, `possible` is empty. The sentence about expensive hours already shows how high the prices may be.
+    `weather` is the forecast weather that explains the prices. Wind or sun explain low prices. Calm explains high
+    prices.
     """
 
     day: date
@@ -114,18 +117,22 @@ class DayOutlook:
 
     @property
     def low(self) -> tuple[Span, ...]:
-        """The hours of low prices."""
+        """The spans of hours with low prices."""
         return (*self.negative, *self.near_zero, *self.cheap)
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The hours of all highlights."""
+        """The spans of all highlights."""
         return (*self.low, *self.expensive, *self.possible)
 
 
 @dataclass(frozen=True, slots=True)
 class _Hour:
-    """An hour's mean price. `high` is the mean of a forecast's 90th percentiles."""
+    """An hour's mean price.
+
+    `high` is the mean of the 90th percentiles of the hour's periods. If a price within the hour is settled, `high` is
+    None.
+    """
 
     ts: int
     amount: float
@@ -143,7 +150,7 @@ class _Usual:
 def outlook(
     days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display, weather: RegionWeather | None = None
 ) -> tuple[DayOutlook, ...]:
-    """Return the highlights of today and the days after it, as of `now`, unix seconds.
+    """Return the highlights of today and of later days, as of `now`, unix seconds.
 
     `days` includes the two weeks before today. The keys of `days` are days of the reader's calendar.
     """
@@ -164,7 +171,7 @@ def outlook(
 
 
 def _weather(of_day: DayOutlook, weather: RegionWeather | None, hours: Sequence[int]) -> Weather | None:
-    """Return the weather that explains a day's prices. Unknown weather explains nothing."""
+    """Return the weather that explains a day's prices. If the weather is unknown, return None."""
     if weather is None:
         return None
     wind, _ = weather.at(hours)
@@ -195,7 +202,7 @@ def _usual(days: Sequence[Sequence[_Hour]]) -> _Usual | None:
 def _day_outlook(
     day: date, hours: Sequence[_Hour], usual: _Usual | None, notable: float, since: int, *, is_near: bool
 ) -> DayOutlook:
-    """Return the highlights of a day from `since` on. Cheap and expensive hours are named only if the day `is_near`."""
+    """Return the highlights of a day from `since` on. If `is_near` is false, leave out cheap and expensive hours."""
     mean = fmean(hour.amount for hour in hours)
     centre = usual.mean if usual else mean
     margin, beyond = max(notable, _NOTABLE * abs(mean)), _BEYOND_USUAL * notable
@@ -219,7 +226,7 @@ def _day_outlook(
 
 
 def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | None:
-    """Compare a day's mean with the usual price."""
+    """Compare a day's mean price with the usual price."""
     more, share = mean - usual, notable + abs(usual)
     if abs(more) < max(notable, _NOTABLE * abs(usual)):
         return None
@@ -240,10 +247,10 @@ def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Sp
 def _spans(
     hours: Sequence[tuple[int, float]], level: float, peak: float | None = None, *, shortest: int = HOUR_S
 ) -> tuple[Span, ...]:
-    """Return the largest spans of hours with values above a level, in order of time.
+    """Return the largest spans of consecutive hours with values above `level`, in order of time.
 
-    A span needs a value above the `peak`. `hours` are pairs of start and value. `shortest` is the least length of a
-    span, seconds.
+    Each of the `hours` has a start and a value, such as a price. If `peak` is given, each span has at least one value
+    above `peak`. `shortest` is the least length of a span, seconds.
     """
     found: list[tuple[float, float, Span]] = []
     for ts, value in hours:
@@ -262,7 +269,7 @@ def _spans(
 def sentences(
     outlooks: Sequence[DayOutlook], days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display
 ) -> tuple[str, ...]:
-    """Write the highlights in the reader's language. `days` are the days from which the outlooks were made."""
+    """Write the highlights in the reader's language. `days` must be the same as the argument of `outlook`."""
     written = _Sentences(days, now, display)
     # A sentence with times of day can't describe several days.
     alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))
@@ -302,11 +309,12 @@ class _Sentences:
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
         named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
-        # The name begins the sentence, but Estonian weekdays have a small letter.
+        # The names of the days begin the sentence, which needs a capital letter. Estonian weekdays begin with a small
+        # letter.
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
-        """Describe the low and the high prices of a day. For forecast prices, the median counts."""
+        """Describe the low and the high prices of a day."""
         kinds = {
             "negative": outlook.negative,
             "nearZero": outlook.near_zero,
@@ -335,7 +343,7 @@ class _Sentences:
         return self._text("outlook.but", what=whole, other=self._joined(but)) if but else whole
 
     def _highest_possible(self, outlook: DayOutlook) -> str:
-        """Write the hours with a possible very high price, and the highest possible price."""
+        """Write the hours in which prices may be very high, and the highest possible price."""
         if not outlook.possible:
             return ""
         highest = max(self._within(outlook.day, outlook.possible), key=lambda period: period.percentiles.p90)
@@ -388,6 +396,6 @@ class _Sentences:
         return [period for period in self._days[day] if any(span.start <= period.ts < span.end for span in spans)]
 
     def _joined(self, items: Sequence[str], between: str = "outlook.and") -> str:
-        """Join items to a list in the reader's language, such as "a, b and c"."""
+        """Join items into a list in the reader's language, such as "a, b and c"."""
         *others, last = items
         return self._text(between, others=", ".join(others), last=last) if others else last

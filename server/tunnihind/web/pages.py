@@ -41,14 +41,14 @@ An open page gives up after ten seconds, and requests its data again after a min
 
 
 class PageQueue:
-    """Makes pages in the order of the requests."""
+    """Makes pages one after another, in the order of the requests."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._waiting = Counter[Hashable]()
 
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
-        """Call `make` in its turn, and return the page. If too many pages are waiting, return None.
+        """Wait for the request's turn, call `make`, and return the page. If too many pages are waiting, return None.
 
         All requests with the same `key` together take one place in the queue. Just after the full hour, all open pages
         send their requests in the same second.
@@ -97,7 +97,7 @@ class Site:
 
     @classmethod
     def of(cls, server: Settings, zone: Zone) -> Self:
-        """Return the site for a zone of a server."""
+        """Return the site of one zone."""
         to_root = "../" if server.path_of(zone) else ""
         # Relative paths also work behind Home Assistant's ingress, and behind a proxy that adds a path.
         paths = {
@@ -126,7 +126,7 @@ def _templates() -> Environment:
 
 
 def page_handler(page: Page, zone: Zone) -> Handler:
-    """Handle a zone's page with the options of the query string.
+    """Handle requests for a zone's page. The query string has the page's options.
 
     Unknown parameters are ignored, because the page's script may use them.
     """
@@ -138,7 +138,10 @@ def page_handler(page: Page, zone: Zone) -> Handler:
 
 
 def missing_page(site: Site, mode: Mode) -> Middleware:
-    """Answer a browser's request for an unknown path with a page. Other programs still get the API's problem answer."""
+    """Answer a browser's request for an unknown path with a page.
+
+    Clients that don't accept HTML get the API's problem answer.
+    """
 
     @web.middleware
     async def answer(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -183,7 +186,7 @@ def _options(request: web.Request, zone: Zone) -> PageOptions:
 
 
 def _frame_options(options: PageOptions) -> PageOptions:
-    """Return only the options for pages without prices."""
+    """Leave out the options that only pages with prices need."""
     return PageOptions(options.zone, lang=options.lang, names_lang=options.names_lang, theme=options.theme)
 
 
@@ -248,15 +251,15 @@ class DashboardPage:
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
     def ready(self, options: PageOptions, coding: Coding) -> Representation | None:
-        """Return the page in a coding. If the page isn't made yet, return None.
+        """Return the page in a content coding. If the page isn't made yet, return None.
 
-        Raises StoreError before there is data.
+        Raises StoreError if there are no data yet.
         """
         self._drop_old(int(self._clock.now()))
         return self(options, coding) if replace(options, ahead="1") in self._pages else None
 
     def __call__(self, options: PageOptions, coding: Coding) -> Representation:
-        """Return the page in a coding. Raises StoreError before there is data."""
+        """Return the page in a content coding. Raises StoreError if there are no data yet."""
         options = replace(options, ahead="1")
         now = int(self._clock.now())
         self._drop_old(now)
@@ -268,9 +271,11 @@ class DashboardPage:
         return self._ready[options, coding]
 
     def _drop_old(self, now: int) -> None:
-        """Drop pages of an earlier minute or of older data. Also drop representations of an earlier second.
+        """Drop pages that were made in an earlier minute or from older data.
 
-        Raises StoreError before there is data.
+        Also drop encoded pages from an earlier second.
+
+        Raises StoreError if there are no data yet.
         """
         data, surroundings, minute = self._snapshot.data, self._surroundings(), now // _MINUTE_S
         if self._shown is None or self._shown[0] is not data or self._shown[1:] != (surroundings, minute):
@@ -306,7 +311,7 @@ def accuracy_page(site: Site, snapshot: Snapshot, surroundings: Callable[[], Sur
 
     The page is made once for each set of options, and again when the data change.
 
-    The page raises StoreError before there is data.
+    The returned function raises StoreError if there are no data yet.
     """
 
     @lru_cache(maxsize=KEPT_PAGES)

@@ -1,6 +1,6 @@
 """Translates the texts of the API reference, and reads recipes for common clients.
 
-A recipe is a file for a client. Only the server's address has to be filled in.
+A recipe is a ready-made file for one client, such as evcc or Shelly. `recipe` fills in the server's address.
 """
 
 import re
@@ -48,7 +48,10 @@ def translation(settings: Settings, language: Language) -> Translate:
 
 @cache
 def _translations(what: str, language: Language) -> Mapping[str, Any]:
-    """Return the translations of the document's texts or of the recipes' comments. English has no translations."""
+    """Return the translations of the document's texts or of the recipes' comments.
+
+    For English, return an empty mapping.
+    """
     if language == "en":
         return {}
     source = files("tunnihind.web").joinpath("locales", f"{what}.{language}.json").read_bytes()
@@ -56,13 +59,13 @@ def _translations(what: str, language: Language) -> Mapping[str, Any]:
 
 
 def inline(text: str) -> Markup:
-    """Convert `code` and **strong** of descriptions to HTML."""
+    """Convert `code` and **strong** in a description to HTML."""
     html = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", html))  # noqa: S704  escaped above
 
 
 def unit_named_in(description: str) -> str:
-    """Return the unit in a field's description, or an empty text."""
+    """Return the unit that a field's description names, or an empty text."""
     return next((unit for named, unit in _UNITS.items() if named in description), "")
 
 

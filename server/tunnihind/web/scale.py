@@ -17,8 +17,8 @@ _FAR_EUR_MWH: Final = 1000.0
 def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
     """Convert the scale's market prices from EUR/MWh to the reader's unit.
 
-    If fees change by the hour, a market price gives different amounts in different hours. So the result is the mean
-    over the given hours.
+    If fees differ between hours, one market price gives a different amount in each hour. Therefore the function returns
+    the mean of the amounts in the given hours.
     """
     starts = list(hours)
     if not starts:
@@ -28,5 +28,5 @@ def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> 
 
 
 def tint(amount: float, scale: Sequence[float]) -> Tint:
-    """Return the colour of a price. `scale` has the prices between the colours, in the unit of `amount`."""
+    """Return the colour of a price. `scale` has the prices at which the next colour begins, in the unit of `amount`."""
     return "negative" if amount < 0 else _TINTS[bisect_right(scale, amount)]

@@ -47,7 +47,7 @@ _HOLIDAYS_AHEAD: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The pages' data beside the served data: the weather and the sources.
+    """The data that pages need besides the served data: the weather and the state of the sources.
 
     If the weather forecast is too old, `weather` is None.
 
@@ -67,9 +67,10 @@ class Summary:
     """All words and figures of the dashboard.
 
     `cheapest` is a sentence about the next cheap time. `outlook` has sentences about the highlights ahead. `scale` has
-    the prices between the colours, in the reader's unit. `tint` is the colour of the present price. `beyond` has the
-    forecast hours after the public window, EUR/MWh. On most servers, `beyond` is empty. If market prices are shown,
-    `household` is None. If no price is known, `emptiness` has the reason.
+    the prices at which the next colour begins, in the reader's unit. `tint` is the colour of the present price.
+    `beyond` has the forecast hours after the public window, EUR/MWh. If the server doesn't serve the full horizon,
+    `beyond` is empty. If market prices are shown, `household` is None. If no price is known, `emptiness` gives the
+    reason.
     """
 
     display: Display
@@ -108,7 +109,7 @@ def summarise(
 ) -> Summary:
     """Make the dashboard's words and figures as of `now`, unix seconds.
 
-    The small view has no sentences, days or calendar. Leaving these out halves the work.
+    The small view takes half the work, because it has no sentences, days or calendar.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)
@@ -165,7 +166,7 @@ def _periods(data: ServedData, now: int, settings: Settings, step_s: int) -> dic
 def _beyond(
     periods: Mapping[int, PricedPeriod], data: ServedData, now: int, step_s: int
 ) -> Iterator[Mapping[str, float]]:
-    """Yield the forecast hours after the public window, in the form of `/api/series`."""
+    """Yield the forecast hours after the public window, in the format that `/api/series` uses."""
     limit = free_until(data.newest_settled, now)
     for ts, period in periods.items():
         if step_s == HOUR_S and ts > limit and period.settled is None:
@@ -175,7 +176,7 @@ def _beyond(
 def _surcharge(tariff: Tariff | None, periods: Mapping[int, PricedPeriod], now: int) -> Surcharge:
     """Return the surcharge for all periods, and for one day after the last period.
 
-    A page that stays open also shows later periods.
+    The extra day is needed because a page that stays open also shows periods that become known later.
     """
     if tariff is None:
         return NO_SURCHARGE

@@ -1,8 +1,8 @@
 """The fees that a household pays on top of the market's price: supplier's margin, network and others.
 
 Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`. The wheel includes a
-copy of this table. In other countries, a household enters its own rates. All rates are in c/kWh without VAT. A
-`Surcharge` is in EUR/MWh without VAT.
+copy of this table. In other countries, a household enters its own rates. All rates are in c/kWh without VAT. The
+amounts of a `Surcharge` are in EUR/MWh without VAT.
 """
 
 from bisect import bisect_right
@@ -44,7 +44,10 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
-    """The prices of transmission by day, by night and at peaks. A package without peaks has None for both peaks."""
+    """The network's rates by day, by night and at peaks.
+
+    In a package without peaks, `peak` and `rest_day_peak` are None.
+    """
 
     day: float
     night: float
@@ -53,10 +56,10 @@ class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry[Rate](msgspec.Struct, frozen=True, kw_only=True):
-    """A rate that holds from `since` to `until`, both included.
+    """A rate that holds from `since` to `until`, both days included.
 
-    `until` is None if the end is not known. `as_of` is the day on which the source was read. `disputed` is a different
-    rate from another source.
+    If the end isn't known, `until` is None. `as_of` is the day on which the source was read. If another source names a
+    different rate, `disputed` is that rate.
     """
 
     rate: Rate
@@ -93,16 +96,16 @@ READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the newest entry that begins on a day or before it. Without such an entry, return the first entry."""
+    """Return the newest entry that begins on a day or before it. If all entries begin later, return the first entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
 
 
 class UnknownRate(NamedTuple):
-    """A part of the price without a known rate on a day.
+    """A part of the price whose rate on a day is unknown.
 
-    If the day is after the last known rate, `bound` is the end of that rate. Otherwise `bound` is the start of the
-    first known rate.
+    If the day is after the last known rate, `bound` is the end of that rate. If the day is before the first known rate,
+    `bound` is the start of that rate.
     """
 
     part: Part
@@ -127,22 +130,22 @@ class PackageTariff:
         return rates.day != rates.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return the price of each part at an instant, c/kWh without VAT.
+        """Return the amount of each fee at an instant, c/kWh without VAT.
 
-        An unknown rate is replaced by the nearest known rate.
+        If a rate is unknown at `ts`, use the known rate that is nearest in time.
         """
         wall = ESTONIA.local(ts)
         network, fees = _rates_on(wall.date(), self.package)
         return {"margin": self.margin, "network": _rate_at(_network_time(wall, network), network), **fees}
 
     def network_time(self, ts: int) -> NetworkTime | None:
-        """Return the kind of network rate at an instant. If the package has only one rate, return None."""
+        """Return the kind of network rate that holds at an instant. If the package has only one rate, return None."""
         wall = ESTONIA.local(ts)
         rates = nearest_entry(NETWORK[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_time(wall, rates)
 
     def unknown_rates(self, day: date) -> Iterator[UnknownRate]:
-        """Yield the parts without a rate in the table on a day."""
+        """Yield the parts of the price for which the table has no rate on a day."""
         nearest: dict[Part, Entry[NetworkRates] | Entry[float]] = {"network": nearest_entry(NETWORK[self.package], day)}
         nearest.update({fee: nearest_entry(entries, day) for fee, entries in FEES.items()})
         for part, entry in nearest.items():
@@ -156,8 +159,8 @@ class PackageTariff:
 class OwnTariff:
     """A household's own rates, c/kWh without VAT.
 
-    `day` and `night` are the network's rates. The day rate holds on working days from 07 to 22 by the market's clock,
-    as in Estonia. The night rate holds at all other times.
+    `day` and `night` are the network's day rate and night rate. The day rate holds on working days from 07 to 22 by the
+    market's clock, as in Estonia. From 22 to 07 and on days of rest, the night rate holds.
     """
 
     market: Market
@@ -172,12 +175,12 @@ class OwnTariff:
         return self.day != self.night
 
     def parts(self, ts: int) -> Mapping[Part, float]:
-        """Return the price of each part at an instant, c/kWh without VAT."""
+        """Return the amount of each fee at an instant, c/kWh without VAT."""
         network = self.night if self.network_time(ts) == "night" else self.day
         return {"margin": self.margin, "network": network, "other": self.other}
 
     def network_time(self, ts: int) -> NetworkTime | None:
-        """Return the kind of network rate at an instant. If there is only one rate, return None."""
+        """Return the kind of network rate that holds at an instant. If there is only one rate, return None."""
         if not self.has_nights:
             return None
         return "night" if is_night(self.market.local(ts), self.market.country) else "day"
@@ -195,13 +198,13 @@ class Surcharge:
     """The amounts added to the market's price, EUR/MWh without VAT.
 
     Each of the `steps` has an instant, and the amount that is added from this instant on. The steps are in order of
-    time. The first amount is also added before its instant. Without steps, nothing is added.
+    time. Before the first instant, the first amount is added. If `steps` is empty, the surcharge is zero.
     """
 
     steps: tuple[tuple[int, float], ...] = ()
 
     def at(self, ts: int) -> float:
-        """Return the amount added at an instant."""
+        """Return the amount that is added to the market's price at an instant."""
         if not self.steps:
             return 0.0
         return self.steps[max(0, bisect_right(self.steps, ts, key=itemgetter(0)) - 1)][1]
@@ -226,7 +229,7 @@ def _steps(tariff: Tariff, hours: range) -> Iterator[tuple[int, float]]:
 def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, float]]:
     """Return a day's network rates, and the fees of the state and the system operator.
 
-    The result is cached, because a page needs it for each hour.
+    The function caches the rates, because a page needs the rates of each hour.
     """
     return (
         nearest_entry(NETWORK[package], day).rate,
@@ -235,11 +238,11 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 
 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
-    """Return the kind of a package's rate at a local time in Estonia.
+    """Return the kind of a package's rate that holds at a local time in Estonia.
 
-    The source is Elektrilevi's price list. The day rate holds on working days from 07 to 22. The night rate holds at
-    all other times. Some packages have peaks from November to March. On working days, the peaks are from 09 to 12 and
-    from 16 to 20. On days of rest, the peak is from 16 to 20.
+    The rules come from Elektrilevi's price list. The day rate holds on working days from 07 to 22. From 22 to 07 and on
+    days of rest, the night rate holds. Some packages have peaks from November to March. On working days, the peaks are
+    from 09 to 12 and from 16 to 20. On days of rest, the peak is from 16 to 20.
     """
     is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:

@@ -34,14 +34,16 @@ _MINUS: Final = "\N{MINUS SIGN}"
 
 
 class Texts:
-    """The texts of one language. `texts("key", n=3)` returns a text with its gaps filled."""
+    """The texts of one language. `texts("key", n=3)` returns a text in which the placeholder `{n}` is replaced by 3."""
 
     def __init__(self, language: Language, table: Mapping[str, Any]) -> None:
         self.language = language
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return a text with its gaps filled. If the text has plural forms, return the form for `n`.
+        """Return the text of a key, with values for its placeholders.
+
+        If the text has plural forms, return the form for `n`.
 
         Raises KeyError for an unknown key.
         """
@@ -64,7 +66,7 @@ class Texts:
         return self.number(copysign(floor(abs(value) + 0.5), value), 0)
 
     def whole_range(self, low: float, high: float) -> str:
-        """Write a range of numbers.
+        """Write a range of numbers without decimals.
 
         If the lower number is negative, an ellipsis replaces the dash. A dash would look like a second minus sign.
         """
@@ -94,22 +96,22 @@ class Texts:
         return self("shortDate", weekday=weekday, day=day.day, month=self.dates["months"][day.month - 1])
 
     def short_month(self, day: date) -> str:
-        """Write a day's month in short, with its year."""
+        """Write the short name of a day's month, with the year."""
         return self("shortMonth", month=self.dates["months"][day.month - 1], year=day.year)
 
     @property
     def dates(self) -> Mapping[str, Sequence[str]]:
-        """The short names of weekdays, from Monday on, and of months."""
+        """The short names of weekdays and months. The weekdays begin with Monday."""
         return {"weekdays": self._table["weekdaysShort"], "months": self._table["monthsShort"]}
 
     def on_weekday(self, day: date) -> str:
-        """Return a weekday's form for use within a sentence, such as "esmaspäeval" in Estonian."""
+        """Return the form of a day's weekday that a sentence needs, such as "esmaspäeval" in Estonian."""
         name: str = self._table["onWeekdays"][day.weekday()]
         return name
 
 
 def plural(language: Language, n: object) -> str:
-    """Return a whole number's plural form by Unicode's rules, like `Intl.PluralRules`."""
+    """Return the name of the plural form that a whole number needs by Unicode's rules, like `Intl.PluralRules`."""
     if not isinstance(n, int):
         raise TypeError(f"plural forms are for whole numbers, not {n!r}")
     if language != "ru":

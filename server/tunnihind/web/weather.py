@@ -1,7 +1,8 @@
 """Draws the newest forecast of wind and sun.
 
-The forecast is for the region with the most influence on a zone's price. Wind and sun are two bands under the chart. In
-the SVG, x counts the hours from `start_ts` on. So the visible time depends only on the `viewBox`.
+The forecast covers the region whose weather influences a zone's price most. Wind and sun are drawn as two bands under
+the chart. In the SVG, x counts the hours from `start_ts` on. To show other hours, a script only has to change the
+`viewBox`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,12 +20,12 @@ from tunnihind.web.drawing import Drawing
 
 
 def wind_names(market: Market) -> tuple[str, ...]:
-    """Return the names of the wind covariates of a market's wind farms, m/s at 100 m."""
+    """Return the names of a market's wind covariates: the wind speed at wind farms, m/s at 100 m above ground."""
     return tuple(f"wind_speed_100m@{point.name}" for point in deciding_points(market.zone, "wind"))
 
 
 def sun_names(market: Market) -> tuple[str, ...]:
-    """Return the names of the sun covariates of a market's towns: shortwave radiation on the ground, W/m²."""
+    """Return the names of a market's sun covariates: the shortwave radiation on the ground in towns, W/m²."""
     return tuple(f"shortwave_radiation@{point.name}" for point in deciding_points(market.zone, "load"))
 
 
@@ -48,7 +49,7 @@ _HEIGHT: Final = 100
 class RegionWeather:
     """The mean weather of the region's places in each hour from `start_ts` on.
 
-    Both arrays have the shape (hours,). If the weather of one place is unknown, the mean is NaN.
+    `wind` and `sun` have the shape (hours,). If the weather of any place is unknown, the mean over all places is NaN.
 
     `wind` is the wind speed 100 m above ground, m/s. `sun` is the shortwave radiation on the ground, W/m².
     """
@@ -59,9 +60,9 @@ class RegionWeather:
 
     @classmethod
     def of(cls, archive: CovariateArchive, market: Market, now: int) -> Self | None:
-        """Return a market's weather from the forecasts of the two days before `now`, unix seconds.
+        """Return a market's weather, using forecasts issued in the two days before `now`, unix seconds.
 
-        Each hour has its newest forecast. Without any forecast, return None.
+        For each hour, use the newest forecast. If there is no forecast, return None.
         """
         start_ts, hours = floor_hour(now) - _PAST_S, (_PAST_S + _AHEAD_S) // HOUR_S
         wind, sun = (
@@ -75,9 +76,9 @@ class RegionWeather:
         return cls(start_ts + first * HOUR_S, wind[first:end], sun[first:end])
 
     def at(self, hours: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the wind and the sun in some hours. Unknown values are NaN.
+        """Return the wind and the sun in the given hours. Unknown values are NaN.
 
-        `hours` are the starts of the hours.
+        `hours` has the start of each hour, unix seconds.
         """
         slots = (np.asarray(hours, np.int64) - self.start_ts) // HOUR_S
         is_inside = (slots >= 0) & (slots < self.wind.size)
@@ -87,9 +88,9 @@ class RegionWeather:
 
 @dataclass(frozen=True, slots=True)
 class WeatherStrip:
-    """The drawing of both bands, each 100 high.
+    """The drawing of the wind band and the sun band. Each band is 100 units high.
 
-    At first, the visible part begins `shown_from` hours after `start_ts`.
+    When the page opens, the visible part begins `shown_from` hours after `start_ts`.
     """
 
     start_ts: int
@@ -107,7 +108,7 @@ class WeatherStrip:
 
 
 def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, display: Display) -> WeatherStrip | None:
-    """Draw the known weather for the time of the drawn prices. Without known weather, return None."""
+    """Draw the known weather up to the end of the drawn prices. If no weather is known, return None."""
     if weather is None or drawing is None or weather.start_ts >= drawing.end:
         return None
     hours = -((weather.start_ts - drawing.end) // HOUR_S)
@@ -139,7 +140,10 @@ def _top(values: Floats, tops: Sequence[int]) -> int:
 
 
 def _area(shares: Floats) -> str:
-    """Draw the area under each run of known values. Each value's point is in the middle of its hour."""
+    """Draw the area under each row of consecutive known values.
+
+    The point of each value is in the middle of the value's hour.
+    """
     heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
     path = []
     for is_known, run in groupby(range(heights.size), key=lambda hour: bool(np.isfinite(heights[hour]))):
@@ -155,7 +159,7 @@ def _values(values: Floats) -> str:
 
 
 def _in_words(start_ts: int, wind: Floats, sun: Floats, display: Display) -> Iterator[str]:
-    """Write each day's mean wind and strongest sun."""
+    """Write the mean wind and the strongest sun of each day."""
     for day, group in groupby(range(wind.size), key=lambda hour: display.day(start_ts + hour * HOUR_S)):
         hours = list(group)
         if np.isfinite(wind[hours]).all() and np.isfinite(sun[hours]).all():

@@ -16,7 +16,8 @@ METHODS: Final = "GET, HEAD, OPTIONS"
 _COMMON: Final = {
     "Access-Control-Allow-Origin": "*",
     "Referrer-Policy": "no-referrer",
-    # aiohttp's own value contains a version. A version would help attackers.
+    # The value that aiohttp would send contains the versions of Python and aiohttp. An attacker could look up the known
+    # weaknesses of these versions.
     "Server": "Tunnihind",
     "X-Content-Type-Options": "nosniff",
 }
@@ -132,8 +133,8 @@ def has_already(request: web.Request, tag: str) -> bool:
 def is_current(if_none_match: str, tag: str) -> bool:
     """Return whether an If-None-Match field value is `*` or contains the tag.
 
-    `tag` is an opaque tag with its quotes. Searching the value for the tag is a weak comparison (RFC 9110, section
-    8.8.3.2). No part of another tag can match, because tags contain no quotes.
+    `tag` is an opaque tag in double quotes. A search for the tag in the field value is a weak comparison (RFC 9110,
+    section 8.8.3.2). The search can't find the tag within another tag, because tags contain no other quotes.
     """
     return tag in if_none_match or if_none_match.strip() == "*"
 

@@ -31,7 +31,7 @@ class Problems:
         self._base_url = base_url
 
     def describe(self, status: int, detail: str | None = None) -> Problem:
-        """Describe a problem. Without a detail, use the general text of the status."""
+        """Describe a problem. If no `detail` is given, use the general text of the status."""
         phrase = HTTPStatus(status).phrase
         return Problem(
             type=f"{self._base_url}/docs#problem-{status}",

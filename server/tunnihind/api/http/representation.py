@@ -1,6 +1,6 @@
-"""Encoded bodies and their header fields.
+"""Encodes the bodies of answers, and makes their header fields.
 
-A body is encoded once and sent many times. If possible, the whole message is also serialised only once.
+A body is encoded once and sent many times. If possible, the server also serialises the whole message only once.
 """
 
 import gzip
@@ -25,11 +25,14 @@ type Message = tuple[bytes, bytes]
 
 @dataclass(frozen=True, slots=True)
 class PreparedAnswer:
-    """An answer for any number of requests. `message` is None if the message can't be serialised in advance.
+    """An answer to any number of requests.
 
-    By itself, aiohttp serialises the header fields of every response. But many answers are the same for all clients
-    within a second. `_MessageResponse` sends a message that was serialised once for all clients. The same processor
-    time then answers 1.7 times as many requests (`tests/benchmarks/bench_requests.py`).
+    If the message can't be serialised in advance, `message` is None.
+
+    By itself, aiohttp serialises the header fields of each response anew. But many answers stay the same for all
+    clients for one second. `_MessageResponse` sends a message that was serialised once for all clients. With messages
+    serialised in advance, the server answers 1.7 times as many requests in the same processor time
+    (`tests/benchmarks/bench_requests.py`).
     """
 
     status: HTTPStatus
@@ -39,7 +42,7 @@ class PreparedAnswer:
 
     @classmethod
     def of(cls, status: HTTPStatus, fields: CIMultiDict[str], body: bytes, *, date: str | None) -> Self:
-        """Make an answer. If the Date field is given, serialise the message."""
+        """Make an answer. If `date` is given, serialise the message with `date` as the Date field."""
         if date is None:
             return cls(status, fields, body, None)
         fields = CIMultiDict(fields, Date=date)
@@ -74,7 +77,7 @@ def _takes_message(request: web.Request) -> bool:
 
 
 class _MessageResponse(web.StreamResponse):
-    """Sends a serialised message, with the request's id."""
+    """Sends a serialised message, and adds the request's id."""
 
     def __init__(self, answer: PreparedAnswer, message: Message) -> None:
         super().__init__(status=answer.status, headers=answer.fields)
@@ -103,7 +106,7 @@ class _MessageResponse(web.StreamResponse):
 
 
 def last_answer(response: web.StreamResponse) -> web.StreamResponse:
-    """Return the given response as the last response on its connection."""
+    """Return the given response, marked as the last response on its connection."""
     closing = response.answer.plain_response() if isinstance(response, _MessageResponse) else response
     closing.force_close()
     return closing
@@ -119,9 +122,9 @@ _FIVE_MINUTES: Final = "public, max-age=300"
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """A body in one content coding, with its answers for status 200 and 304.
+    """A body in one content coding, and the answers with status 200 and 304 for this body.
 
-    `tag` is the opaque tag with its quotes.
+    `tag` is the opaque tag in double quotes.
     """
 
     tag: str
@@ -149,9 +152,9 @@ def represent(
 ) -> Representation:
     """Encode a body and make its header fields.
 
-    The body depends on the request fields in `vary`. With `of_api`, the answers have the header fields that describe
-    the API. `more_fields` are additional header fields. If the answers are used for at most a second, pass their Date
-    field as `date`. The messages are then serialised in advance.
+    `vary` names the request fields on which the body depends. If `of_api` is true, the answers have the header fields
+    that describe the API. `more_fields` are additional header fields. If `date` is given, the messages are serialised
+    in advance, with `date` as their Date field. Give `date` only if the answers are used for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})
@@ -172,7 +175,7 @@ def represent(
 
 
 def encode(body: bytes, coding: Coding) -> bytes:
-    """Apply a content coding."""
+    """Encode a body in a content coding."""
     match coding:
         case "zstd":
             return zstd.compress(body, level=_ZSTD_LEVEL)
@@ -183,7 +186,7 @@ def encode(body: bytes, coding: Coding) -> bytes:
 
 
 def opaque_tag(*parts: object) -> str:
-    """Return a quoted entity tag that changes with any of the parts."""
+    """Return a quoted entity tag that changes if any of the `parts` changes."""
     return f'"{blake2b(repr(parts).encode(), digest_size=_TAG_BYTES).hexdigest()}"'
 
 

@@ -2,6 +2,7 @@
 
 The answers' JSON, the OpenAPI document and the tests use these types.
 
-Schema names, field names, order and required fields come from the specification. Descriptions are `string.Template`s.
-The OpenAPI document fills in the `$words` of the descriptions, such as `$vat` for the current VAT rate.
+The API's specification sets the names of schemas and fields, the order of fields, and the required fields. Descriptions
+are `string.Template`s. The OpenAPI document replaces the placeholders in the descriptions, such as `$vat`, with this
+server's values.
 """

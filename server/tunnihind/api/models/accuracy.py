@@ -16,7 +16,7 @@ def _share(description: str, example: float) -> Meta:
 
 
 class AccuracyScores(Struct, frozen=True, rename="camel", kw_only=True):
-    """Scores of forecasts over a number of hours."""
+    """Scores of forecasts over `n` hours."""
 
     n: Annotated[int, Meta(description="Hours scored.", examples=[720], ge=0)]
     mae: Annotated[float | None, _error("Mean absolute error of p50", 31.4)]
@@ -31,7 +31,7 @@ class AccuracyScores(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class AccuracyAhead(AccuracyScores, frozen=True, rename="camel", kw_only=True):
-    """Scores of forecasts made a number of days ahead."""
+    """Scores of forecasts made `daysAhead` days ahead."""
 
     days_ahead: Annotated[
         int,
@@ -49,7 +49,7 @@ def _saving(description: str, example: float) -> Meta:
 
 
 class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
-    """Savings of plans that took the cheapest hours by a forecast.
+    """Savings of plans that took the hours with the lowest forecast prices.
 
     The hours of a plan need not be consecutive. If hours have equal prices, a plan takes the earliest of these hours.
 
@@ -83,7 +83,7 @@ class AccuracyPlans(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class AccuracyDecisionsAhead(Struct, frozen=True, rename="camel", kw_only=True):
-    """Savings of plans within one delivery day, made a number of days ahead."""
+    """Savings of plans within one delivery day. The plans follow forecasts made `daysAhead` days ahead."""
 
     days_ahead: Annotated[int, Meta(description="As in AccuracyAhead.", examples=[1], ge=1, le=7)]
     plans: Annotated[list[AccuracyPlans], Meta(description="Plans of 1, 3, 4 and 6 hours.")]
@@ -104,7 +104,7 @@ class AccuracyDecisionsAhead(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class AccuracyDecisions(Struct, frozen=True, rename="camel", kw_only=True):
-    """Savings of plans made by the forecasts."""
+    """Savings of plans that follow the forecasts."""
 
     by_days_ahead: Annotated[
         list[AccuracyDecisionsAhead], Meta(description="Plans within one delivery day, by days ahead, ascending.")
@@ -116,7 +116,7 @@ class AccuracyDecisions(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class AccuracyWindow(Struct, frozen=True, rename="camel", kw_only=True):
-    """The scores over the delivery days up to the newest settled day."""
+    """The scores over the last `days` delivery days, up to the newest settled day."""
 
     days: Annotated[int, Meta(description="Delivery days in the window.", examples=[30])]
     overall: Annotated[AccuracyScores, Meta(description="Over all days ahead.")]

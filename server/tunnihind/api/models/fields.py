@@ -1,4 +1,7 @@
-"""Fields that several answers share. `api.openapi.document` fills in the `$words` of the descriptions."""
+"""Fields that several answers share.
+
+`api.openapi.document` replaces the placeholders in the descriptions, such as `$vat`.
+"""
 
 from typing import Annotated, Final, Literal
 
@@ -11,12 +14,12 @@ _INSTANT_EXAMPLE: Final = 1_765_793_412
 
 
 def iso_time(description: str, example: int = HOUR_EXAMPLE) -> Meta:
-    """Describe a field with an instant in ISO 8601. `example` is in unix seconds."""
+    """Describe a field that contains an instant in ISO 8601. `example` is in unix seconds."""
     return Meta(description=description, examples=[iso_utc(example)], extra_json_schema={"format": "date-time"})
 
 
 def start(unit: str, step_s: int, later_s: int = 0) -> Meta:
-    """Describe a field with the start of an hour or a quarter.
+    """Describe a field that contains the start of an hour or a quarter.
 
     The example is `later_s` seconds after `HOUR_EXAMPLE`.
     """
@@ -24,17 +27,17 @@ def start(unit: str, step_s: int, later_s: int = 0) -> Meta:
 
 
 def iso_start(unit: str, later_s: int = 0) -> Meta:
-    """Describe a field with the start of an hour or a quarter in ISO 8601."""
+    """Describe a field that contains the start of an hour or a quarter in ISO 8601."""
     return iso_time(f"{unit} start, ISO 8601 UTC; the same instant as `ts`.", HOUR_EXAMPLE + later_s)
 
 
 def in_kwh(what: str, example: object) -> Meta:
-    """Describe a field with prices in EUR/kWh."""
+    """Describe a field that contains prices in EUR/kWh."""
     return Meta(description=f"{what} in EUR/kWh, including $vat, rounded to 4 decimal places.", examples=[example])
 
 
 def uri(description: str, example: str = "https://tunnihind.example") -> Meta:
-    """Describe a field with an address."""
+    """Describe a field that contains an address."""
     return Meta(description=description, examples=[example], extra_json_schema={"format": "uri"})
 
 

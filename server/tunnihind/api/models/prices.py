@@ -94,7 +94,7 @@ BacktestOrNull = Annotated[
 
 
 class _Heading(Struct, frozen=True, rename="camel", kw_only=True):
-    """The first fields of answers on prices."""
+    """The fields with which answers on prices begin."""
 
     zone: ZoneCode
     currency: Currency
@@ -199,7 +199,7 @@ class SeriesForecastPoint(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SeriesResponse(Struct, frozen=True, rename="camel", kw_only=True):
-    """Price history and a continuous past-to-future forecast series, shaped for the dashboard."""
+    """The price history, and a forecast series without gaps from the past to the future, for the dashboard."""
 
     now: Now
     last_refresh: LastRefresh = None

@@ -18,7 +18,7 @@ class ZoneAddress(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class About(Struct, frozen=True, rename="camel", kw_only=True):
-    """The server of this API."""
+    """The name, the version, the zones and the settings of the server."""
 
     name: Annotated[str, Meta(description="Name of the service.", examples=["Tunnihind"])]
     version: Annotated[str, Meta(description="Version of the server's software.", examples=["0.1.0"])]
@@ -78,7 +78,7 @@ class About(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Health(Struct, frozen=True, rename="camel", kw_only=True):
-    """The process is alive."""
+    """The server's process is alive."""
 
     status: Annotated[
         Literal["ok"],
@@ -150,7 +150,7 @@ class Problem(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class NotReady(Problem, frozen=True, rename="camel", kw_only=True):
-    """A problem for missing or stale data, with the fields of `Readiness`."""
+    """The problem answer for missing or stale data, including the fields of `Readiness`."""
 
     ready: Annotated[bool, Meta(description="Always false here.", examples=[False])]
     now: Now

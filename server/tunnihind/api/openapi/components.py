@@ -39,7 +39,7 @@ _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-A
 
 
 def cached(body: Document, *fields: str) -> Document:
-    """Describe the answers 200 and 304 of a cacheable resource. `content` makes the `body` of 200.
+    """Describe the answers 200 and 304 of a cacheable resource. `body` is the content of the answer 200.
 
     `fields` are header fields that only this resource has.
     """
@@ -67,7 +67,7 @@ def problems(*statuses: int) -> Document:
 
 
 def response_components(settings: Settings) -> Document:
-    """Describe the answers that operations share, by status."""
+    """Return the descriptions of the answers that operations share, by status."""
     texts = Problems(settings.base_url)
     return {"304": _not_modified()} | {
         str(status): {
@@ -192,7 +192,7 @@ def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or
 
 
 def add_examples(operations: Iterable[Document], schemas: Document) -> None:
-    """Add a valid example to each answer without an example."""
+    """Add a valid example to each answer that has no example yet."""
     answers = (answer for operation in operations for answer in operation["responses"].values())
     for answer in answers:
         for content in answer.get("content", {}).values():

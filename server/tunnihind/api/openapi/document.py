@@ -19,7 +19,10 @@ _VAT_BY_DATE: Final = "$rate $adjective VAT (hours before $since have the rate o
 
 
 def description_words(settings: Settings, say: Callable[[str], str] = str) -> Mapping[str, str]:
-    """Return the values of the document's `$words` on this server. `say` translates English text."""
+    """Return this server's values for the placeholders in the document, such as `$vat`.
+
+    `say` translates English text.
+    """
     market, (newest_since, newest) = settings.market, settings.api_vat_rates[-1]
     adjective = say(market.adjective)
     vat = Template(say(_VAT_BY_DATE if newest_since else _VAT))
@@ -35,7 +38,7 @@ def description_words(settings: Settings, say: Callable[[str], str] = str) -> Ma
 
 
 def vat_text(rate: float) -> str:
-    """Write a VAT rate for people: `22%`."""
+    """Write a VAT rate as a percentage, such as `22%`."""
     return f"{rate * 100:.4g}%"
 
 
@@ -104,7 +107,7 @@ def openapi_document(settings: Settings) -> Document:
 
 
 def _fill_in(node: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  a JSON document
-    """Replace the `$words` in every text of a document. Any other `$` stays, because it is part of a pattern."""
+    """Replace the placeholders in every text of a document. Any other `$` stays, because it is part of a pattern."""
     match node:
         case dict():
             return {key: _fill_in(value, words) for key, value in node.items()}

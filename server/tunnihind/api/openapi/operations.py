@@ -1,4 +1,4 @@
-"""Describes the resources and their parameters."""
+"""Describes the API's resources and their parameters."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
