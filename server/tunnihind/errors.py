@@ -41,7 +41,8 @@ class StoreError(TunnihindError):
     """The store can't be opened, read or written.
 
     `reason` never contains the database's address, because `/readyz` shows `reason` to everybody. `may_pass` is true if
-    the problem may end without a change of settings. If `may_pass` is true, a starting server waits.
+    the problem may end without a change of settings. If `may_pass` is true, a starting server waits until the problem
+    ends.
     """
 
     def __init__(self, text: str, *, reason: str = "the database can't be used", may_pass: bool = False) -> None:
@@ -53,7 +54,7 @@ class StoreError(TunnihindError):
 class SchemaError(StoreError):
     """The store is empty, newer than this version of Tunnihind, or too old for an upgrade.
 
-    The store may be empty for a short time only, because a server may be about to make the tables.
+    An empty store may be ready soon, because another server may be making the tables at this moment.
     """
 
 
@@ -62,7 +63,7 @@ class StoreLost(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """A part of the store can't be read any more. `reason` has advice for the operator."""
+    """A part of the store can't be read any more. `reason` contains advice for the operator."""
 
 
 class LeaseLost(StoreError):
@@ -87,9 +88,9 @@ class ImportFileError(TunnihindError):
 class SourceError(TunnihindError):
     """An upstream source gave no usable answer.
 
-    `problem` is one line of at most 300 characters. `fault` is the kind of failure. `status` is the HTTP status, if
-    there is one. Everybody may see `fault` and `status`. The text is not public, because the text may name machines of
-    the operator's network.
+    `problem` is one line of at most 300 characters. `fault` is the kind of failure. `status` is the HTTP status of an
+    answer that refuses the request. Without such an answer, `status` is None. `fault` and `status` are public. The text
+    of the error is not public, because this text may name machines of the operator's network.
     """
 
     fault: SourceFault = "answer"
@@ -112,7 +113,7 @@ class SourceError(TunnihindError):
 
 
 class SourceUnreachable(SourceError):
-    """The source did not answer in time."""
+    """The connection to the source failed, or the source did not answer in time."""
 
     fault = "unreachable"
 
@@ -155,7 +156,7 @@ class RunMissing(SourceError):
 
 
 class BadAnswer(SourceError):
-    """The answer breaks the source's format."""
+    """The source's answer does not have the expected format."""
 
 
 LONGEST: Final = 300
@@ -169,7 +170,7 @@ _LOOKED_AT: Final = 65_536
 _PRINTED: Final = re.compile(
     "[^\\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]+"
 )
-# The parameter's name shows where the secret is, even if the source has cut the secret short.
+# The name of the URL parameter shows where the secret is, even if the source has cut the secret short.
 _PARAMETER: Final = re.compile(r"(securityToken(?:=|%(?:25)*3d))[\w.~-]+", re.IGNORECASE)
 _HIDDEN: Final = "***"
 
@@ -204,7 +205,7 @@ def _beginning(text: str) -> str:
 
 
 def _pattern_of(secret: str) -> str:
-    """Return a pattern for all forms of a secret."""
+    """Return a regular expression that matches all written forms of a secret."""
     return r"\s?".join(_character(character) for character in secret.strip())
 
 

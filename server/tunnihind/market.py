@@ -1,4 +1,4 @@
-"""Facts of the day-ahead market. The facts of single zones are in `MARKETS`.
+"""Facts about the day-ahead market. The facts about each zone are in `MARKETS`.
 
 All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time (23, 24 or 25
 hours). A delivery day begins at 01:00 on the clocks of all four zones.
@@ -50,7 +50,7 @@ HARMONISED_LIMITS: Final = Limits(floor=-500.0, cap=4000.0)
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """The facts of one price zone."""
+    """The facts about one price zone."""
 
     zone: Zone
     code: ZoneCode
@@ -91,7 +91,7 @@ class Market:
 
     @property
     def vat_by_law(self) -> VatRates:
-        """The legal VAT rates. Each rate applies from the midnight at which its first day begins.
+        """The legal VAT rates, each with the instant from which the rate applies. Rates change at local midnight.
 
         The first rate also applies before its first day.
         """
@@ -116,7 +116,7 @@ class Market:
         return self.instant(day, time())
 
     def late_from(self, day: date) -> int:
-        """Return the instant from which missing prices of a delivery day are late."""
+        """Return the instant from which missing prices of a delivery day count as late."""
         return self.instant(day - timedelta(days=1), self.publication_watch[1])
 
     def is_publication_watch(self, now: float) -> bool:
@@ -125,9 +125,9 @@ class Market:
         return first <= self.local(now).time() < last
 
     def expected_through(self, now: float) -> date:
-        """Return the delivery day up to which prices should be settled by now."""
+        """Return the last delivery day whose prices should be settled at `now`."""
         local, today = self.local(now), delivery_day(now)
-        # In the first hour after local midnight, the current delivery day is still yesterday. The prices of the next
+        # In the first hour after local midnight, yesterday's delivery day has not ended yet. The prices of today's
         # delivery day are already published.
         is_out = local.time() >= self.publication_watch[0] or local.date() > today
         return today + timedelta(days=1) if is_out else today
@@ -174,7 +174,7 @@ FINLAND: Final = Market(
     clock=ZoneInfo("Europe/Helsinki"),
     latitude=62.6,
     longitude=25.5,
-    # From December 2022 to April 2023 VAT was 10% on electricity and 24% on network fees.
+    # In Finland, VAT was 10% on electricity and 24% on network fees from December 2022 to April 2023.
     vat_rates=(
         (date(2013, 1, 1), 0.24),
         (date(2022, 12, 1), 0.10),
@@ -281,16 +281,16 @@ def consumer_price(eur_mwh: float, vat_rate: float) -> float:
 
 
 def vat_rate_at(rates: VatRates, ts: int) -> float:
-    """Return the rate that applies at an instant."""
+    """Return the VAT rate that applies at an instant."""
     return next(rate for since, rate in reversed(rates) if since <= ts)
 
 
 def free_until(newest_settled: int | None, now: int) -> int:
     """Return the last instant of the public window.
 
-    The window ends 48 hours after the newest settled hour, but at most 72 hours from now.
+    The public window ends 48 hours after the newest settled hour, but at most 72 hours from now.
 
-    Without settled prices, the current hour counts as the newest settled hour.
+    If there are no settled prices, the current hour counts as the newest settled hour.
     """
     newest = floor_hour(now) if newest_settled is None else newest_settled
     return min(newest + _PAST_SETTLED_S, now + PUBLIC_WINDOW_S)
