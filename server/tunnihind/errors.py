@@ -11,7 +11,7 @@ an error, or gives an invalid answer."""
 
 
 class TunnihindError(Exception):
-    """Base of every error that the server raises on purpose. The text of the error is meant for users."""
+    """The base class of all errors that the server raises on purpose. The text of the error is meant for users."""
 
 
 class SettingsError(TunnihindError):
@@ -21,20 +21,23 @@ class SettingsError(TunnihindError):
 class ParameterError(TunnihindError):
     """A request's parameter is missing, unknown, repeated or malformed.
 
-    The text names the parameter and its valid values.
+    The error's text names the parameter and its valid values.
     """
 
 
 class NotServed(TunnihindError):
-    """A request names a month or a year that isn't served. The text names the parameter and its valid values."""
+    """A request names a month or a year that isn't served.
+
+    The error's text names the parameter and its valid values.
+    """
 
 
 class NoPriceAhead(TunnihindError):
-    """No current or future price is known. The text is a sentence without its full stop."""
+    """No current or future price is known. The error's text is a sentence without the full stop."""
 
 
 class NothingToForecast(TunnihindError):
-    """No price is known, or the newest price is too old for a forecast. The text gives the reason."""
+    """No price is known, or the newest price is too old for a forecast. The error's text gives the reason."""
 
 
 class StoreError(TunnihindError):

@@ -91,7 +91,7 @@ class Market:
 
     @property
     def vat_by_law(self) -> VatRates:
-        """The legal VAT rates, each with the instant from which the rate applies. Rates change at local midnight.
+        """The legal VAT rates, each with the instant from which the rate applies. VAT rates change at local midnight.
 
         The first rate also applies before its first day.
         """

@@ -127,7 +127,7 @@ class Settings:
 
     @property
     def base_url(self) -> str:
-        """The server's address for clients."""
+        """The address at which clients reach the server."""
         return (self.public_url.rstrip("/") or f"http://localhost:{self.port}") + self.base_path
 
     @property
@@ -140,8 +140,8 @@ class Settings:
         """The operator's own VAT rate. None means that the legal rate of each date applies.
 
         In Estonia the specification's rate does not count as the operator's own rate. The newest legal rate does not
-        count either, because an operator who sets this rate follows the law. So earlier dates have the legal rates of
-        those dates.
+        count either, because an operator who sets this rate follows the law. So each earlier date has the legal rate of
+        that date.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE

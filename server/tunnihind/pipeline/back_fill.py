@@ -4,9 +4,9 @@ The history of prices is filled one calendar year at a time. The history of cova
 a time, depending on the source. The store's state records the instant at which each part of the history was last
 filled.
 
-The history of weather runs is filled day by day. Sources of weather runs limit requests. So the back-fill requests only
-a limited number of days in each hour and in 24 hours. If a run is unavailable, the back-fill requests the run three
-more times, after pauses of one, three and nine days.
+The history of weather runs is filled day by day. Sources of weather runs limit requests. So the back-fill limits its
+requests per hour and per 24 hours. If a run is unavailable, the back-fill requests the run three more times, after
+pauses of one, three and nine days.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -60,7 +60,7 @@ def unavailable_days_key(source: str) -> str:
 def first_part(source: CovariateSource, history_start: date) -> date:
     """Return the UTC day from which the back-fill fills a source's history.
 
-    If the history is filled month by month, this day is the first day of a month.
+    If the history is filled month by month, the returned day is the first day of a month.
     """
     first = max(source.history_since, history_start)
     return first.replace(day=1) if source.back_fill.by == "month" else first
@@ -105,19 +105,19 @@ def record_progress(state: StateBook, source: CovariateSource, history_start: da
 
 
 def part_end(source: CovariateSource, part: date) -> date:
-    """Return the last day of the month `part`. If the source's history is filled day by day, return `part` itself."""
+    """Return the last day of the month that begins on `part`. If the history is filled day by day, return `part`."""
     return (part + timedelta(days=31)).replace(day=1) - timedelta(days=1) if source.back_fill.by == "month" else part
 
 
 def record_filled(state: StateBook, key: str, part: str, at: int) -> None:
-    """Record the instant at which a year, month or day was filled. Raises StoreError."""
+    """Record the instant at which a year, month or day of the history was filled. Raises StoreError."""
     state.write(key, {**filled(state, key), part: at})
 
 
 def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
     """Mark all years, months or days that were filled at `since_ts` or later as not filled.
 
-    The back-fill then fills them again. Raises StoreError.
+    The back-fill then fills these years, months or days again. Raises StoreError.
     """
     state.write(key, {part: at for part, at in filled(state, key).items() if at < since_ts})
 
@@ -142,7 +142,10 @@ def record_unavailable(state: StateBook, source: str, day: date, at: int) -> Non
 
 
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the missing parts of a source's history, newest first. Each part is a day, or the first day of a month."""
+    """Return the missing parts of a source's history, newest first.
+
+    Each part is a day, or a month given by its first day.
+    """
     if source.back_fill.by == "month":
         return missing_months(state, source, history_start, now)
     return _missing_days(state, source, history_start, now)
@@ -183,7 +186,10 @@ def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
-    """Return the calendar years whose prices to fill. The newest year comes first, because forecasts need it most."""
+    """Return the calendar years whose prices the back-fill has to fetch.
+
+    The newest year comes first, because forecasts need the newest prices most.
+    """
     filled_at = filled(state, YEARS_FILLED)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}

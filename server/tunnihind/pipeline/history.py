@@ -23,7 +23,7 @@ def needed_since(forecaster: Forecaster, as_of: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Identifies the present data of a store. Every change of prices or covariates changes these values."""
+    """Identifies the present data of a store. Every change of the prices or covariates changes a value of `_State`."""
 
     instance: str
     address: str

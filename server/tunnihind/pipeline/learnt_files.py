@@ -55,7 +55,10 @@ class LearntFiles:
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return the learning that is stored under a name. If its file is missing or damaged, return None."""
+        """Return the learning that is stored under a name.
+
+        If the file with this learning is missing or damaged, return None.
+        """
         path = self._path(name)
         try:
             content = path.read_bytes()
@@ -77,7 +80,7 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Store learning under a name. Then delete the files that have been unused for the longest time.
+        """Store a model's learning under a name. Then delete the files that have been unused for the longest time.
 
         If the file can't be written, log a warning.
         """

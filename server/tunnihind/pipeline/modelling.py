@@ -173,7 +173,7 @@ def forecast_past_days(
 
 
 def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[NextDay, ...]:
-    """Forecast the delivery day after an instant, once for each step.
+    """Forecast the prices of the delivery day after an instant, once for each step in `STEPS`.
 
     If `run_at` is given, use the forecaster of the hourly run that was made at this instant.
     """
@@ -303,7 +303,7 @@ class ProcessModeller:
 
 @asynccontextmanager
 async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
-    """Provide a modeller while the context is open. Afterwards, end the modeller's processes."""
+    """Provide a modeller while the context is open. When the context closes, end the modeller's processes."""
     modeller = ProcessModeller(database_url)
     try:
         yield modeller

@@ -189,7 +189,7 @@ class Pipeline:
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
         """Do a task.
 
-        If a covariate source or the model takes long, return, so that the task continues beside the next tasks.
+        If the task has to wait long for a covariate source or for the model, leave the task running and return.
         """
         if not task.source and task.job not in OF_ZONE:
             await self._try(task, situation, now)
@@ -347,8 +347,8 @@ class Pipeline:
     async def _score_part(self, market: Market, now: int) -> None:
         """Make and store some of the forecasts of past days.
 
-        If all these forecasts are stored, make and store the scores. Each call makes forecasts that are not stored yet,
-        also after a restart. The last call records the time of the scores.
+        If the forecasts of all past days are stored, make and store the scores. Each call makes forecasts that are not
+        stored yet, also after a restart. The last call records the time of the scores.
         """
         zone, model = market.zone, self._models[market.zone]
         part = await self._modeller.forecast_past_days(market, now)
@@ -401,7 +401,7 @@ class Pipeline:
         pauses = progress.goes_on_at > now
         if pauses:
             _LOG.info(
-                "%s: %d of %d days of weather are here, back to %s; the rest follows at %s, to keep the limits",
+                "%s: %d of %d days of weather are here, back to %s; requests are limited, so the rest follows at %s",
                 *(source.name, progress.done, progress.total, day, iso_utc(progress.goes_on_at)),
             )
         if pauses or not progress.goes_on_at or progress.done == MIN_ISSUE_DAYS:

@@ -36,7 +36,7 @@ type _Question = asyncio.Task[SourceError | None]
 class _Round:
     """One request to all price sources, and the answers so far.
 
-    A round `is_over` when its caller waits for no other answers.
+    A round `is_over` when its caller no longer waits for answers.
     """
 
     first: date
@@ -121,7 +121,7 @@ class PriceIngest:
         return question
 
     async def _wait(self, questions: Collection[_Question], round_: _Round) -> list[SourceError]:
-        """Wait for the answers of a round, and return the failures in the order of trust.
+        """Wait for the answers of a round, and return the failures. The failure of the most trusted source comes first.
 
         After the first usable answer, wait only `patience_s` seconds for the other answers.
         """

@@ -4,11 +4,11 @@ All recent runs are kept. For each older day, two runs are kept: the last run be
 the day.
 
 The rule for runs also applies to the issues of covariates. The last issue before gate closure is kept, because a
-forecast of the next day may have used this issue. The last issue before the instant `issue_instant` is kept too,
-because forecasts of past days use the data known at this instant. So the model trains on weather forecasts that are as
-new as in a live forecast. The 00 UTC weather run of each day is always kept. Together, the rules keep the weather runs
-of 00 and 12 UTC. The back-fill does not store rows that these rules would delete. Otherwise the back-fill would restore
-rows that thinning has deleted. The scores of runs are kept for ever. The scores of a year take 0.3 MB.
+forecast of the next day may have used this issue. The last issue before `issue_instant` is kept too, because forecasts
+of past days use the data known at this instant. So the model trains on weather forecasts that are as new as in a live
+forecast. The 00 UTC weather run of each day is always kept. Together, the rules keep the weather runs of 00 and 12 UTC.
+The back-fill does not store rows that these rules would delete. Otherwise the back-fill would restore rows that
+thinning has deleted. The scores of runs are kept for ever. The scores of a year take 0.3 MB.
 
 A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of runs takes
 9 MB (3 MB for hours, 6 MB for quarters). A year of weather forecasts takes 11 MB (42 series). A year of ENTSO-E's
@@ -55,8 +55,8 @@ def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
     """Return the instants of a covariate's issues that may be deleted.
 
-    `issues` maps the instant of each issue to the start of the issue's weather run. If the run is unknown, the start is
-    None.
+    `issues` maps the instant of each issue to the start of the issue's weather run. If the weather run of an issue is
+    unknown, the issue is mapped to None.
 
     The 00 UTC run of each day is always kept, because the model is trained on these runs.
     """

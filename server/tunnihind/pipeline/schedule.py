@@ -3,7 +3,7 @@
 During the publication watch, prices are requested every minute until tomorrow's prices are complete. At other times,
 prices are requested less often. Each covariate source has its own cadence of requests. If a task fails, it is tried
 again after a pause. The pause grows with each failure. If a recorded instant is in the future, the instant is ignored,
-because the clock has been set back since.
+because the clock has been set back since then.
 """
 
 from collections.abc import Collection, Mapping
@@ -190,10 +190,11 @@ def pause(failures: int, market: Market, now: int) -> int:
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
-    """Return the end of the pause that a source gets. The source asked at `now` for a pause of `asked_s` seconds.
+    """Return the end of the pause before the next request to a source.
 
-    The pause lasts two hours at most. The pause also ends when the publication watch begins, because prices are urgent
-    then. But a pause of up to a quarter of an hour is never shortened.
+    The source asked at `now` for a pause of `asked_s` seconds. The pause lasts two hours at most. The pause also ends
+    when the publication watch begins, because prices are urgent then. But a pause of up to a quarter of an hour is
+    never shortened.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -203,7 +204,7 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 
 
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
-    """Return the first and the last delivery day whose prices to request.
+    """Return the first and the last delivery day of the next request for prices.
 
     If only tomorrow's prices are missing during the publication watch, the window reaches from yesterday to tomorrow.
     The settled prices of yesterday and today show whether an answer is wrong. In all other cases, the window begins two
@@ -228,7 +229,7 @@ def next_day(now: float) -> date:
 def _pause(task: Task, situation: Situation, now: int) -> int:
     """Return the pause in seconds after a task's last failures.
 
-    For a covariate source, the pause depends on the cadence.
+    For a covariate source, the pause depends on the source's cadence.
     """
     failures = situation.of(task).failures
     if task.source not in situation.covariates:

@@ -81,9 +81,9 @@ def read_situation(
 
 
 def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
-    """Return the last complete day before the first gap. Missing days before the first complete day are no gap.
+    """Return the last complete day before the first gap.
 
-    Days in `excused` are no gap either.
+    Missing days before the first complete day do not count as a gap. Days in `excused` do not count as a gap either.
     """
     through: date | None = None
     for offset in range((last - first).days + 1):

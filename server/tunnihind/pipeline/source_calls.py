@@ -34,7 +34,7 @@ class SourceCaller:
 
         If the source fails several times in a row, only the first failure is logged as a warning. The warning ends with
         `advice`. During a pause that the source asked for, the call raises RateLimited without a request.
-        `asked_pause_end` limits the length of this pause.
+        `asked_pause_end` limits the length of such a pause.
         """
         self._raise_if_paused(source)
         try:

@@ -62,7 +62,7 @@ class Worker:
     ) -> None:
         """Create a worker without a running process.
 
-        If `is_thrifty` is true, its process takes less memory but more time.
+        If `is_thrifty` is true, the worker's process takes less memory but more time.
         """
         self._niceness = niceness
         self._is_thrifty = is_thrifty
@@ -242,7 +242,7 @@ class _Process:
             send(self._stdin, message)
 
     def _listen(self) -> None:
-        """Handle the process's messages until the process ends. Then report this end."""
+        """Handle the process's messages until the process ends, and then report its end."""
         with suppress(EOFError, OSError):
             while True:
                 match pickle.loads(receive(self._stdout)):  # noqa: S301  from the process that the server has started

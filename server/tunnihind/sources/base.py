@@ -140,8 +140,8 @@ def day_sheets(
     """Sort quotes into a sheet for each delivery day from `first` to `last`. Drop the quotes of other days.
 
     The quotes may be in any order. If a quote is repeated, it is kept once. If a period has two different prices, both
-    prices are kept, so that the day is refused later. If a day has more than `_MOST_QUOTES` quotes, only the first of
-    these quotes are kept. If `step_s` is None, `unsaid_step` works out the step of each day.
+    prices are kept, so that the settling refuses the day. If a day has more than `_MOST_QUOTES` quotes, only the first
+    of these quotes are kept. If `step_s` is None, `unsaid_step` works out the step of each day.
     """
     ordered = sorted(set(quotes))
     sheets = []
@@ -169,8 +169,8 @@ def with_faults(
 ) -> list[DaySheet]:
     """Return a zone's sheets of the days from `first` to `last`, with the faults added.
 
-    If the period of a fault is known, the fault is added to the delivery day of this period. Otherwise the fault is
-    added to all days.
+    If the period of a fault is known, the fault is added to the delivery day of this period. If the period is unknown,
+    the fault is added to all days.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

@@ -1,9 +1,9 @@
 """Day-ahead prices of the ENTSO-E Transparency Platform (document A44), for operators with a security token.
 
 The platform answers with whole delivery days. A delivery day may have the prices of several auctions, and prices at
-several resolutions. Only the auction with classification sequence 1 is used, because it is the coupled day-ahead market
-(SDAC). Prices of a day at different resolutions are never mixed. The resolution that covers most of the day is used. If
-two resolutions cover equally much of the day, the finer resolution is used.
+several resolutions. Only the auction with classification sequence 1 is used, because this auction is the coupled
+day-ahead market (SDAC). Prices of a day at different resolutions are never mixed. The resolution that covers most of
+the day is used. If two resolutions cover equally much of the day, the finer resolution is used.
 """
 
 from collections import defaultdict

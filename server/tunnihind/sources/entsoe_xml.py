@@ -37,7 +37,7 @@ _VALUES: Final = ("price.amount", "quantity")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Consecutive values at one step. An unknown value is NaN."""
+    """Consecutive values, one for each step of `step_s` seconds. An unknown value is NaN."""
 
     start_ts: int
     step_s: int

@@ -1,11 +1,11 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
-The weather model is ECMWF's IFS at 9 km. Its runs come from Open-Meteo's Single Runs API. Past and live weather
-forecasts come from the same model. So the price forecast learns from the same kind of weather data that it uses later.
-Each run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. The runs of 06 and 18 UTC end after
-144 hours. A past run counts as known 6 hours after its initialisation. A live run counts as known from the time at
-which it was fetched. If the Single Runs API has no recent run, the server asks the forecast API. The forecast API gives
-the newest values of the same model, but not the run of each value.
+The weather model is ECMWF's IFS at 9 km. The runs of this model come from Open-Meteo's Single Runs API. Past and live
+weather forecasts come from the same model. So the price forecast learns from the same kind of weather data that it uses
+later. Each run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. The runs of 06 and 18 UTC
+cover 144 hours. A past run counts as known 6 hours after its initialisation. A live run counts as known from the time
+at which it was fetched. If the Single Runs API has no recent run, the server asks the forecast API. The forecast API
+gives the newest values of the same model, but not the run of each value.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -124,10 +124,11 @@ class OpenMeteo:
         return self._given_run is None or self._given_run != newest_known_run(now)
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest available run. If this run was returned before, return an empty mapping.
+        """Return the newest available run of the weather model.
 
-        The issue time of a run is the time at which the server received the run. If no run of the last day is
-        available, return the values of the forecast API. Raises SourceError.
+        If this run was returned before, return an empty mapping. The issue time of a run is the time at which the
+        server received the run. If no run of the last day is available, return the values of the forecast API. Raises
+        SourceError.
         """
         try:
             found = await self._newest_run(now)
@@ -183,7 +184,7 @@ class OpenMeteo:
     async def _stitched(self, now: int, error: SourceError) -> _Series:
         """Return the forecast API's values from today (UTC) on.
 
-        If the API was asked recently, return an empty mapping.
+        If the forecast API was asked less than 3 hours ago, return an empty mapping.
         """
         if self._stitched_at is not None and self._stitched_at <= now < self._stitched_at + _STITCHED_EVERY_S:
             return {}
@@ -200,9 +201,9 @@ class OpenMeteo:
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return the forecasts of a run at all points. Their `issued_ts` is the run's initialisation.
+        """Return the forecasts of a run at all points.
 
-        Raises RunMissing, SourceError.
+        The `issued_ts` of these forecasts is the instant of the run's initialisation. Raises RunMissing, SourceError.
         """
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
@@ -235,7 +236,10 @@ class OpenMeteo:
         raise limited
 
     def _read(self, body: bytes, start_ts: int) -> _Series:
-        """Parse an answer. Its hours must begin at `start_ts`, or at the start of the UTC day of `start_ts`."""
+        """Parse an answer.
+
+        The answer's hours must begin at `start_ts`, or at the start of the UTC day of `start_ts`.
+        """
         locations = parse_locations(body)
         if len(locations) != len(self._points):
             raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(self._points)}")

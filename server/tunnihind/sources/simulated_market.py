@@ -176,7 +176,10 @@ class SimulatedMarket:
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Return the sum of a common, a zone's and a point's random process. The sum has variance 1."""
+        """Add up three random processes: one of all points, one of the zone and one of the point.
+
+        The sum has variance 1.
+        """
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
             + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)
@@ -227,7 +230,7 @@ def load_shape(ts: Floats) -> Floats:
 def _power_curve(wind_speed: Floats) -> Floats:
     """Return a wind farm's power as a share of its capacity.
 
-    Power begins at 3 m/s, is full from 12.5 to 25 m/s, and ends at 27 m/s.
+    The farm's power begins at a wind speed of 3 m/s, is full from 12.5 to 25 m/s, and ends at 27 m/s.
     """
     return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
 

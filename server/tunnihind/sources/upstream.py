@@ -77,9 +77,9 @@ class RequestPolicy:
     """The limits of requests to a source.
 
     One attempt takes at most `timeout_s` seconds. All attempts together take at most `give_up_after_s` seconds. If a
-    source asks for a pause of at most `longest_wait_s` seconds (Retry-After), the call waits and tries again. If the
-    pause is longer, the call raises RateLimited. `default_wait_s` is the pause after a status 429 without a
-    Retry-After.
+    source asks for a pause of at most `longest_wait_s` seconds (Retry-After), the call waits and tries again. If a
+    source asks for a longer pause, the call raises RateLimited. `default_wait_s` is the pause after a status 429
+    without a Retry-After.
     """
 
     timeout_s: float = 30.0
