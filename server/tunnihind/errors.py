@@ -163,11 +163,11 @@ class BadAnswer(SourceError):
 
 
 LONGEST: Final = 300
-"""A foreign text is cut to this many characters."""
+"""A text from another program is cut to this many characters."""
 
 _LOOKED_AT: Final = 65_536
-"""Only this many characters of a foreign text are read. More than `LONGEST` characters remain after secrets are hidden.
-"""
+"""Only this many characters of a text from another program are read. After secrets are hidden, more than `LONGEST`
+characters remain."""
 
 # This pattern excludes white space, control characters, invisible characters and marks of the writing direction.
 _PRINTED: Final = re.compile(

@@ -18,7 +18,8 @@ ZONES: Final[tuple[Zone, ...]] = get_args(Zone.__value__)
 """All zones whose prices can be kept."""
 
 type VatRates = tuple[tuple[int, float], ...]
-"""VAT rates as fractions, each with the instant from which it applies, oldest first. The first instant is 0."""
+"""VAT rates as fractions, each with the instant from which the rate applies. The oldest rate comes first, and applies
+from instant 0."""
 
 QUARTER_S: Final = 900
 HOUR_S: Final = 3600
@@ -45,7 +46,7 @@ class Limits:
 
 
 HARMONISED_LIMITS: Final = Limits(floor=-500.0, cap=4000.0)
-"""The limits of the market coupling, the same in all zones."""
+"""The price limits of the market coupling. All zones have the same limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +55,14 @@ class Market:
 
     zone: Zone
     code: ZoneCode
-    """The zone's name in the API, which is also the ISO 3166 code of its country."""
+    """The zone's name in the API. This name is also the ISO 3166 code of the zone's country."""
     adjective: str
     """The word for the zone in English sentences, such as `Estonian`."""
     neighbours: tuple[Zone, ...]
     """The coupled zones whose prices are kept. The first zone has the most similar prices. The price difference to the
     last zone shows how scarce cable capacity to that zone is."""
     clock: ZoneInfo
-    """The zone's civil time."""
+    """The time zone of the clocks in this price zone."""
     latitude: float
     """The middle of the zone, degrees north."""
     longitude: float
@@ -69,7 +70,8 @@ class Market:
     vat_rates: tuple[tuple[date, float], ...]
     """The legal VAT rates as fractions, each with its first day, oldest first."""
     publication_watch: tuple[time, time] = (time(13, 45), time(15, 30))
-    """The two clock times between which the next day's prices normally appear. Prices that come later are late."""
+    """The two clock times between which the next day's prices normally appear. Prices that appear after the second time
+    are late."""
     currency: Literal["EUR"] = "EUR"
     limits: Limits = HARMONISED_LIMITS
     """The price limits of the market coupling, or the operator's own limits."""
@@ -189,13 +191,13 @@ MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTO
 SPECIFIED_VAT_RATE: Final = 0.22
 """The specification's rate for Estonia.
 
-The legal rate has been higher since 2025-07-01 (`vat_rates`), so this is a setting.
+The legal rate has been higher since 2025-07-01 (`vat_rates`), so the operator can set another rate.
 """
 
 DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 
 QUARTERS_SINCE: Final = date(2025, 10, 1)
-"""The first delivery day that was traded in quarters (SDAC go-live of the 15-minute market time unit)."""
+"""The first delivery day that was traded in quarters of an hour (SDAC go-live of the 15-minute market time unit)."""
 
 _PAST_SETTLED_S: Final = 48 * HOUR_S
 PUBLIC_WINDOW_S: Final = 72 * HOUR_S

@@ -17,7 +17,7 @@ LONGEST_DRAIN_S: Final = 600
 
 _IS_CLONE: Final = Path(__file__).parents[2].joinpath("run").is_file()
 COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
-"""The command that a reader types. In a clone, `tunnihind` is not on the path."""
+"""The command that users type to run the program. In a clone of the repository, `tunnihind` is not on the path."""
 
 
 def install_extra(name: str) -> str:

@@ -80,7 +80,7 @@ POINTS: Final = (
 _WIND, _TEMPERATURE, _ = VARIABLES
 
 SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_TEMPERATURE, "load"))
-"""The variables whose forecasts are scored, each at the places where it moves prices."""
+"""The weather variables whose forecasts are scored, each with the kind of places at which the forecasts are scored."""
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:

@@ -24,11 +24,12 @@ from tunnihind.store.store import Store
 YEARS_FILLED: Final = "years of prices filled"
 
 FILLED_UP: Final = "covariates filled up"
-"""The state's key of the instant at which enough new days had come for another forecast."""
+"""The key under which the store's state records the instant at which enough new days were stored for another forecast.
+"""
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this many seconds. The ordinary requests reach no further
-back. A longer stop of the server leaves a gap."""
+"""A year that was filled before its end is filled again after this many seconds. Ordinary requests for prices do not
+reach further back. So a longer stop of the server leaves a gap."""
 
 MONTH_LASTS_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,

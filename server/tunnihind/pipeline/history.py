@@ -11,7 +11,7 @@ from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
 
 _SPARE_S: Final = 14 * DAY_S
-"""The history begins this many seconds earlier than the forecaster needs."""
+"""The history that is read begins this many seconds earlier than the forecaster needs."""
 _SURPLUS_S: Final = 120 * DAY_S
 """A kept archive may begin this many seconds earlier than needed. So one archive serves all past days of the scores."""
 

@@ -26,11 +26,12 @@ from tunnihind.forecast.replay.learnt import Learnt
 _LOG: Final = logging.getLogger(__name__)
 
 FORMAT: Final = 1
-"""Increases with every change of the files' format or content."""
+"""This number is increased with every change of the files' format or content."""
 MOST_FILES: Final = 12
 """Files beyond this number are deleted, the longest unused first. One server uses the learners of two refits, the
 forecasts issued up to yesterday, the forecasts issued up to today, and the seasons of all days. Each of these files
-exists twice, for the time before the auction and for the time after it. The rest is room for a second server."""
+exists twice, for the time before the auction and for the time after it. The other files leave room for a second server.
+"""
 LEFT_FREE: Final = 64 * 1024 * 1024
 """This many bytes of the disk are left free for the database, because its data can't be made again."""
 

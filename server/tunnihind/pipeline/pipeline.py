@@ -59,19 +59,21 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 WAIT_FOR_MODEL_S: Final = 1.0
-"""Other tasks wait this long for a forecast, or for a part of the scores. Most forecasts are made by then."""
+"""Other tasks wait this many seconds for a forecast, or for a part of the scores. Most forecasts take less time."""
 
 LONGEST_NAP_S: Final = 10.0
-"""The schedule is read again at least this often, because the clock may jump and `import` may bring prices."""
+"""The longest sleep in seconds before the schedule is read again. During a sleep, the clock may jump, or `tunnihind
+import` may store prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
-"""Other tasks wait this long for a covariate source, because the forecast is better with its answer."""
+"""Other tasks wait this many seconds for a covariate source, because the forecast is better with the source's answer.
+"""
 
 
 _MOST_BAD_ANSWERS: Final = 3
 _FIRST_PUT_OFF_S: Final = 15 * 60
-"""The pause after the first failure for a day of a history. Each further failure makes the pause four times as long, up
-to a day."""
+"""The pause in seconds after the first failed request for a day of a history. Each further failure makes the pause four
+times as long, up to a day."""
 
 
 class Pipeline:

@@ -33,7 +33,7 @@ COVARIATE_DAYS: Final = 14
 """All covariate issues of the last 14 days are kept. Issues are large and the model reads all of them, so the time is
 short."""
 WITNESS_DAYS: Final = 60
-"""A witness is kept until 60 days have passed since its delivery day, and since it was last heard."""
+"""A witness is kept until 60 days have passed since its delivery day and since the source last gave its prices."""
 
 type ReadTimes = Callable[[date], tuple[int, ...]]
 """Returns the instants of a delivery day, in order, at which a forecast may need the newest issue."""

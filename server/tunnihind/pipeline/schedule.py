@@ -25,7 +25,7 @@ day is missing."""
 HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
 SCORES_AT: Final = time(16)
-"""A day's scores are made from this local time on. The next day's prices have come by then."""
+"""A day's scores are made from this local time on. By then, the next day's prices have been published."""
 
 FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
@@ -33,7 +33,7 @@ LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
 
 LONGEST_ASKED_PAUSE_S: Final = 2 * HOUR_S
 LONGEST_ASKED_PAUSE_IN_WATCH_S: Final = 15 * 60
-"""The longest pause that a source gets when it asks for one (Retry-After)."""
+"""The longest pauses in seconds that the server keeps if a source asks for a pause (Retry-After)."""
 
 CORRECTION_DAYS: Final = 2
 """Prices of this many past days are requested again, because the sources may correct them."""
@@ -93,7 +93,7 @@ class CovariateNeeds:
 
     cadence: Cadence
     missing_parts: tuple[date, ...] = ()
-    """The days, or the first days of months (UTC), in the order in which to fill them."""
+    """The days, or the first days of months (UTC), in the order in which the back-fill fills these parts."""
     next_part_at: int = 0
     """The earliest instant at which the next part may be requested."""
 
@@ -109,7 +109,7 @@ class ZoneSituation:
     scored_ts: int | None = None
     """The instant at which the present model was last scored."""
     is_in_doubt: bool = False
-    """True if a day that is not over is held back, or waits for a second source."""
+    """True if a current or future delivery day is held back, or waits for a second source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,9 @@ class Situation:
     held_days: tuple[date, ...] = ()
     """The held-back delivery days that need a request of their own."""
     missing_years: tuple[int, ...] = ()
-    """The years of prices to back-fill, in the order in which to fill them."""
+    """The years whose prices to back-fill, in the order in which to fill these years."""
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
-    """The needs of each covariate source, by name."""
+    """The needs of each covariate source, by the source's name."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
     """The past tries of each task."""
     under_way: Collection[Task] = ()

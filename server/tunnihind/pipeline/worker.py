@@ -26,19 +26,19 @@ _LOG: Final = logging.getLogger(__name__)
 
 _PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
-"""Forecasts have a lower priority than serving."""
+"""The niceness of the process that makes forecasts. Requests to the server have a higher priority."""
 _IDLE_S: Final = 5.0
-"""The process ends after this many seconds without work. By then, the next work is usually an hour away."""
+"""The process ends after this many seconds without work. The next work usually comes an hour later."""
 _LIMIT_S: Final = 15 * 60.0
-"""The time limit of a piece of work. Most pieces take seconds. On a small or busy computer, the first piece may take
-minutes."""
+"""The time limit of a piece of work in seconds. Most pieces take seconds. On a small or busy computer, the first piece
+may take minutes."""
 _PART_OF_LIMIT_S: Final = 10.0
-"""The time limit is counted in parts of this length. The time during which a container was frozen counts as one part at
-most."""
+"""The time limit is counted in parts of this many seconds. If a container was frozen, the frozen time counts as one
+part at most."""
 _MOST_LOGGED: Final = 1000
 _KILL_S: Final = 5.0
-"""The longest wait for the end of a killed process. The process ends within milliseconds if it does not wait for a
-disk."""
+"""The longest wait in seconds for the end of a killed process. The process ends within milliseconds if it does not wait
+for a disk."""
 _NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
 _RETURNS_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
 """The GNU C library returns freed blocks of at least this size to the system. By default the library raises this size

@@ -10,8 +10,7 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, market_time_unit
 
 _MOST_QUOTES: Final = 500
-"""The most quotes of a day that are kept. The longest day has 100 quarters, and a day with more quotes is refused
-anyway."""
+"""The most quotes of a day that are kept. The longest day has 100 quarters. A day with more quotes is refused."""
 
 
 class Quote(NamedTuple):

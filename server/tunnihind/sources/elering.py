@@ -22,14 +22,14 @@ from tunnihind.sources.base import DaySheet, Fault, Quote, day_sheets, spans, wi
 from tunnihind.sources.upstream import RequestPolicy, Upstream
 
 _MAX_DAYS: Final = 92
-"""The most days of one request. Elering allows a year, but a year would take four times the memory."""
+"""The most days that one request covers. Elering allows a year, but a year would take four times the memory."""
 
 # The quarter-hour prices of all zones for 92 days take 1.5 MB.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MOST_BYTES: Final = 800_000
-"""The most bytes of a zone that are read row by row, because such reading takes a multiple of these bytes in memory. 92
-days of a zone have 0.4 MB."""
+"""If a zone's rows have more bytes, the rows are not read one by one, because such reading takes a multiple of these
+bytes in memory. The rows of a zone for 92 days have 0.4 MB."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800

@@ -47,22 +47,23 @@ The service documents 4 to 6 hours for global models.
 """
 
 FORECAST_DAYS: Final = 10
-"""The price forecast reaches the end of the eighth day from today. A mean of the past hour comes an hour later."""
+"""The price forecast reaches the end of the eighth day from today. A mean of the past hour is given an hour later."""
 
 _SOURCE: Final = "open-meteo"
 _LONG_RUN_S: Final = 240 * HOUR_S
-"""The reach of the runs of 00 and 12 UTC."""
+"""The seconds that the runs of 00 and 12 UTC cover."""
 _SHORT_RUN_S: Final = 144 * HOUR_S
-"""The reach of the runs of 06 and 18 UTC."""
+"""The seconds that the runs of 06 and 18 UTC cover."""
 _NEARLY_S: Final = 6 * HOUR_S
-"""A run counts as complete if no more than this is missing at its end, because its last steps are 6 hours apart."""
+"""If no more than these seconds are missing at the end of a run, the run counts as complete. The last steps of a run
+are 6 hours apart."""
 _PARTS_UNTIL_S: Final = 12 * HOUR_S
-"""The service publishes the first days of a run before the other days. This long after its initialisation, a run is
-complete."""
+"""The service publishes the first days of a run before the other days. This many seconds after its initialisation, a
+run is complete."""
 _CANDIDATES: Final = 4
 """The number of newest runs that are tried. A day has this many runs."""
 _STITCHED_EVERY_S: Final = 3 * HOUR_S
-"""The forecast API is asked this often while no run is available."""
+"""The seconds between requests to the forecast API while no run is available."""
 
 _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
@@ -96,7 +97,7 @@ class OpenMeteo:
     name = _SOURCE
     cadence = Cadence(every_s=20 * 60)
     back_fill = BackFill(by="day", after_s=_PARTS_UNTIL_S, an_hour=170, a_day=340)
-    """With 14 points this is half of the free service's limit for an hour and for a day."""
+    """With 14 points, these requests use half of the free service's limits per hour and per day."""
     history_since = RUNS_SINCE
 
     def __init__(

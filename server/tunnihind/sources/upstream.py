@@ -69,7 +69,7 @@ class RecordedAnswer(NamedTuple):
 
 
 answer_recorder: ContextVar[Callable[[RecordedAnswer], None] | None] = ContextVar("answer_recorder", default=None)
-"""Called with every answer, refusals included, before the answer is parsed."""
+"""If this function is set, it is called with every answer before the answer is parsed. Refusals count as answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
