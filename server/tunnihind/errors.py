@@ -92,8 +92,8 @@ class SourceError(TunnihindError):
     """An upstream source gave no usable answer.
 
     `problem` is one line of at most 300 characters. `fault` is the kind of failure. `status` is the HTTP status of an
-    answer that refuses the request. Without such an answer, `status` is None. `fault` and `status` are public. The text
-    of the error is not public, because this text may name machines of the operator's network.
+    answer that refuses the request. If no answer refused the request, `status` is None. `fault` and `status` are
+    public. The text of the error is not public, because this text may name machines of the operator's network.
     """
 
     fault: SourceFault = "answer"
@@ -122,7 +122,7 @@ class SourceUnreachable(SourceError):
 
 
 class SourceRefused(SourceError):
-    """The source answered with an error status, or with an error in an answer of status 200."""
+    """The source answered with an error status, or its answer with status 200 reports an error."""
 
     status: int
 
@@ -189,7 +189,7 @@ def one_line(text: str, secret: str = "") -> str:
 
 
 def without(secret: str, text: str) -> str:
-    """Return the whole text with the secret hidden in all its forms."""
+    """Hide all forms of the secret in a text, and return the whole text."""
     if not secret:
         return text
     hidden = re.sub(_pattern_of(secret), _HIDDEN, text, flags=re.IGNORECASE)

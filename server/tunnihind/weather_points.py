@@ -84,7 +84,7 @@ SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
-    """Return the places in a zone's region that have the given `drives`.
+    """Return the places in a zone's region that have wind farms or consumers, as `drives` demands.
 
     A zone's price depends most on the weather in its region.
     """

@@ -23,7 +23,7 @@ def needed_since(forecaster: Forecaster, as_of: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Identifies the present data of a store. Every change of the prices or covariates changes a value of `_State`."""
+    """Identifies the present data of a store. If prices or covariates change, the fields of `_State` change too."""
 
     instance: str
     address: str

@@ -1,7 +1,7 @@
 """Keeps a model's learning in files, so that a new process does not need to replay the past.
 
 Each file contains the learning from one state of the history. The file's name is a digest of the history, the model and
-the machine. If the history changes, its digest changes too. So the server never finds a file with wrong content. If two
+the machine. If the history, the model or the machine changes, the server looks for a file with another name. If two
 servers write a file with the same name, both write the same bytes. Any file may be deleted at any time.
 """
 

@@ -47,7 +47,7 @@ class Modeller(Protocol):
         """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Make forecasts of past days for about a second. The scores need these forecasts.
+        """For about a second, make forecasts of past days that the scores need.
 
         Raises StoreError, WorkerError.
         """
@@ -150,10 +150,10 @@ def forecast_past_days(
 ) -> PastForecasts:
     """Forecast some of the past days that the scores at `as_of` need. If `recent` is true, forecast only recent days.
 
-    Otherwise forecast only older days. The oldest days are forecast first. After `slice_s` seconds, the call begins no
-    other day. If any day has no forecast yet, the call forecasts at least one day. `model` is the identity under which
-    the server stores the forecasts. The identity comes from the server, because after an upgrade this process may run
-    newer code than the server. Raises StoreError.
+    If `recent` is false, forecast only older days. The oldest days are forecast first. After `slice_s` seconds, the
+    call begins no other day. If any day has no forecast yet, the call forecasts at least one day. `model` is the
+    identity under which the server stores the forecasts. The identity comes from the server, because after an upgrade
+    this process may run newer code than the server. Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -251,7 +251,7 @@ class ProcessModeller:
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Make forecasts of past days for about a second. The scores need these forecasts.
+        """For about a second, make forecasts of past days that the scores need.
 
         The process of the hourly runs forecasts the recent days, because this process has already learnt enough for
         these days. A second process forecasts the older days, and then ends. The second process has the lowest

@@ -221,8 +221,8 @@ class Pipeline:
 
     async def _nap(self) -> None:
         """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
-        # The running tasks are listed before the situation is read. So if a task ends during the reading, the sleep
-        # ends at once.
+        # The running tasks are listed before the situation is read. So if a task ends while the situation is read, the
+        # sleep ends at once.
         running = tuple(self._running.values())
         now = self._now()
         try:
@@ -350,7 +350,7 @@ class Pipeline:
         """Make and store some of the forecasts of past days.
 
         If the forecasts of all past days are stored, make and store the scores. Each call makes forecasts that are not
-        stored yet, also after a restart. The last call records the time of the scores.
+        stored yet, also after a restart. The call that makes the scores also records the time of scoring.
         """
         zone, model = market.zone, self._models[market.zone]
         part = await self._modeller.forecast_past_days(market, now)

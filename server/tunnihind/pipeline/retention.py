@@ -82,7 +82,7 @@ def is_first_of_day(run_ts: int | None) -> bool:
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
     """Return the instants that are no longer needed.
 
-    An instant is needed if it was the newest instant at a read time or at the end of its delivery day.
+    An instant is needed if it was the newest instant at one of the `read_times` or at the end of its delivery day.
     """
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)

@@ -76,10 +76,11 @@ class BackFill:
 
 
 class CovariateSource(Protocol):
-    """A source of forecasts of weather, load, wind or solar power. The price forecast uses these forecasts.
+    """A source of forecasts that the price forecast uses.
 
-    `cadence` sets the time between requests for new forecasts. `history_since` is the UTC day on which the source's
-    archive begins. `back_fill` sets the pace of requests for archived forecasts.
+    They are forecasts of weather, load, wind power or solar power. `cadence` sets the time between requests for new
+    forecasts. `history_since` is the UTC day on which the source's archive begins. `back_fill` sets the pace of
+    requests for archived forecasts.
     """
 
     name: str

@@ -2,8 +2,8 @@
 
 Requests need no key. One answer contains the prices of all four zones.
 
-The request is `GET /nps/price?start=&end=`. `start` and `end` are in ISO 8601 with a time zone. `end` is included. The
-range may cover a year at most. Each row of an answer contains a price, and the start of its period in unix seconds.
+The request is `GET /nps/price?start=&end=`. `start` and `end` are in ISO 8601 with a time zone. `end` is included. A
+request may cover a year at most. Each row of an answer contains a price, and the start of its period in unix seconds.
 From delivery day 2025-10-01 on, the periods are quarters of an hour. Before 2025-10-01, the periods are hours. An
 answer does not say how long its periods are, so `day_sheets` works out the step.
 """

@@ -87,8 +87,8 @@ class EntsoePrices:
     async def prices(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`. Raises SourceError.
 
-        Each zone needs a separate request. The call fails if the first zone's request fails, or if no zone can be read.
-        Any other problem with a zone is recorded in the `fault` of the zone's sheets.
+        Each zone needs a separate request. If the first zone's request fails, or if no zone can be read, the call
+        raises a SourceError. Any other problem with a zone is recorded in the `fault` of the zone's sheets.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
 

@@ -1,8 +1,9 @@
 """Parses market documents of the ENTSO-E Transparency Platform (IEC 62325-351) into time series.
 
-Elements are found by their local name, because the namespace contains a version that changes. A Period is as long as
-its timeInterval. The day of a clock change has 23 or 25 hours. If the curve type is A03, a document leaves out a Point
-whose value repeats the value before it. Points may come in any order. Values before the first Point are unknown.
+Elements are found by their local name, because the namespace contains a version that changes. The XML element
+timeInterval gives the length of a Period. The day of a clock change has 23 or 25 hours. If the curve type is A03, a
+document leaves out a Point whose value repeats the value before it. Points may come in any order. Values before the
+first Point are unknown.
 
 If a document has far more elements than any real document, parsing stops.
 """

@@ -293,7 +293,7 @@ def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
 def _values(
     location: PointAnswer, variable: WeatherVariable, hours: int, point: WeatherPoint
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Return the values of a variable at a point. A missing or impossible value becomes NaN."""
+    """Return the values of a weather variable at a point. A missing or impossible value becomes NaN."""
     unit = location.hourly_units.get(variable.name)
     values = location.hourly.get(variable.name, ())
     is_empty = not any(value is not None for value in values)

@@ -3,10 +3,10 @@
 All values are pure functions of time and a seed, for any instant from 1970 on. A forecaster can learn the following
 relations between the values.
 
-Wind speed has a lognormal distribution around a seasonal mean. Wind speed changes within about three days. Points of
-the same zone have similar wind speeds. Radiation depends on the sun's height and on clouds. Clouds last about a day.
-Temperature depends on the season, the hour and the weather. Load depends on the hour in Estonia, on weekends, and on
-temperatures below 15 degrees Celsius.
+Wind speed has a lognormal distribution around a seasonal mean. The wind speed at one time hardly depends on the wind
+speed three days before. Points of the same zone have similar wind speeds. Radiation depends on the sun's height and on
+clouds. Clouds last about a day. Temperature depends on the season, the hour and the weather. Load depends on the hour
+in Estonia, on weekends, and on temperatures below 15 degrees Celsius.
 
 Residual load is load minus wind and solar power, as a share of the mean load. Each zone has its own mix of the Baltic
 and the Finnish residual load. A supply curve maps this mix of residual loads to a price. The price is multiplied by a
@@ -171,7 +171,8 @@ class SimulatedMarket:
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
         """Return the error that each day of lead adds to a forecast, shape (days, n). Each error has variance 1.
 
-        A forecast's error is the sum of the errors of all days up to its lead. So a newer forecast has a smaller error.
+        A forecast's error is the sum of the errors of all days up to its lead. So the newer a forecast is, the smaller
+        is its error.
         """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
