@@ -78,8 +78,8 @@ class BackFill:
 class CovariateSource(Protocol):
     """A source of forecasts that the price forecast uses.
 
-    They are forecasts of weather, load, wind power or solar power. `cadence` sets the time between requests for new
-    forecasts. `history_since` is the UTC day on which the source's archive begins. `back_fill` sets the pace of
+    The source gives forecasts of weather, load, wind power or solar power. `cadence` sets the time between requests for
+    new forecasts. `history_since` is the UTC day on which the source's archive begins. `back_fill` sets the pace of
     requests for archived forecasts.
     """
 
