@@ -1,4 +1,4 @@
-"""The clocks of the server. A clock is passed in, so that tests and rehearsals can set the time."""
+"""The clocks of the server. Classes take their clock as an argument, so that tests and rehearsals can set the time."""
 
 import asyncio
 import time
@@ -6,13 +6,13 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Returns the time and waits."""
+    """Gives the time, and waits for a number of seconds."""
 
     def now(self) -> float:
         """Return the time in unix seconds UTC."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for the given seconds. If the number is negative, return at once."""
+        """Wait for `seconds` seconds. If `seconds` is negative, return at once."""
 
 
 class SystemClock:
@@ -23,12 +23,12 @@ class SystemClock:
         return time.time()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait by the event loop's clock, because that clock never jumps."""
+        """Measure the wait with the event loop's clock, because this clock never jumps."""
         await asyncio.sleep(max(seconds, 0.0))
 
 
 class RehearsalClock(SystemClock):
-    """A clock for `serve --as-of`. The clock starts at `instant`."""
+    """A clock for `serve --as-of`. At its start, the clock shows `instant`."""
 
     def __init__(self, instant: float) -> None:
         self._instant = instant

@@ -11,7 +11,7 @@ an error, or gives an invalid answer."""
 
 
 class TunnihindError(Exception):
-    """Base of every error that the server raises on purpose. The text of the error is meant for users."""
+    """The base class of all errors that the server raises on purpose. The text of the error is meant for users."""
 
 
 class SettingsError(TunnihindError):
@@ -21,27 +21,31 @@ class SettingsError(TunnihindError):
 class ParameterError(TunnihindError):
     """A request's parameter is missing, unknown, repeated or malformed.
 
-    The text names the parameter and its valid values.
+    The error's text names the parameter and its valid values.
     """
 
 
 class NotServed(TunnihindError):
-    """A request names a month or a year that isn't served. The text names the parameter and its valid values."""
+    """A request names a month or a year that isn't served.
+
+    The error's text names the parameter and its valid values.
+    """
 
 
 class NoPriceAhead(TunnihindError):
-    """No current or future price is known. The text is a sentence without its full stop."""
+    """No current or future price is known. The error's text is a sentence without the full stop."""
 
 
 class NothingToForecast(TunnihindError):
-    """No price is known, or the newest price is too old for a forecast. The text gives the reason."""
+    """No price is known, or the newest price is too old for a forecast. The error's text gives the reason."""
 
 
 class StoreError(TunnihindError):
     """The store can't be opened, read or written.
 
     `reason` never contains the database's address, because `/readyz` shows `reason` to everybody. `may_pass` is true if
-    the problem may end without a change of settings. If `may_pass` is true, a starting server waits.
+    the problem may end without a change of settings. If `may_pass` is true, a starting server waits until the problem
+    ends.
     """
 
     def __init__(self, text: str, *, reason: str = "the database can't be used", may_pass: bool = False) -> None:
@@ -53,7 +57,7 @@ class StoreError(TunnihindError):
 class SchemaError(StoreError):
     """The store is empty, newer than this version of Tunnihind, or too old for an upgrade.
 
-    The store may be empty for a short time only, because a server may be about to make the tables.
+    An empty store may be ready soon, because another server may be making the tables at this moment.
     """
 
 
@@ -62,7 +66,7 @@ class StoreLost(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """A part of the store can't be read any more. `reason` has advice for the operator."""
+    """A part of the store can't be read any more. `reason` contains advice for the operator."""
 
 
 class LeaseLost(StoreError):
@@ -87,9 +91,9 @@ class ImportFileError(TunnihindError):
 class SourceError(TunnihindError):
     """An upstream source gave no usable answer.
 
-    `problem` is one line of at most 300 characters. `fault` is the kind of failure. `status` is the HTTP status, if
-    there is one. Everybody may see `fault` and `status`. The text is not public, because the text may name machines of
-    the operator's network.
+    `problem` is one line of at most 300 characters. `fault` is the kind of failure. `status` is the HTTP status of an
+    answer that refuses the request. If no answer refused the request, `status` is None. `fault` and `status` are
+    public. The text of the error is not public, because this text may name machines of the operator's network.
     """
 
     fault: SourceFault = "answer"
@@ -112,13 +116,13 @@ class SourceError(TunnihindError):
 
 
 class SourceUnreachable(SourceError):
-    """The source did not answer in time."""
+    """The connection to the source failed, or the source did not answer in time."""
 
     fault = "unreachable"
 
 
 class SourceRefused(SourceError):
-    """The source answered with an error status, or with an error in an answer of status 200."""
+    """The source answered with an error status, or its answer with status 200 reports an error."""
 
     status: int
 
@@ -155,21 +159,21 @@ class RunMissing(SourceError):
 
 
 class BadAnswer(SourceError):
-    """The answer breaks the source's format."""
+    """The source's answer does not have the expected format."""
 
 
 LONGEST: Final = 300
-"""A foreign text is cut to this many characters."""
+"""A text from another program is cut to this many characters."""
 
 _LOOKED_AT: Final = 65_536
-"""Only this many characters of a foreign text are read. More than `LONGEST` characters remain after secrets are hidden.
-"""
+"""Only this many characters of a text from another program are read. After secrets are hidden, more than `LONGEST`
+characters remain."""
 
 # This pattern excludes white space, control characters, invisible characters and marks of the writing direction.
 _PRINTED: Final = re.compile(
     "[^\\s\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]+"
 )
-# The parameter's name shows where the secret is, even if the source has cut the secret short.
+# The name of the URL parameter shows where the secret is, even if the source has cut the secret short.
 _PARAMETER: Final = re.compile(r"(securityToken(?:=|%(?:25)*3d))[\w.~-]+", re.IGNORECASE)
 _HIDDEN: Final = "***"
 
@@ -185,7 +189,7 @@ def one_line(text: str, secret: str = "") -> str:
 
 
 def without(secret: str, text: str) -> str:
-    """Return the whole text with the secret hidden in all its forms."""
+    """Hide all forms of the secret in a text, and return the whole text."""
     if not secret:
         return text
     hidden = re.sub(_pattern_of(secret), _HIDDEN, text, flags=re.IGNORECASE)
@@ -204,7 +208,7 @@ def _beginning(text: str) -> str:
 
 
 def _pattern_of(secret: str) -> str:
-    """Return a pattern for all forms of a secret."""
+    """Return a regular expression that matches all written forms of a secret."""
     return r"\s?".join(_character(character) for character in secret.strip())
 
 

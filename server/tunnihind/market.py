@@ -1,4 +1,4 @@
-"""Facts of the day-ahead market. The facts of single zones are in `MARKETS`.
+"""Facts about the day-ahead market. The facts about each zone are in `MARKETS`.
 
 All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time (23, 24 or 25
 hours). A delivery day begins at 01:00 on the clocks of all four zones.
@@ -18,7 +18,8 @@ ZONES: Final[tuple[Zone, ...]] = get_args(Zone.__value__)
 """All zones whose prices can be kept."""
 
 type VatRates = tuple[tuple[int, float], ...]
-"""VAT rates as fractions, each with the instant from which it applies, oldest first. The first instant is 0."""
+"""VAT rates as fractions, each with the instant from which the rate applies. The oldest rate comes first, and applies
+from instant 0."""
 
 QUARTER_S: Final = 900
 HOUR_S: Final = 3600
@@ -45,23 +46,23 @@ class Limits:
 
 
 HARMONISED_LIMITS: Final = Limits(floor=-500.0, cap=4000.0)
-"""The limits of the market coupling, the same in all zones."""
+"""The price limits of the market coupling. All zones have the same limits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """The facts of one price zone."""
+    """The facts about one price zone."""
 
     zone: Zone
     code: ZoneCode
-    """The zone's name in the API, which is also the ISO 3166 code of its country."""
+    """The zone's name in the API. This name is also the ISO 3166 code of the zone's country."""
     adjective: str
     """The word for the zone in English sentences, such as `Estonian`."""
     neighbours: tuple[Zone, ...]
     """The coupled zones whose prices are kept. The first zone has the most similar prices. The price difference to the
     last zone shows how scarce cable capacity to that zone is."""
     clock: ZoneInfo
-    """The zone's civil time."""
+    """The time zone of the clocks in this price zone."""
     latitude: float
     """The middle of the zone, degrees north."""
     longitude: float
@@ -69,7 +70,8 @@ class Market:
     vat_rates: tuple[tuple[date, float], ...]
     """The legal VAT rates as fractions, each with its first day, oldest first."""
     publication_watch: tuple[time, time] = (time(13, 45), time(15, 30))
-    """The two clock times between which the next day's prices normally appear. Prices that come later are late."""
+    """The two clock times between which the next day's prices normally appear. Prices that appear after the second time
+    are late."""
     currency: Literal["EUR"] = "EUR"
     limits: Limits = HARMONISED_LIMITS
     """The price limits of the market coupling, or the operator's own limits."""
@@ -91,7 +93,7 @@ class Market:
 
     @property
     def vat_by_law(self) -> VatRates:
-        """The legal VAT rates. Each rate applies from the midnight at which its first day begins.
+        """The legal VAT rates, each with the instant from which the rate applies. VAT rates change at local midnight.
 
         The first rate also applies before its first day.
         """
@@ -116,7 +118,7 @@ class Market:
         return self.instant(day, time())
 
     def late_from(self, day: date) -> int:
-        """Return the instant from which missing prices of a delivery day are late."""
+        """Return the instant from which missing prices of a delivery day count as late."""
         return self.instant(day - timedelta(days=1), self.publication_watch[1])
 
     def is_publication_watch(self, now: float) -> bool:
@@ -125,9 +127,9 @@ class Market:
         return first <= self.local(now).time() < last
 
     def expected_through(self, now: float) -> date:
-        """Return the delivery day up to which prices should be settled by now."""
+        """Return the last delivery day whose prices should be settled at `now`."""
         local, today = self.local(now), delivery_day(now)
-        # In the first hour after local midnight, the current delivery day is still yesterday. The prices of the next
+        # In the first hour after local midnight, yesterday's delivery day has not ended yet. The prices of today's
         # delivery day are already published.
         is_out = local.time() >= self.publication_watch[0] or local.date() > today
         return today + timedelta(days=1) if is_out else today
@@ -174,7 +176,7 @@ FINLAND: Final = Market(
     clock=ZoneInfo("Europe/Helsinki"),
     latitude=62.6,
     longitude=25.5,
-    # From December 2022 to April 2023 VAT was 10% on electricity and 24% on network fees.
+    # In Finland, VAT was 10% on electricity and 24% on network fees from December 2022 to April 2023.
     vat_rates=(
         (date(2013, 1, 1), 0.24),
         (date(2022, 12, 1), 0.10),
@@ -189,13 +191,13 @@ MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTO
 SPECIFIED_VAT_RATE: Final = 0.22
 """The specification's rate for Estonia.
 
-The legal rate has been higher since 2025-07-01 (`vat_rates`), so this is a setting.
+The legal rate has been higher since 2025-07-01 (`vat_rates`), so the operator can set another rate.
 """
 
 DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 
 QUARTERS_SINCE: Final = date(2025, 10, 1)
-"""The first delivery day that was traded in quarters (SDAC go-live of the 15-minute market time unit)."""
+"""The first delivery day that was traded in quarters of an hour (SDAC go-live of the 15-minute market time unit)."""
 
 _PAST_SETTLED_S: Final = 48 * HOUR_S
 PUBLIC_WINDOW_S: Final = 72 * HOUR_S
@@ -281,16 +283,16 @@ def consumer_price(eur_mwh: float, vat_rate: float) -> float:
 
 
 def vat_rate_at(rates: VatRates, ts: int) -> float:
-    """Return the rate that applies at an instant."""
+    """Return the VAT rate that applies at an instant."""
     return next(rate for since, rate in reversed(rates) if since <= ts)
 
 
 def free_until(newest_settled: int | None, now: int) -> int:
     """Return the last instant of the public window.
 
-    The window ends 48 hours after the newest settled hour, but at most 72 hours from now.
+    The public window ends 48 hours after the newest settled hour, but at most 72 hours from now.
 
-    Without settled prices, the current hour counts as the newest settled hour.
+    If there are no settled prices, the current hour counts as the newest settled hour.
     """
     newest = floor_hour(now) if newest_settled is None else newest_settled
     return min(newest + _PAST_SETTLED_S, now + PUBLIC_WINDOW_S)

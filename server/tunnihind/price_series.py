@@ -1,4 +1,4 @@
-"""Consecutive prices at one step: hours, or quarters of an hour."""
+"""A series of consecutive hourly or quarter-hourly prices."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class PriceSeries(Mapping[int, float]):
     `eur_mwh` has shape (periods,). An unknown price is NaN. Each period lasts `step_s` seconds (900 or 3600). The first
     period begins at `start_ts`, a multiple of the step in unix seconds UTC.
 
-    The series is also a mapping from starts of periods to known prices, in order of time.
+    The series is also a mapping. The keys are the starts of the periods with known prices, in order of time.
     """
 
     zone: Zone
@@ -28,7 +28,7 @@ class PriceSeries(Mapping[int, float]):
 
     @classmethod
     def of(cls, zone: Zone, step_s: int, prices: Mapping[int, float]) -> Self:
-        """Build a series from prices by the start of their period.
+        """Build a series from `prices`. The keys of `prices` are the starts of the periods.
 
         Raises ValueError if a start is not a multiple of the step.
         """
@@ -97,7 +97,7 @@ class PriceSeries(Mapping[int, float]):
     def between(self, start_ts: int, end_ts: int) -> Self:
         """Return the part of the series in [start_ts, end_ts). Prices outside the series are NaN.
 
-        Both ends must be multiples of the step.
+        `start_ts` and `end_ts` must be multiples of the step.
         """
         periods = max(0, (end_ts - start_ts) // self.step_s)
         window = np.full(periods, np.nan)
@@ -108,7 +108,7 @@ class PriceSeries(Mapping[int, float]):
         return type(self)(self.zone, self.step_s, start_ts, window)
 
     def hourly(self) -> PriceSeries:
-        """Return the mean of each hour with known quarters, in full precision.
+        """Return the series of the hourly mean prices, in full precision.
 
         An hour with a missing quarter has no price, because the mean of the other quarters would be wrong.
         """

@@ -17,11 +17,11 @@ LONGEST_DRAIN_S: Final = 600
 
 _IS_CLONE: Final = Path(__file__).parents[2].joinpath("run").is_file()
 COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
-"""The command that a reader types. In a clone, `tunnihind` is not on the path."""
+"""The command that users type to run the program. In a clone of the repository, `tunnihind` is not on the path."""
 
 
 def install_extra(name: str) -> str:
-    """Return an instruction that installs an extra of this package.
+    """Return an instruction for installing an optional extra of this package.
 
     The instruction completes the sentence "to install it, …".
     """
@@ -29,7 +29,10 @@ def install_extra(name: str) -> str:
 
 
 def data_folder() -> Path:
-    """Return the folder of this user's data, by the XDG rules (`%LOCALAPPDATA%` on Windows)."""
+    """Return the folder for this user's data according to the XDG rules.
+
+    On Windows, the folder is in `%LOCALAPPDATA%`.
+    """
     base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(base) if base else Path.home() / ".local" / "share") / "tunnihind"
 
@@ -43,7 +46,7 @@ def default_database_url() -> str:
 class Settings:
     """Every setting with its default. URLs have no slash at their end.
 
-    The first of the `zones` is served at the root. Each further zone is served under a `base_path` with its name.
+    The first of the `zones` is served at the root. Each further zone is served under a `base_path` such as `/lv`.
     """
 
     # With `repr=False`, tracebacks and logs show neither the token nor a password in the database's address.
@@ -75,7 +78,7 @@ class Settings:
     history_start: int = 2021
 
     def __post_init__(self) -> None:
-        """Raise SettingsError for an impossible value. The text names the setting and a valid value."""
+        """Raise SettingsError if a value is impossible. The error's text names the setting and a valid value."""
         # Every comparison with NaN is false, so NaN is refused too.
         if self.vat_rate is not None and not 0 <= self.vat_rate < 1:
             raise SettingsError(f"vat-rate is {self.vat_rate}: give it as a fraction, 0.22 for 22%")
@@ -93,7 +96,7 @@ class Settings:
 
     @property
     def limits(self) -> Limits:
-        """The lowest and the highest possible price."""
+        """The lowest and the highest possible price, EUR/MWh."""
         return Limits(self.price_floor, self.price_cap)
 
     @property
@@ -107,21 +110,24 @@ class Settings:
         return tuple(MARKETS[zone].within(self.limits) for zone in self.zones)
 
     def path_of(self, zone: Zone) -> str:
-        """Return the path of a zone. The path of the first zone is empty. A further zone has a path such as `/lv`."""
+        """Return the path under which a zone is served. The path of the first zone is empty.
+
+        A further zone has a path such as `/lv`.
+        """
         return "" if zone == self.zones[0] else f"/{zone}"
 
     def at(self, zone: Zone) -> Self:
-        """Return the settings for serving this zone alone, under the zone's path."""
+        """Return the settings for serving `zone` alone, under the zone's path."""
         return replace(self, zones=(zone,), base_path=self.path_of(zone))
 
     @property
     def store_url(self) -> str:
-        """The address of the database to use, by default the user's own database."""
+        """The address of the database to use. By default, this is the SQLite database in the user's data folder."""
         return self.database_url or default_database_url()
 
     @property
     def base_url(self) -> str:
-        """The server's address for clients."""
+        """The address at which clients reach the server."""
         return (self.public_url.rstrip("/") or f"http://localhost:{self.port}") + self.base_path
 
     @property
@@ -134,7 +140,8 @@ class Settings:
         """The operator's own VAT rate. None means that the legal rate of each date applies.
 
         In Estonia the specification's rate does not count as the operator's own rate. The newest legal rate does not
-        count either, because an operator who sets that rate follows the law. In the past the law had other rates.
+        count either, because an operator who sets this rate follows the law. So each earlier date has the legal rate of
+        that date.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE
@@ -144,8 +151,8 @@ class Settings:
     def api_vat_rates(self) -> VatRates:
         """The VAT rates in the API's consumer prices.
 
-        If the operator has set a rate, this rate applies. If no rate is set, Estonia has the specification's rate of
-        22%. Other countries have the legal rate of each date.
+        If the operator has set a rate, this rate applies. If no rate is set, the API uses the specification's rate of
+        22% for Estonia. For other countries, the API uses the legal rate of each date.
         """
         if self.vat_rate is not None:
             return ((0, self.vat_rate),)
@@ -153,7 +160,7 @@ class Settings:
 
     @property
     def attribution_text(self) -> str:
-        """The credit to give when the data are republished."""
+        """The credit that users must give when they republish the data."""
         return self.attribution or f"Tunnihind ({urlsplit(self.base_url).hostname})"
 
 

@@ -1,4 +1,4 @@
-"""The places and the variables of the weather that moves prices."""
+"""The places and the weather variables that matter for prices."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -35,7 +35,7 @@ class WeatherPoint:
 
     @property
     def name(self) -> str:
-        """The place's part in the names of series, such as `ee_west`."""
+        """The name of the place in the names of series, such as `ee_west`."""
         return f"{self.zone}_{self.place}"
 
 
@@ -80,11 +80,14 @@ POINTS: Final = (
 _WIND, _TEMPERATURE, _ = VARIABLES
 
 SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_TEMPERATURE, "load"))
-"""The variables whose forecasts are scored, each at the places where it moves prices."""
+"""The weather variables whose forecasts are scored, each with the kind of places at which the forecasts are scored."""
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
-    """Return the places of a kind in a zone's region. A zone's price depends most on the weather in its region."""
+    """Return the places in a zone's region that have wind farms or consumers, as `drives` demands.
+
+    A zone's price depends most on the weather in its region.
+    """
     return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
 
 

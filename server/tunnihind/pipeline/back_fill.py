@@ -1,10 +1,12 @@
 """Records which parts of the history are stored, and finds the missing parts.
 
-Prices are filled one calendar year at a time. Covariates are filled one month or one day at a time, depending on their
-source. The store's state has the instant at which each part was last filled.
+The history of prices is filled one calendar year at a time. The history of covariates is filled one month or one day at
+a time, depending on the source. The store's state records the instant at which each part of the history was last
+filled.
 
-The history of weather runs is filled day by day. A source of weather runs limits requests, so days are asked for at a
-fixed pace. An unavailable run is asked for three more times, after pauses of one, three and nine days.
+The history of weather runs is filled day by day. Sources of weather runs limit requests. So the back-fill limits its
+requests per hour and per 24 hours. If a run is unavailable, the back-fill requests the run three more times, after
+pauses of one, three and nine days.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,18 +24,19 @@ from tunnihind.store.store import Store
 YEARS_FILLED: Final = "years of prices filled"
 
 FILLED_UP: Final = "covariates filled up"
-"""The state's key of the instant at which enough new days had come for another forecast."""
+"""The key under which the store's state records the instant at which enough new days were stored for another forecast.
+"""
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this many seconds. The ordinary requests reach no further
-back. A longer stop of the server leaves a gap."""
+"""A year that was filled before its end is filled again after this many seconds. Ordinary requests for prices do not
+reach further back. So a longer stop of the server leaves a gap."""
 
 MONTH_LASTS_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
 because no other request fetches a forecast that was missed."""
 
 _PART_DAYS: Final = 31
-"""A year is asked for in parts of this many days. A part has 12,000 quarters in four zones, and briefly takes 25 MB of
+"""A year is requested in parts of this many days. A part has 12,000 quarters in four zones, and briefly takes 25 MB of
 memory. A whole year would take 200 MB."""
 
 _HOURS: Final = range(FIRST_HOUR, END_HOUR)
@@ -42,32 +45,35 @@ _HOURS: Final = range(FIRST_HOUR, END_HOUR)
 _PROGRESS: Final = "days filled in"
 _MOST_ASKS: Final = 4
 _ASKED_AGAIN_S: Final = DAY_S
-"""An unavailable run is asked for `_MOST_ASKS` times. Each pause is three times as long as the pause before it."""
+"""An unavailable run is requested `_MOST_ASKS` times. Each pause is three times as long as the pause before it."""
 
 
 def filled_parts_key(source: CovariateSource) -> str:
-    """Return the key of a covariate source's filled months or days in the store's state."""
+    """Return the key under which the store's state records a covariate source's filled months or days."""
     return f"{source.back_fill.by}s of {source.name} filled"
 
 
 def unavailable_days_key(source: str) -> str:
-    """Return the key of a source's unavailable days in the store's state."""
+    """Return the key under which the store's state records a source's unavailable days."""
     return f"days of {source} that are not there"
 
 
 def first_part(source: CovariateSource, history_start: date) -> date:
-    """Return the oldest part of a source's history to fill: the first day of a month, or a day (UTC)."""
+    """Return the UTC day from which the back-fill fills a source's history.
+
+    If the history is filled month by month, the returned day is the first day of a month.
+    """
     first = max(source.history_since, history_start)
     return first.replace(day=1) if source.back_fill.by == "month" else first
 
 
 @dataclass(frozen=True, slots=True)
 class DaysFilled:
-    """The progress of a source whose history is filled day by day.
+    """The back-fill's progress for a source whose history is filled day by day.
 
-    Of `total` days, `done` are stored and `lacking` are unavailable.
+    `total` is the number of days to fill. `done` days are stored, and `lacking` days are unavailable.
 
-    The back-fill continues at the instant `goes_on_at`. The instant is 0 if no day is left.
+    The back-fill continues at the instant `goes_on_at`. If no day is left to fill, `goes_on_at` is 0.
     """
 
     done: int
@@ -77,13 +83,13 @@ class DaysFilled:
 
 
 def days_progress(state: StateBook) -> dict[str, DaysFilled]:
-    """Return the progress of each source whose history is filled day by day. Raises StoreError."""
+    """Return the back-fill's progress for each source whose history is filled day by day. Raises StoreError."""
     found: dict[str, DaysFilled] | None = state.read(_PROGRESS, dict[str, DaysFilled])
     return found or {}
 
 
 def record_progress(state: StateBook, source: CovariateSource, history_start: date, now: int) -> DaysFilled:
-    """Record and return the progress of a source whose history is filled day by day. Raises StoreError."""
+    """Record and return the back-fill's progress for a source whose history is filled day by day. Raises StoreError."""
     days = filled(state, filled_parts_key(source)).keys()
     done, vain = len(days), len(unavailable_days(state, source.name).keys() - days)
     total = (
@@ -100,19 +106,19 @@ def record_progress(state: StateBook, source: CovariateSource, history_start: da
 
 
 def part_end(source: CovariateSource, part: date) -> date:
-    """Return the last day of a month, or the day itself if the source is filled day by day."""
+    """Return the last day of the month that begins on `part`. If the history is filled day by day, return `part`."""
     return (part + timedelta(days=31)).replace(day=1) - timedelta(days=1) if source.back_fill.by == "month" else part
 
 
 def record_filled(state: StateBook, key: str, part: str, at: int) -> None:
-    """Record the instant at which a year, month or day was filled. Raises StoreError."""
+    """Record the instant at which a year, month or day of the history was filled. Raises StoreError."""
     state.write(key, {**filled(state, key), part: at})
 
 
 def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
-    """Forget the years, months or days that were filled since an instant, so that they are filled again.
+    """Mark all years, months or days that were filled at `since_ts` or later as not filled.
 
-    Raises StoreError.
+    The back-fill then fills these years, months or days again. Raises StoreError.
     """
     state.write(key, {part: at for part, at in filled(state, key).items() if at < since_ts})
 
@@ -130,21 +136,24 @@ def unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]
 
 
 def record_unavailable(state: StateBook, source: str, day: date, at: int) -> None:
-    """Record that a day of a source was unavailable. Raises StoreError."""
+    """Record another request for a day that a source could not provide. Raises StoreError."""
     known = unavailable_days(state, source)
     _, times = known.get(str(day), (0, 0))
     state.write(unavailable_days_key(source), {**known, str(day): (at, times + 1)})
 
 
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the missing days of a source, or the first days of its missing months, newest first."""
+    """Return the missing parts of a source's history, newest first.
+
+    Each part is a day, or a month given by its first day.
+    """
     if source.back_fill.by == "month":
         return missing_months(state, source, history_start, now)
     return _missing_days(state, source, history_start, now)
 
 
 def next_part_at(state: StateBook, source: CovariateSource, now: int) -> int:
-    """Return the earliest instant at which the next part of a source's history may be asked for."""
+    """Return the earliest instant at which the next part of a source's history may be requested."""
     if source.back_fill.by == "month":
         return 0
     asked = [
@@ -167,7 +176,10 @@ def _missing_days(state: StateBook, source: CovariateSource, history_start: date
 
 
 def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
-    """Return whether to ask for a day now. `asked` has the instant of the last request and the number of requests."""
+    """Return whether a day may be requested now.
+
+    `asked` gives the instant of the last request for the day, and the number of these requests.
+    """
     if asked is None:
         return True
     at, times = asked
@@ -175,7 +187,10 @@ def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
 
 
 def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...]:
-    """Return the calendar years to fill, newest first, because the forecast needs the newest years most."""
+    """Return the calendar years whose prices the back-fill has to fetch.
+
+    The newest year comes first, because forecasts need the newest prices most.
+    """
     filled_at = filled(state, YEARS_FILLED)
     years = range(delivery_day(now).year, first_year - 1, -1)
     ends = {year: day_end(date(year, 12, 31)) for year in years}
@@ -183,16 +198,16 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Return the parts in which a year is asked for, newest first. No part reaches beyond `last`.
+    """Return the parts of a year that are requested one by one, newest first. No part ends after the day `last`.
 
-    A part is given by its first and its last day.
+    Each part is given by its first and its last day.
     """
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
 
 
 def missing_months(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
-    """Return the calendar months (UTC) to fill, newest first. A month is given by its first day."""
+    """Return the first days of the calendar months (UTC) to fill, newest first."""
     filled_at = filled(state, filled_parts_key(source))
     first = first_part(source, history_start)
     missing = []
@@ -207,9 +222,10 @@ def missing_months(state: StateBook, source: CovariateSource, history_start: dat
 
 
 def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
-    """Delete damaged prices and covariates, so that their years and months are filled again.
+    """Delete damaged prices and covariates.
 
-    Other damaged rows stay in the database and are logged, because no source can give them again. Raises StoreError.
+    The back-fill then fills the years, months or days of the deleted rows again. Other damaged rows stay in the
+    database and are logged, because no source can provide these rows again. Raises StoreError.
     """
     _forget_damaged(store, YEARS_FILLED, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()
@@ -224,9 +240,9 @@ def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -
 def _forget_damaged(
     store: Store, key: str, removed: Iterable[Cells], part_of: Callable[[int], str], *, column: str
 ) -> None:
-    """Mark the years, months or days of removed rows as not filled.
+    """Mark the years, months or days of removed damaged rows as not filled.
 
-    If the instant of any removed row is unreadable, mark all parts as not filled.
+    If any removed row has an unreadable instant, mark all years, months or days as not filled.
     """
     instants = [cells[column] for cells in removed]
     if not instants:
@@ -239,9 +255,9 @@ def _forget_damaged(
 
 
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return a source's removed rows whose weather run is readable.
+    """Return a source's removed rows, except rows with an unreadable `run_ts`.
 
-    Rows with an unreadable run are left out, because the back-fill would ask for all runs again.
+    Otherwise one unreadable `run_ts` would make the back-fill request all runs again.
     """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 
@@ -259,5 +275,5 @@ def _month(ts: int) -> str:
 
 
 def _is_whole(filled_ts: int | None, end_ts: float, lasts_s: int, now: int) -> bool:
-    """Return whether a part was filled after its end, or less than `lasts_s` seconds ago."""
+    """Return whether a part of the history was filled after the part's end, or less than `lasts_s` seconds ago."""
     return filled_ts is not None and filled_ts <= now and (filled_ts >= end_ts or now < filled_ts + lasts_s)

@@ -1,4 +1,4 @@
-"""Fetches covariates from their sources, and stores them."""
+"""Fetches the covariates of all sources into the store."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class CovariateIngest:
-    """Fetches and stores covariates. A name that the forecast does not use is logged once."""
+    """Fetches and stores covariates. If the forecast does not use a covariate, the covariate's name is logged once."""
 
     def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
@@ -31,7 +31,10 @@ class CovariateIngest:
         self._warned_of: set[str] = set()
 
     async def ingest(self, source: CovariateSource) -> None:
-        """Store the source's newest forecast. If the source has no news, do nothing. Raises SourceError, StoreError."""
+        """Fetch and store a source's newest forecast. If the source can't have a newer forecast yet, do nothing.
+
+        Raises SourceError, StoreError.
+        """
         now = int(self._clock.now())
         if not source.has_news(now):
             return
@@ -42,10 +45,10 @@ class CovariateIngest:
             await asyncio.to_thread(self._record_runs, source, newest.values(), now)
 
     async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
-        """Store a source's archived forecasts of a day, or of a month up to `today`.
+        """Fetch and store a source's archived forecasts of a day, or of a month until `today`.
 
-        `part` is the day, or the first day of the month. Return whether the archive had any forecasts. Raises
-        SourceError, StoreError.
+        `part` is the day to fill, or the first day of the month to fill. Return whether the source's archive had any
+        forecasts for this time. Raises SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))
@@ -55,7 +58,7 @@ class CovariateIngest:
         return bool(archived)
 
     def _record_runs(self, source: CovariateSource, newest: Iterable[IssuedSeries], now: int) -> None:
-        """If the first run of a day has come, mark the day as filled. The back-fill skips filled days."""
+        """If `newest` has the 00 UTC run of a day, mark this day as filled. The back-fill skips filled days."""
         for run_ts in {issue.run_ts for issue in newest}:
             if run_ts is not None and run_ts % DAY_S == 0:
                 day = datetime.fromtimestamp(run_ts, UTC).date()

@@ -1,4 +1,4 @@
-"""The history that forecasts are made from, kept in memory until the store changes."""
+"""Keeps the history for forecasts in memory until the store changes."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +11,7 @@ from tunnihind.market import DAY_S
 from tunnihind.store.store import Store
 
 _SPARE_S: Final = 14 * DAY_S
-"""The history begins this many seconds earlier than the forecaster needs."""
+"""The history that is read begins this many seconds earlier than the forecaster needs."""
 _SURPLUS_S: Final = 120 * DAY_S
 """A kept archive may begin this many seconds earlier than needed. So one archive serves all past days of the scores."""
 
@@ -23,7 +23,7 @@ def needed_since(forecaster: Forecaster, as_of: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The state of a store's data. Every change of prices or covariates changes this state."""
+    """Identifies the present data of a store. If prices or covariates change, the fields of `_State` change too."""
 
     instance: str
     address: str
@@ -32,22 +32,25 @@ class _State:
 
     @classmethod
     def of(cls, store: Store) -> _State:
-        """Return a store's present state. Raises StoreError."""
+        """Read the present state of a store. Raises StoreError."""
         prices = store.prices.count(), store.state.prices_stored_at()
         return cls(store.state.instance_id(), str(store.database), prices, store.covariates.changes())
 
 
 class KeptArchive:
-    """Reads archives from a store, and keeps the last archive.
+    """Reads archives from a store, and keeps the last archive in memory.
 
-    Reading years of history takes longer than a forecast.
+    Reading years of history takes longer than making a forecast.
     """
 
     def __init__(self) -> None:
         self._kept: tuple[_State, int, Archive] | None = None
 
     def read_archive(self, store: Store, forecaster: Forecaster, as_of: int) -> Archive:
-        """Return at least the history that a forecaster uses at `as_of`. Raises StoreError."""
+        """Return the history that a forecaster needs at `as_of`. The history may begin earlier than needed.
+
+        Raises StoreError.
+        """
         since_ts, state = needed_since(forecaster, as_of), _State.of(store)
         if self._kept is not None:
             kept_state, kept_since_ts, archive = self._kept

@@ -1,8 +1,8 @@
-"""Keeps a model's learning in files, so that a new process need not replay the past.
+"""Keeps a model's learning in files, so that a new process does not need to replay the past.
 
-Each file has the learning from one history. The file's name is a digest of the history, the model and the machine. A
-file can be out of date, but it can't be wrong. If two servers write a file of the same name, the bytes are the same.
-Any file may be deleted at any time.
+Each file contains the learning from one state of the history. The file's name is a digest of the history, the model and
+the machine. If the history, the model or the machine changes, the server looks for a file with another name. If two
+servers write a file with the same name, both write the same bytes. Any file may be deleted at any time.
 """
 
 import errno
@@ -26,11 +26,12 @@ from tunnihind.forecast.replay.learnt import Learnt
 _LOG: Final = logging.getLogger(__name__)
 
 FORMAT: Final = 1
-"""Increases with every change of the files' format or content."""
+"""This number is increased with every change of the files' format or content."""
 MOST_FILES: Final = 12
 """Files beyond this number are deleted, the longest unused first. One server uses the learners of two refits, the
 forecasts issued up to yesterday, the forecasts issued up to today, and the seasons of all days. Each of these files
-exists twice, for the time before the auction and for the time after it. The rest is room for a second server."""
+exists twice, for the time before the auction and for the time after it. The other files leave room for a second server.
+"""
 LEFT_FREE: Final = 64 * 1024 * 1024
 """This many bytes of the disk are left free for the database, because its data can't be made again."""
 
@@ -42,20 +43,23 @@ _OWNER_ONLY: Final = 0o600
 
 
 class LearntFiles:
-    """A folder of files with a model's learning. A file consists of a digest and numpy arrays.
+    """A folder of files with a model's learning. Each file consists of a digest and numpy arrays.
 
-    A file that can't be read or written is skipped. The lost content is learnt again. On a nearly full disk all files
+    If a file can't be read or written, the model learns the file's content again. If the disk is nearly full, all files
     are deleted, because the database needs the space.
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
-        """Keep the learning of `model` in files of the given `mode`. The folder is made when it is needed."""
+        """Keep the learning of `model` in files with the permissions `mode`. The folder is made with the first file."""
         self._folder = folder
         self._of = f"{FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return the learning kept under a name. Return None if the file is missing or damaged."""
+        """Return the learning that is stored under a name.
+
+        If the file with this learning is missing or damaged, return None.
+        """
         path = self._path(name)
         try:
             content = path.read_bytes()
@@ -77,7 +81,7 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Keep learning under a name, and delete the longest unused files.
+        """Store a model's learning under a name. Then delete the files that have been unused for the longest time.
 
         If the file can't be written, log a warning.
         """
@@ -121,7 +125,7 @@ class LearntFiles:
             raise OSError(errno.ENOSPC, f"less than {LEFT_FREE // 1024**2} MB are free")
 
     def _delete_unused(self) -> None:
-        """Delete the longest unused files, and unfinished files of killed processes."""
+        """Delete the files that have been unused for the longest time, and the unfinished files of killed processes."""
         used = sorted(_times(self._folder, _ENDING), reverse=True)
         left = sorted(_times(self._folder, _UNFINISHED), reverse=True)
         self._delete(path for _, path in [*used[MOST_FILES:], *left[1:]])
@@ -153,7 +157,6 @@ def _write(file: BinaryIO, *arrays: NDArray[Any]) -> None:
 
 
 def _arrays(content: bytes) -> Iterator[NDArray[Any]]:
-    """Yield the arrays of a file."""
     stream = BytesIO(content)
     stream.seek(_DIGEST_BYTES)
     while stream.tell() < len(content):

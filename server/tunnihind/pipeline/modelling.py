@@ -1,4 +1,4 @@
-"""Makes runs and scores in a separate process, so that requests do not wait."""
+"""Makes runs and scores in a separate process, so that requests to the server do not have to wait."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -37,39 +37,45 @@ _LOWEST_PRIORITY: Final = 19
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
-"""The score of each step (seconds). It is None if too few hours were scored."""
+"""The score of the forecasts with each step (seconds). If too few hours were scored, the score is None."""
 
 
 class Modeller(Protocol):
     """Makes runs and scores from the data known at an instant."""
 
     async def runs(self, market: Market, as_of: int) -> Runs:
-        """Return a market's runs made at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
+        """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError."""
+        """For about a second, make forecasts of past days that the scores need.
+
+        Raises StoreError, WorkerError.
+        """
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
-        """Return the model's scores over the last 90 days. Raises StoreError, WorkerError."""
+        """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
-        """Return the scores of the runs as issued. Raises StoreError, WorkerError."""
+        """Score the runs that were issued, and return the scores. Raises StoreError, WorkerError."""
 
 
 def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:
-    """Return the served model of a market. The `keeper` stores the model's learning."""
+    """Return the forecaster whose forecasts are served for a market. The `keeper` stores the forecaster's learning."""
     return TieredForecaster(market, keeper=keeper)
 
 
 class _StoreForecaster:
-    """A forecaster and the history that it reads."""
+    """A forecaster and the kept history from which it makes forecasts."""
 
     def __init__(self, market: Market, history: KeptArchive, keeper: LearntKeeper | None = None) -> None:
         self.forecaster = forecaster(market, keeper)
         self._history = history
 
     def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
-        """Return the data known at `instant`. The history is read for a forecast at `as_of`. Raises StoreError."""
+        """Return the data known at `instant`. The history goes back as far as a forecast at `as_of` needs.
+
+        By default, `as_of` is `instant`. Raises StoreError.
+        """
         return self._history.read_archive(store, self.forecaster, instant if as_of is None else as_of).as_of(instant)
 
 
@@ -77,7 +83,8 @@ _HISTORY: Final = KeptArchive()
 """The history that this process has read, shared by all markets."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {}
-"""The forecaster of this process's newest hourly run. Its learning is also in files, for the next process."""
+"""The forecaster of this process's newest hourly run. The learning of this forecaster is also stored in files, for the
+next process."""
 
 
 def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
@@ -91,11 +98,12 @@ def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
 
 
 def learnt_folder(store: Store, zone: Zone) -> Path | None:
-    """Return the folder of a zone's learning.
+    """Return the folder in which a zone's learning is kept.
 
-    The folder is beside an SQLite file, or else in the user's data folder.
+    If the database is an SQLite file, the folder is beside this file. Otherwise the folder is in the user's data
+    folder.
 
-    Return None for a database in memory, because no other process can use it.
+    If the database is in memory, return None, because no other process can use such a database.
     """
     if store.database.system.path is not None:
         return Path(f"{store.database.system.path}-learnt") / zone
@@ -122,9 +130,10 @@ def make_runs(store: Store, as_of: int, market: Market) -> Runs:
 
 @dataclass(frozen=True, slots=True)
 class PastForecasts:
-    """Some of the forecasts of past days for the scores. The forecasts of `lacking` days are still missing.
+    """The forecasts that one call of `forecast_past_days` made.
 
-    `past` is the value of `BacktestBook.state_of_past` before the forecasts were made.
+    `lacking` is the number of days that are still to be forecast. `past` is the result of `BacktestBook.state_of_past`
+    before the forecasts were made.
     """
 
     forecasts: tuple[NextDay, ...]
@@ -139,11 +148,12 @@ _PAST_FORECASTERS: Final[dict[Market, _StoreForecaster]] = {}
 def forecast_past_days(
     store: Store, as_of: int, market: Market, model: str, *, recent: bool, slice_s: float = SLICE_S
 ) -> PastForecasts:
-    """Forecast some past days for the scores at `as_of`. With `recent`, forecast recent days, or else older days.
+    """Forecast some of the past days that the scores at `as_of` need. If `recent` is true, forecast only recent days.
 
-    The oldest days are forecast first. At least one missing day is forecast. After `slice_s` seconds, no other day is
-    begun. `model` is the identity under which the server stores the forecasts. The identity is not computed here,
-    because after an upgrade this process may run newer code than the server. Raises StoreError.
+    If `recent` is false, forecast only older days. The oldest days are forecast first. After `slice_s` seconds, the
+    call begins no other day. If any day has no forecast yet, the call forecasts at least one day. `model` is the
+    identity under which the server stores the forecasts. The identity comes from the server, because after an upgrade
+    this process may run newer code than the server. Raises StoreError.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -164,9 +174,9 @@ def forecast_past_days(
 
 
 def _next_day(store: Store, instant: int, run_at: int | None, market: Market) -> tuple[NextDay, ...]:
-    """Forecast the delivery day after an instant, once for each step.
+    """Forecast the prices of the delivery day after an instant, once for each step in `STEPS`.
 
-    If `run_at` is given, the forecaster of the hourly run at that instant is used.
+    If `run_at` is given, use the forecaster of the hourly run that was made at this instant.
     """
     if run_at is not None:
         # The forecaster of the hourly runs has already learnt nearly everything that this forecast needs.
@@ -203,7 +213,10 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score the runs of the last weeks as issued. The first time, score all runs. Raises StoreError."""
+    """Score the runs that were issued in the last weeks. If no run has been scored yet, score all runs.
+
+    Raises StoreError.
+    """
     newest = store.scores.newest_issue(market.zone)
     since = EARLIEST if newest is None else min(day_start(newest), as_of) - (MEMORY_DAYS + 1) * DAY_S
     hours = SeriesKey(market.zone, HOUR_S)
@@ -220,9 +233,10 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
 
 
 class ProcessModeller:
-    """Makes runs and scores in separate processes. Only one process runs at a time.
+    """Makes the runs and the scores outside the server's own process. At any time, at most one modelling process runs.
 
-    A process without work ends. So between two hourly runs, only the server takes memory.
+    The modelling process ends soon after its work. So between two hourly runs, only the server's own process takes
+    memory.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -233,15 +247,15 @@ class ProcessModeller:
         self._recent_are_made = set[Zone]()
 
     async def runs(self, market: Market, as_of: int) -> Runs:
-        """Return a market's runs made at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
+        """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """Spend about a second on forecasts of past days for the scores. Raises StoreError, WorkerError.
+        """For about a second, make forecasts of past days that the scores need.
 
-        The process of the hourly runs forecasts the recent days, because it has already learnt enough for them. A
-        second process forecasts the older days, and then ends. The second process has the lowest priority, because its
-        learning takes a long time.
+        The process of the hourly runs forecasts the recent days, because this process has already learnt enough for
+        these days. A second process forecasts the older days, and then ends. The second process has the lowest
+        priority, because its learning takes a long time. Raises StoreError, WorkerError.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -259,19 +273,19 @@ class ProcessModeller:
         return older
 
     async def scores(self, market: Market, as_of: int) -> ScoreByStep:
-        """Return the model's scores over the last 90 days. Raises StoreError, WorkerError."""
+        """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
         return await self._work(partial(scores, market=market, model=model_identity(market)), as_of)
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
-        """Return the scores of the runs as issued. Raises StoreError, WorkerError."""
+        """Score the runs that were issued, and return the scores. Raises StoreError, WorkerError."""
         return await self._work(partial(accuracy, market=market, model=model_identity(market)), as_of)
 
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """Do work in a process, by default in the process of the hourly runs.
+        """Do work in the process of `worker`, by default in the process of the hourly runs.
 
-        The other process is ended first, to free its memory.
+        First end the other worker's process, to free its memory.
         """
         chosen = self._worker if worker is None else worker
         async with self._turn:
@@ -280,14 +294,17 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """Stop the processes at once, even during a backtest. The processes write nothing to the store."""
+        """End the processes at once, even during a backtest.
+
+        This is safe, because the processes never write to the store.
+        """
         self._worker.close()
         self._past_worker.close()
 
 
 @asynccontextmanager
 async def process_modeller(database_url: str) -> AsyncIterator[ProcessModeller]:
-    """Provide a modeller, and stop its processes at the end."""
+    """Provide a modeller while the context is open. When the context closes, end the modeller's processes."""
     modeller = ProcessModeller(database_url)
     try:
         yield modeller

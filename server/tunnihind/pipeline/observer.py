@@ -2,7 +2,7 @@
 
 
 class Observer:
-    """An observer that does nothing. The pipeline calls one of the observer's methods at each event.
+    """An observer that does nothing. At each event, the pipeline calls a method of its observer.
 
     A subclass overrides the methods that it needs. An override must not raise an error.
     """

@@ -59,19 +59,21 @@ from tunnihind.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 WAIT_FOR_MODEL_S: Final = 1.0
-"""Other tasks wait this long for a forecast, or for a part of the scores. Most forecasts are made by then."""
+"""Other tasks wait this many seconds for a forecast, or for a part of the scores. Most forecasts take less time."""
 
 LONGEST_NAP_S: Final = 10.0
-"""The schedule is read again at least this often, because the clock may jump and `import` may bring prices."""
+"""The longest sleep in seconds before the schedule is read again. During a sleep, the clock may jump, or `tunnihind
+import` may store prices."""
 
 WAIT_FOR_COVARIATES_S: Final = 30.0
-"""Other tasks wait this long for a covariate source, because the forecast is better with its answer."""
+"""Other tasks wait this many seconds for a covariate source, because the forecast is better with the source's answer.
+"""
 
 
 _MOST_BAD_ANSWERS: Final = 3
 _FIRST_PUT_OFF_S: Final = 15 * 60
-"""The pause after the first failure for a day of a history. Each further failure makes the pause four times as long, up
-to a day."""
+"""The pause in seconds after the first failed request for a day of a history. Each further failure makes the pause four
+times as long, up to a day."""
 
 
 class Pipeline:
@@ -112,9 +114,9 @@ class Pipeline:
         """This number increases while the pipeline runs, with or without work."""
 
     async def run(self, on_change: Callable[[], None]) -> None:
-        """Work until cancelled. Calls `on_change` after every task, because the store may have changed."""
+        """Do due tasks until cancelled. Calls `on_change` after every task, because the store may have changed."""
         self._on_change = on_change
-        # Another server with other settings may have run the pipeline meanwhile.
+        # Since the last call, another server with other settings may have run the pipeline.
         self._has_forgotten_others = False
         try:
             while True:
@@ -129,7 +131,7 @@ class Pipeline:
     async def catch_up(
         self, on_change: Callable[[], None] = lambda: None, *, without: Collection[Job] = frozenset()
     ) -> bool:
-        """Do all due tasks once, except tasks of the jobs in `without`.
+        """Do tasks until none is due. Skip the jobs in `without`.
 
         Return whether every task succeeded and every forecast was made.
         """
@@ -144,7 +146,7 @@ class Pipeline:
         return not has_failed and not self._no_forecast
 
     async def step(self, without: Collection[Job] = frozenset()) -> bool:
-        """Do the first due task, except tasks of the jobs in `without`. Return whether a task was due."""
+        """Do the first due task. Skip the jobs in `without`. Return whether a task was due."""
         self.steps += 1
         now = self._now()
         try:
@@ -165,7 +167,10 @@ class Pipeline:
         return bool(due)
 
     def _forget_tries(self) -> None:
-        """Forget all tries, because a copy has replaced the database. The copy may lack recent answers."""
+        """Forget the tries of all tasks, because a copy has replaced the database.
+
+        The copy may lack the sources' last answers.
+        """
         self._copies = self._store.database.system.copies
         self._tries.clear()
         self._put_off.clear()
@@ -184,7 +189,10 @@ class Pipeline:
                 self._has_forgotten_others = True
 
     async def _begin(self, task: Task, situation: Situation, now: int) -> None:
-        """Do a task. A task that waits long for a covariate source or for the model continues beside the next tasks."""
+        """Do a task.
+
+        If the task has to wait long for a covariate source or for the model, leave the task running and return.
+        """
         if not task.source and task.job not in OF_ZONE:
             await self._try(task, situation, now)
             return
@@ -197,7 +205,7 @@ class Pipeline:
             doing.add_done_callback(lambda _: self._on_change())
 
     async def _advance(self, without: Collection[Job]) -> bool:
-        """Do a due task, or wait for a running task. Return False if there is no task."""
+        """Do a due task, or wait until a running task ends. Return False if no task is due or running."""
         running = tuple(self._running.values())
         if await self.step(without):
             return True
@@ -212,9 +220,9 @@ class Pipeline:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _nap(self) -> None:
-        """Sleep until a task is due or a running task has ended, but at most `LONGEST_NAP_S`."""
-        # The running tasks are listed before the situation is read. So a task that ends during the reading ends the
-        # sleep.
+        """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
+        # The running tasks are listed before the situation is read. So if a task ends while the situation is read, the
+        # sleep ends at once.
         running = tuple(self._running.values())
         now = self._now()
         try:
@@ -246,8 +254,9 @@ class Pipeline:
     def _under_way(self) -> set[Task]:
         """Return the tasks that must not begin now.
 
-        A covariate source is asked one question at a time. Only one zone is scored at a time, because a process keeps
-        only one zone's model. A replaced model would have to learn again.
+        Each covariate source gets only one request at a time. Only one zone is scored at a time, because the process
+        keeps the model of only one zone. If several zones took turns, their models would have to learn again at each
+        turn.
         """
         asked = {Task(job, task.source) for task in self._running if task.source for job in Job}
         is_scoring = any(task.job is Job.SCORES for task in self._running)
@@ -260,7 +269,8 @@ class Pipeline:
             await self._do(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
-                # The model's process has found damage. The cause may be a copy that was just replacing the file.
+                # The process that makes forecasts has found a damaged store. The cause may be a copy that was just
+                # replacing the database file.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
@@ -275,7 +285,8 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # Failures of a source or of the database are already in the log. A lost lease is noticed at its next renewal.
+        # Failures of a source and the loss of the database file are already in the log. The loss of the lease is
+        # noticed when the lease is next renewed.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s: %s; it will be tried again", task, error)
@@ -292,7 +303,7 @@ class Pipeline:
             case Job.FORECAST:
                 await self._forecast(self._of(task), now)
             case Job.HELD_DAYS:
-                # One question covers all held-back days. Many questions to a slow source would delay urgent tasks.
+                # One request covers all held-back days. Many requests to a slow source would delay urgent tasks.
                 await self._fetch((situation.held_days[0], situation.held_days[-1]))
             case Job.PRICE_HISTORY:
                 await self._fill_year(_next(situation.missing_years, situation.of(task)), situation, now)
@@ -307,7 +318,7 @@ class Pipeline:
     async def _fetch(self, *windows: tuple[date, date]) -> None:
         """Fetch the prices of all windows, one window at a time.
 
-        A window is given by its first and its last delivery day.
+        Each window is given by its first and its last delivery day.
         """
         added = Added()
         for first, last in windows:
@@ -325,7 +336,8 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # The task counts as done. The task is due again at the next hour or with new prices.
+            # If there is nothing to forecast, the task counts as done. The task is due again at the next full hour, or
+            # when new prices are stored.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)
@@ -335,10 +347,10 @@ class Pipeline:
         _LOG.info("made a forecast of %d hours of %s from tier %s", runs.hours.p50.size, market.code, runs.hours.tier)
 
     async def _score_part(self, market: Market, now: int) -> None:
-        """Make and store some of the forecasts for the scores. If all forecasts are stored, make the scores.
+        """Make and store some of the forecasts of past days.
 
-        Each call continues from the stored forecasts, also after a restart. The last call records that the scores are
-        done.
+        If the forecasts of all past days are stored, make and store the scores. Each call makes forecasts that are not
+        stored yet, also after a restart. The call that makes the scores also records the time of scoring.
         """
         zone, model = market.zone, self._models[market.zone]
         part = await self._modeller.forecast_past_days(market, now)
@@ -378,7 +390,10 @@ class Pipeline:
         self._observer.history_filled(source.name, total - len(missing) + 1, total)
 
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
-        """Record the request for a day. If enough days have come for another forecast, also record the time."""
+        """Record the outcome of a request for a day.
+
+        If enough new days are stored for another forecast, also record the time.
+        """
         state = self._store.state
         if there:
             record_filled(state, filled_parts_key(source), str(day), now)
@@ -388,7 +403,7 @@ class Pipeline:
         pauses = progress.goes_on_at > now
         if pauses:
             _LOG.info(
-                "%s: %d of %d days of weather are here, back to %s; the rest follows at %s, to keep the limits",
+                "%s: %d of %d days of weather are here, back to %s; requests are limited, so the rest follows at %s",
                 *(source.name, progress.done, progress.total, day, iso_utc(progress.goes_on_at)),
             )
         if pauses or not progress.goes_on_at or progress.done == MIN_ISSUE_DAYS:
@@ -397,8 +412,8 @@ class Pipeline:
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
         """Put off a day that could not be fetched, so that other days are fetched first.
 
-        The pause grows with each failure. After several failures, a day with an invalid answer is recorded as
-        unavailable.
+        The pause before the next request for the day grows with each failure. If an answer is invalid after several
+        failures, the day is recorded as unavailable.
         """
         failures = self._put_off.get((source, day), Tries()).failures + 1
         wait_s = min(_FIRST_PUT_OFF_S * 4 ** (failures - 1), DAY_S)
@@ -413,6 +428,6 @@ class Pipeline:
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
     """Return the part of the history to fill next.
 
-    After each failure, a later part is returned, so that one part does not block the other parts.
+    After each failure, return the following part in `missing`, so that one failing part does not block the other parts.
     """
     return missing[tries.failures % len(missing)]

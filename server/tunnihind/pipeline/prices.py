@@ -1,4 +1,4 @@
-"""Asks the price sources in parallel, and settles their answers."""
+"""Fetches prices from all sources in parallel, and settles the prices."""
 
 import asyncio
 import logging
@@ -34,7 +34,10 @@ type _Question = asyncio.Task[SourceError | None]
 
 @dataclass(slots=True)
 class _Round:
-    """One question to all sources, and the answers so far. A round `is_over` when its caller has stopped waiting."""
+    """One request to all price sources, and the answers so far.
+
+    A round `is_over` when its caller no longer waits for answers.
+    """
 
     first: date
     last: date
@@ -46,10 +49,10 @@ class _Round:
 
 
 class PriceIngest:
-    """Fetches and settles prices. `sources` are in the order of trust.
+    """Fetches and settles prices. `sources` begins with the most trusted source.
 
-    The answers of a round are judged together. An answer that comes after the end of its round is judged at once. A
-    source is not asked again before it has answered.
+    The answers of one round of requests are settled together. If an answer comes after the end of its round, this
+    answer is settled alone. While a source is still answering, the source gets no other request.
     """
 
     def __init__(
@@ -73,11 +76,11 @@ class PriceIngest:
         self._one_at_a_time = asyncio.Lock()
 
     async def ingest(self, first: date, last: date, on_change: Callable[[], None] = lambda: None) -> Added:
-        """Ask all sources for the delivery days from `first` to `last`, and settle their answers.
+        """Fetch the prices of the delivery days from `first` to `last` from all sources, and settle the prices.
 
-        Calls `on_change` whenever the store may have changed. Returns the number of prices stored before the round was
-        over. Raises StoreError. If no source gave a usable answer, raises the SourceError that asks for the shortest
-        pause. `SourceCaller` keeps the pause of each source.
+        Calls `on_change` whenever the store may have changed. Returns the numbers of new and corrected prices that were
+        stored before the round was over. Raises StoreError. If no source gave a usable answer, raises the SourceError
+        with the shortest pause. `SourceCaller` enforces the pause of each source.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]
@@ -95,12 +98,12 @@ class PriceIngest:
         return round_.added
 
     async def finish(self) -> None:
-        """Wait for the sources that are still answering."""
+        """Wait until all running requests have ended."""
         while self._asking:
             await asyncio.wait(self._asking.values())
 
     async def close(self) -> None:
-        """Cancel the requests that are still running, and wait until they have ended."""
+        """Cancel all running requests, and wait until these requests have ended."""
         for question in self._asking.values():
             question.cancel()
         await self.finish()
@@ -118,7 +121,7 @@ class PriceIngest:
         return question
 
     async def _wait(self, questions: Collection[_Question], round_: _Round) -> list[SourceError]:
-        """Wait for the answers of a round, and return the failures in the order of trust.
+        """Wait for the answers of a round, and return the failures. The failure of the most trusted source comes first.
 
         After the first usable answer, wait only `patience_s` seconds for the other answers.
         """
@@ -149,7 +152,7 @@ class PriceIngest:
         return None
 
     async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
-        """Get a source's answer. If the round is already over, settle the answer at once.
+        """Fetch a source's prices for a round. If the round is already over, settle these prices at once.
 
         Raises SourceError, StoreError.
         """

@@ -1,8 +1,9 @@
-"""Decides which tasks are due, from the situation and the time. All functions are pure.
+"""Decides from the situation and the time which tasks are due. All functions of this module are pure.
 
-During the publication watch, prices are asked for every minute until tomorrow's prices are complete. At other times,
-prices are asked for less often. Each covariate source is asked at its own cadence. A failed task is tried again after a
-growing pause. An instant in the future counts as never, because it was recorded before the clock was set back.
+During the publication watch, prices are requested every minute until tomorrow's prices are complete. At other times,
+prices are requested less often. Each covariate source has its own cadence of requests. If a task fails, it is tried
+again after a pause. The pause grows with each failure. If a recorded instant is in the future, the instant is ignored,
+because the clock has been set back since then.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,7 +25,7 @@ day is missing."""
 HELD_DAYS_INTERVAL_S: Final = 6 * HOUR_S
 
 SCORES_AT: Final = time(16)
-"""A day's scores are made from this local time on. The next day's prices have come by then."""
+"""A day's scores are made from this local time on. By then, the next day's prices have been published."""
 
 FIRST_PAUSE_S: Final = 60
 LONGEST_PAUSE_S: Final = 15 * 60
@@ -32,13 +33,14 @@ LONGEST_PAUSE_IN_WATCH_S: Final = 2 * 60
 
 LONGEST_ASKED_PAUSE_S: Final = 2 * HOUR_S
 LONGEST_ASKED_PAUSE_IN_WATCH_S: Final = 15 * 60
-"""The longest pause that a source gets when it asks for one (Retry-After)."""
+"""The longest pauses in seconds that the server keeps if a source asks for a pause (Retry-After)."""
 
 CORRECTION_DAYS: Final = 2
-"""Prices of this many past days are asked for again, because they may be corrected."""
+"""Prices of this many past days are requested again, because the sources may correct them."""
 
 CATCH_UP_DAYS: Final = 14
-"""After a stop of the server, this many past days are asked for at once. The back-fill asks for older days."""
+"""After a stop of the server, the prices of this many past days are requested at once. The back-fill requests older
+prices."""
 
 
 class Job(StrEnum):
@@ -59,7 +61,7 @@ OF_ZONE: Final = frozenset({Job.FORECAST, Job.SCORES})
 
 
 class Task(NamedTuple):
-    """A job for a covariate source, for a zone, or for neither."""
+    """A job that is done for one covariate source, for one zone, or for the whole server."""
 
     job: Job
     source: str = ""
@@ -73,7 +75,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """The tries of a task so far."""
+    """The past tries of a task."""
 
     tried_ts: int | None = None
     """The instant of the last try."""
@@ -91,9 +93,9 @@ class CovariateNeeds:
 
     cadence: Cadence
     missing_parts: tuple[date, ...] = ()
-    """The days, or the first days of months (UTC), in the order in which to fill them."""
+    """The days, or the first days of months (UTC), in the order in which the back-fill fills these parts."""
     next_part_at: int = 0
-    """The earliest instant at which the next part may be asked for."""
+    """The earliest instant at which the next part may be requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class ZoneSituation:
     scored_ts: int | None = None
     """The instant at which the present model was last scored."""
     is_in_doubt: bool = False
-    """True if a day that is not over is held back, or waits for a second source."""
+    """True if a current or future delivery day is held back, or waits for a second source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +125,13 @@ class Situation:
     filled_up_ts: int | None = None
     """The instant at which the back-fill last brought enough covariates for a new forecast."""
     held_days: tuple[date, ...] = ()
-    """The held-back delivery days to ask for separately."""
+    """The held-back delivery days that need a request of their own."""
     missing_years: tuple[int, ...] = ()
-    """The years of prices to back-fill, in the order in which to fill them."""
+    """The years whose prices to back-fill, in the order in which to fill these years."""
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
-    """The needs of each covariate source, by name."""
+    """The needs of each covariate source, by the source's name."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
-    """The tries of each task so far."""
+    """The past tries of each task."""
     under_way: Collection[Task] = ()
     """The tasks that must not begin now."""
 
@@ -145,11 +147,11 @@ class Situation:
         return any(zone.is_in_doubt for zone in self.zones.values())
 
     def of(self, task: Task) -> Tries:
-        """Return a task's tries so far."""
+        """Return the past tries of a task."""
         return self.tries.get(task, Tries())
 
     def tasks(self) -> list[Task]:
-        """Return all tasks that are not under way, in the order of their jobs."""
+        """Return all tasks that are not in `under_way`, in the order of `Job`."""
         tasks: list[Task] = []
         for job in Job:
             if job in OF_ZONE:
@@ -171,7 +173,7 @@ def next_due(situation: Situation, now: int) -> float:
 
 
 def due_at(task: Task, situation: Situation, now: int) -> float:
-    """Return the instant at which a task becomes due. The instant is infinite if the task has no work."""
+    """Return the instant at which a task becomes due. If there is no work for the task, the instant is infinite."""
     tries = situation.of(task)
     wanted = _wanted_at(task, situation, now)
     if tries.tried_ts is None or tries.tried_ts > now:
@@ -182,16 +184,17 @@ def due_at(task: Task, situation: Situation, now: int) -> float:
 
 
 def pause(failures: int, market: Market, now: int) -> int:
-    """Return the pause in seconds after a number of failures in a row."""
+    """Return the pause in seconds after `failures` failures in a row."""
     longest = LONGEST_PAUSE_IN_WATCH_S if market.is_publication_watch(now) else LONGEST_PAUSE_S
     return _doubled(FIRST_PAUSE_S, failures, longest)
 
 
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
-    """Return the end of a source's pause. The source asked at `now` for a pause of `asked_s` seconds.
+    """Return the end of the pause before the next request to a source.
 
-    The pause lasts two hours at most. The pause also ends when the publication watch begins, because prices are urgent
-    then. But a pause of up to a quarter of an hour is never shortened.
+    The source asked at `now` for a pause of `asked_s` seconds. The pause lasts two hours at most. The pause also ends
+    when the publication watch begins, because prices are urgent then. But a pause of up to a quarter of an hour is
+    never shortened.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -201,11 +204,12 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 
 
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
-    """Return the first and last delivery day to ask for.
+    """Return the first and the last delivery day of the next request for prices.
 
-    During the publication watch, the window is yesterday to tomorrow if only tomorrow's prices are missing. The settled
-    prices of yesterday and today show whether an answer is wrong. In all other cases the window begins two days ago. If
-    an earlier day is missing, the window begins with that day. No window begins more than `CATCH_UP_DAYS` days ago.
+    If only tomorrow's prices are missing during the publication watch, the window reaches from yesterday to tomorrow.
+    The settled prices of yesterday and today show whether an answer is wrong. In all other cases, the window begins two
+    days before today. If earlier prices are missing, the window begins with the first missing day. No window begins
+    more than `CATCH_UP_DAYS` days ago.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:
@@ -223,7 +227,10 @@ def next_day(now: float) -> date:
 
 
 def _pause(task: Task, situation: Situation, now: int) -> int:
-    """Return the pause in seconds after a task's failures. The pauses of a covariate source depend on its cadence."""
+    """Return the pause in seconds after a task's last failures.
+
+    For a covariate source, the pause depends on the source's cadence.
+    """
     failures = situation.of(task).failures
     if task.source not in situation.covariates:
         return pause(failures, situation.market, now)
@@ -284,7 +291,7 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # A try without enough data counts here like a run.
+    # If a try had too little data for a run, the try counts like a run.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:
@@ -293,7 +300,7 @@ def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries,
 
 
 def _scores_wanted_at(situation: Situation, zone: ZoneSituation, _tries: Tries, now: int) -> float:
-    """Return the instant at which scores become due. Scores stay due until they are recorded."""
+    """Return the instant at which a zone's scores become due. The scores stay due until they are recorded."""
     if situation.stored_ts is None:
         return inf
     if zone.scored_ts is None or zone.scored_ts > now:

@@ -33,10 +33,10 @@ def read_situation(
     put_off: Collection[tuple[str, date]] = (),
     under_way: Collection[Task] = (),
 ) -> Situation:
-    """Return the situation at `now`. Raises StoreError.
+    """Return the `Situation` at `now`. Raises StoreError.
 
-    The wanted history begins at `history_start`. `models` has the identity of each zone's model. The parts of history
-    in `put_off` are not filled now. The tasks in `under_way` are not due.
+    The history to fill begins at `history_start`. `models` maps each zone to the identity of the zone's model. The
+    back-fill skips the parts of history in `put_off`. The tasks in `under_way` never count as due.
     """
     today = delivery_day(now)
     held = store.witnesses.held()
@@ -81,7 +81,10 @@ def read_situation(
 
 
 def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
-    """Return the last day of the first unbroken series of complete days. `excused` days count as complete."""
+    """Return the last complete day before the first gap.
+
+    Missing days before the first complete day do not count as a gap. Days in `excused` do not count as a gap either.
+    """
     through: date | None = None
     for offset in range((last - first).days + 1):
         day = first + timedelta(days=offset)
@@ -93,9 +96,10 @@ def settled_through(settled: PriceSeries, first: date, last: date, excused: Iter
 
 
 def _days_to_retry(held: Iterable[date], today: date) -> tuple[date, ...]:
-    """Return the held-back days to ask for separately.
+    """Return the held-back days that need a request of their own.
 
-    Ordinary requests cover the last `CORRECTION_DAYS` days. Days older than `HELD_DAYS` days are not asked for again.
+    Ordinary requests for prices cover the last `CORRECTION_DAYS` days. Days that are more than `HELD_DAYS` days old are
+    not requested again.
     """
     oldest, youngest = today - timedelta(days=HELD_DAYS), today - timedelta(days=CORRECTION_DAYS + 1)
     return tuple(sorted({day for day in held if oldest <= day <= youngest}))

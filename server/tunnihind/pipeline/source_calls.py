@@ -1,4 +1,4 @@
-"""Asks sources, and logs their failures."""
+"""Sends requests to sources, and logs the failures of sources."""
 
 import asyncio
 import logging
@@ -16,7 +16,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class SourceCaller:
-    """Sends the pipeline's questions to sources, and keeps the pauses that sources ask for."""
+    """Sends the pipeline's requests to sources.
+
+    If a source asks for a pause, the source gets no request until the pause ends.
+    """
 
     def __init__(self, store: Store, market: Market, clock: Clock, observer: Observer) -> None:
         self._store = store
@@ -27,10 +30,11 @@ class SourceCaller:
         self._paused: dict[str, tuple[int, int, RateLimited]] = {}
 
     async def call[Answer](self, source: str, question: Callable[[], Awaitable[Answer]], *, advice: str = "") -> Answer:
-        """Return the source's answer. Raises SourceError, StoreError.
+        """Return a source's answer to `question`. Raises SourceError, StoreError.
 
-        The first of several failures in a row is logged, with `advice` at the end of the message. During a pause that
-        the source asked for, the call raises RateLimited without asking. The schedule limits the length of the pause.
+        If the source fails several times in a row, only the first failure is logged as a warning. The warning ends with
+        `advice`. During a pause that the source asked for, the call raises RateLimited without a request.
+        `asked_pause_end` limits the length of such a pause.
         """
         self._raise_if_paused(source)
         try:
@@ -59,7 +63,8 @@ class SourceCaller:
             now = self._now()
             self._paused[source] = now, asked_pause_end(self._market, now, error.retry_after_s), error
         await asyncio.to_thread(self._store.health.record_failure, source, self._now(), error)
-        # The first failure after each start of the server is logged, so the newest log always has the cause.
+        # The first failure after each start of the server is logged as a warning, so that the newest log always shows
+        # the cause.
         level = logging.DEBUG if source in self._failing else logging.WARNING
         self._failing.add(source)
         _LOG.log(level, "%s; it will be asked again%s", error, advice)

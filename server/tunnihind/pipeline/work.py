@@ -1,9 +1,10 @@
 """The process that does a `Worker`'s work: `python -m tunnihind.pipeline.work <niceness>`.
 
-The first message on stdin has the server's environment variables. Each later message is a piece of work. Results and
-log records are written to stdout. A message consists of a length and a pickle of that length.
+The first message on stdin contains the server's environment variables. Each later message is a piece of work. Results
+and log records are written to stdout. A message consists of a length and a pickle of that length.
 
-The pickles can be trusted, because only the server can write to stdin. If the server ends, this process ends too.
+The pickles can be trusted, because only the server can write to this process's stdin. If the server ends, this process
+ends too.
 """
 
 import ctypes
@@ -36,7 +37,7 @@ def send(stream: BinaryIO, message: object) -> None:
 
 
 def receive(stream: BinaryIO) -> bytes:
-    """Return the next message as a pickle. Raises EOFError at the end of the stream."""
+    """Read the next message, and return its pickle. Raises EOFError at the end of the stream."""
     length = int.from_bytes(_exactly(stream, _LENGTH_BYTES))
     return _exactly(stream, length)
 
@@ -58,14 +59,14 @@ class _ServerLogHandler(logging.Handler):
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
-        # The record is sent as text, because its arguments or its traceback may not be picklable.
+        # Only the text of the record is sent, because its arguments or its traceback may not be picklable.
         record.msg, record.args, record.exc_info, record.exc_text = self.format(record), None, None, None
         with suppress(OSError):
             send(self._server, record)
 
 
 def main() -> None:
-    """Do the incoming work until the server ends."""
+    """Do the server's work until the server ends."""
     server = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # print() must not write between the messages
     _prepare_process(int(sys.argv[1]))
@@ -80,7 +81,7 @@ def main() -> None:
 
 
 def _listen(work: queue.SimpleQueue[bytes]) -> None:
-    """Queue incoming work until the server ends. Then end this process, even in the middle of work."""
+    """Queue the server's work until the server ends. Then end this process, even in the middle of work."""
     with suppress(EOFError, OSError):
         while True:
             work.put(receive(sys.stdin.buffer))
@@ -102,8 +103,8 @@ def _outcome_of(pickled: bytes) -> Outcome:
 def _release_memory() -> None:
     """Free unused memory. With the GNU C library, also return the memory to the system.
 
-    By default the GNU C library keeps freed memory that lies between used blocks. During the forecasts of 90 past days,
-    the kept memory grows to a third of the process's memory.
+    By default the GNU C library keeps freed memory that lies between used blocks. While 90 past days are forecast, the
+    freed memory that the library keeps grows to a third of the process's memory.
     """
     gc.collect()
     with suppress(OSError, AttributeError):
@@ -113,8 +114,8 @@ def _release_memory() -> None:
 def _prepare_process(niceness: int) -> None:
     """Lower this process's priority, ignore Ctrl-C, and switch the garbage collector off.
 
-    A forecast makes no reference cycles, so the collector would free nothing. While rows are read, the collector would
-    take a quarter of the time.
+    A forecast makes no reference cycles, so the garbage collector would free nothing. While stored rows are read, the
+    garbage collector would take a quarter of the time.
     """
     gc.disable()
     if hasattr(os, "nice"):

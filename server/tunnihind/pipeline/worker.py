@@ -1,8 +1,8 @@
 """A separate process that runs only while there is work.
 
-The process runs the program `work`. `multiprocessing` and executors are not used, because they would import the
-server's main module into the process. Executors and `multiprocessing` would also start Python's resource tracker, a
-process that never ends. An executor would notice the death of its process only at the next piece of work.
+The process runs the module `work`. `multiprocessing` and executors are not used, because they would import the server's
+main module into the process. Executors and `multiprocessing` would also start Python's resource tracker, a process that
+never ends. An executor would notice the death of its process only at the next piece of work.
 """
 
 import asyncio
@@ -26,18 +26,19 @@ _LOG: Final = logging.getLogger(__name__)
 
 _PROGRAM: Final = "tunnihind.pipeline.work"
 _NICENESS: Final = 10
-"""Forecasts have a lower priority than serving."""
+"""The niceness of the process that makes forecasts. Requests to the server have a higher priority."""
 _IDLE_S: Final = 5.0
-"""The process ends after this many seconds without work. By then, the next work is usually an hour away."""
+"""The process ends after this many seconds without work. The next work usually comes an hour later."""
 _LIMIT_S: Final = 15 * 60.0
-"""The time limit of a piece of work. Most pieces take seconds. On a small or busy computer, the first piece may take
-minutes."""
+"""The time limit of a piece of work in seconds. Most pieces take seconds. On a small or busy computer, the first piece
+may take minutes."""
 _PART_OF_LIMIT_S: Final = 10.0
-"""The time limit is counted in parts of this length. The time during which a container was frozen counts as one part at
-most."""
+"""The time limit is counted in parts of this many seconds. If a container was frozen, the frozen time counts as one
+part at most."""
 _MOST_LOGGED: Final = 1000
 _KILL_S: Final = 5.0
-"""The longest wait for the end of a killed process. It ends within milliseconds, unless it waits for a disk."""
+"""The longest wait in seconds for the end of a killed process. The process ends within milliseconds if it does not wait
+for a disk."""
 _NEEDED_TO_START: Final = ("DYLD_", "GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "PYTHON", "SYSTEMROOT")
 _RETURNS_MEMORY: Final = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
 """The GNU C library returns freed blocks of at least this size to the system. By default the library raises this size
@@ -46,7 +47,7 @@ the process's memory."""
 
 
 class Worker:
-    """Does work in a separate process. The process starts when work comes, and ends after some idle time.
+    """Does work in a separate process. The process starts with the first piece of work, and ends after some idle time.
 
     If the process dies during work or takes too long, the work begins again in a new process.
     """
@@ -59,7 +60,10 @@ class Worker:
         *,
         is_thrifty: bool = False,
     ) -> None:
-        """Start no process yet. With `is_thrifty`, the process takes less memory but more time."""
+        """Create a worker without a running process.
+
+        If `is_thrifty` is true, the worker's process takes less memory but more time.
+        """
         self._niceness = niceness
         self._is_thrifty = is_thrifty
         self._idle_s = idle_s
@@ -75,11 +79,12 @@ class Worker:
         return None if self._process is None else self._process.pid
 
     async def do[Result](self, work: Callable[[], Result]) -> Result:
-        """Do `work` in the process, and return its result. `work` must be picklable.
+        """Call `work` in the process, and return the result. `work` must be picklable.
 
-        A TunnihindError of the work is raised unchanged. Any other error becomes a RuntimeError, with the traceback in
-        its notes. Raises WorkerError if the process can't be started or fails twice during the work. A process fails if
-        it dies or takes too long. Cancelling this call ends the process.
+        If the work raises a TunnihindError, this call raises the same error. Any other error of the work becomes a
+        RuntimeError whose notes contain the traceback. Raises WorkerError if the process can't be started, or if it
+        fails twice during the work. A process fails if it dies or takes too long. Cancelling this call ends the
+        process.
         """
         async with self._turn:
             self._cancel_idle_end()
@@ -100,7 +105,7 @@ class Worker:
             process.kill()
 
     def _schedule_idle_end(self) -> None:
-        """End the process once it has been idle for long enough."""
+        """End the process after `self._idle_s` seconds without work."""
         self._idle_end = asyncio.get_running_loop().call_later(self._idle_s, self.close)
 
     def _cancel_idle_end(self) -> None:
@@ -117,7 +122,7 @@ class Worker:
             self._process = None
             raise
         except asyncio.CancelledError:
-            # Otherwise the process's late answer would be taken for the answer to the next piece of work.
+            # If the process went on, its late result would be taken for the result of the next piece of work.
             self.close()
             raise
         finally:
@@ -145,14 +150,14 @@ class Worker:
         if process is not self._process:
             return
         self._process = None
-        # SIGTERM is not worth a warning, because the server most likely got a SIGTERM too.
+        # If SIGTERM has ended the process, no warning is needed. The server most likely got a SIGTERM too.
         level = logging.INFO if error.was_asked_to_end else logging.WARNING
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log a process's record with the server's log format and level.
+        """Log a record from a process with the server's log format and level.
 
-        The same message is logged only once, because otherwise each new process would repeat it.
+        Each message is logged only once, because each new process would repeat the message.
         """
         key = f"{record.name} {record.levelno} {record.msg}"
         logger = logging.getLogger(record.name)
@@ -172,7 +177,7 @@ class _DiedError(Exception):
 
 
 class _Process:
-    """One running process. A thread waits for the process's answers, its log records and its end."""
+    """One running process. A thread waits for the process's results, log records and end."""
 
     def __init__(
         self,
@@ -229,15 +234,15 @@ class _Process:
         self._process.kill()
 
     def _send(self, message: object) -> None:
-        """Write a message.
+        """Send a message to the process.
 
-        Ignore a dead process, because `_listen` reports the death.
+        If the process is dead, do nothing, because `_listen` reports the death.
         """
         with suppress(OSError, ValueError):
             send(self._stdin, message)
 
     def _listen(self) -> None:
-        """Pass on the process's messages until the process ends."""
+        """Handle the process's messages until the process ends, and then report its end."""
         with suppress(EOFError, OSError):
             while True:
                 match pickle.loads(receive(self._stdout)):  # noqa: S301  from the process that the server has started
@@ -252,7 +257,7 @@ class _Process:
         self._post(self._ended, _DiedError(exit_code))
 
     def _post[Message](self, take: Callable[[Message], None], message: Message) -> None:
-        """Call `take` with a message in the event loop. Do nothing if the loop is closed."""
+        """Call `take` with a message in the event loop. If the loop is closed, do nothing."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, message)
 
@@ -270,8 +275,8 @@ class _Process:
 def _environment() -> dict[str, str]:
     """Return the environment variables that the program needs to start.
 
-    The other variables may hold secrets, so they are sent in a message. Other users of the machine may be able to read
-    the variables with which a process was started (`/proc/PID/environ`).
+    The other variables may contain secrets, so the server sends them in a message. Other users of the machine may be
+    able to read the variables with which a process was started (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

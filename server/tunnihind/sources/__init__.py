@@ -1,12 +1,13 @@
 """The upstream sources of prices and covariates.
 
-`base` defines the interfaces of sources. `configured` returns the sources that an operator's settings name.
+`base` defines the interfaces of sources. `configured` chooses the sources according to the operator's settings.
 
-`elering` has the prices of all four zones, and needs no key. Elering is the most trusted source. `entsoe` is a second
-source of prices, and needs a token. `entsoe_forecasts` has day-ahead forecasts of load, wind and solar power.
-`entsoe_xml` parses ENTSO-E's documents. `open_meteo` has live and archived weather forecasts at the places of
-`tunnihind.weather_points`. `simulated` is a source for the demo and for tests, with the data of `simulated_market`.
+`elering` fetches the prices of all four zones from Elering, without a key. Elering is the most trusted source. `entsoe`
+fetches prices from ENTSO-E with the operator's token. `entsoe_forecasts` fetches ENTSO-E's day-ahead forecasts of load,
+wind and solar power. `entsoe_xml` parses ENTSO-E's documents. `open_meteo` fetches live and archived weather forecasts
+for the places of `tunnihind.weather_points`. `simulated` is a source for the demo and for tests. The data of
+`simulated` come from `simulated_market`.
 
-All network traffic goes through `upstream`. A source neither touches the store nor judges prices. The pipeline decides
-when to ask a source. `tunnihind.settling` decides which prices are settled.
+All network traffic goes through `upstream`. A source does not use the store, and does not judge prices. The pipeline
+decides when each source gets a request. `tunnihind.settling` decides which prices are settled.
 """

@@ -10,12 +10,11 @@ from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import HOUR_S, QUARTER_S, Zone, day_end, day_start, delivery_day, market_time_unit
 
 _MOST_QUOTES: Final = 500
-"""The most quotes of a day that are kept. The longest day has 100 quarters, and a day with more quotes is refused
-anyway."""
+"""The most quotes of a day that are kept. The longest day has 100 quarters. A day with more quotes is refused."""
 
 
 class Quote(NamedTuple):
-    """A price as the source gave it, without VAT. The period of the price starts at `ts` (unix seconds)."""
+    """A price without VAT, exactly as the source gave it. The period of the price starts at `ts` (unix seconds)."""
 
     ts: int
     eur_mwh: float
@@ -23,10 +22,10 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DaySheet:
-    """One source's unchecked quotes of a zone and delivery day, in order of time.
+    """One source's quotes of a zone and delivery day. The quotes are not checked yet, and are in order of time.
 
-    The period of each quote lasts `step_s` seconds. `fault` describes the unreadable part of the answer. If everything
-    was readable, `fault` is empty.
+    The period of each quote lasts `step_s` seconds. If a part of the source's answer was unreadable, `fault` describes
+    the problem. Otherwise `fault` is empty.
     """
 
     source: str
@@ -45,7 +44,8 @@ class PriceSource(Protocol):
     async def prices(self, first: date, last: date) -> Sequence[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`.
 
-        An unpublished day has no sheet. If a zone or day is unreadable, its sheets have a `fault`. Raises SourceError.
+        If the prices of a day are not published yet, the day has no sheet. If the prices of a zone or day are
+        unreadable, their sheets have a `fault`. Raises SourceError.
         """
 
 
@@ -63,10 +63,10 @@ class Cadence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackFill:
-    """The pace of requests for a source's history. A request is for a calendar month or a day (UTC).
+    """The pace of requests for a source's history. Each request fetches a calendar month or a day (UTC).
 
-    A day is asked for at the earliest `after_s` seconds after its start. At most `an_hour` days are asked for within an
-    hour, and at most `a_day` days within 24 hours.
+    The earliest request for a day is `after_s` seconds after the day's start. At most `an_hour` days are requested
+    within an hour, and at most `a_day` days within 24 hours.
     """
 
     by: Literal["month", "day"] = "month"
@@ -76,10 +76,11 @@ class BackFill:
 
 
 class CovariateSource(Protocol):
-    """A source of forecasts that help the price forecast: weather, load, wind and solar power.
+    """A source of forecasts that the price forecast uses.
 
-    `cadence` says how often to ask the source. `history_since` is the UTC day on which the source's archive begins.
-    `back_fill` says how to ask for the archive.
+    The source gives forecasts of weather, load, wind power or solar power. `cadence` sets the time between requests for
+    new forecasts. `history_since` is the UTC day on which the source's archive begins. `back_fill` sets the pace of
+    requests for archived forecasts.
     """
 
     name: str
@@ -92,20 +93,27 @@ class CovariateSource(Protocol):
         """The names of the source's covariates."""
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether the source may have a newer forecast at `now` than at the last call of `current`."""
+        """Return whether the source may have a newer forecast at `now` than the last result of `current`."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of each covariate by name, issued at `now`.
+        """Return the newest forecast of each covariate by the covariate's name.
 
-        Return an empty mapping if no forecast is new. Raises SourceError.
+        Each forecast counts as issued at `now`, or when its answer arrives. If no forecast is new, return an empty
+        mapping. Raises SourceError.
         """
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the past forecasts for the UTC days from `first` to `last`, as issued. Raises SourceError."""
+        """Return the archived forecasts for the UTC days from `first` to `last`, by the covariates' names.
+
+        Raises SourceError.
+        """
 
 
 class Fault(NamedTuple):
-    """A problem in a zone's answer. `ts` is the start of the period, or None if the start is unreadable."""
+    """A problem with a zone's prices in an answer.
+
+    `ts` is the start of the affected period, or None if the start is unreadable.
+    """
 
     ts: int | None
     problem: str
@@ -129,11 +137,11 @@ def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]
 def day_sheets(
     source: str, zone: Zone, quotes: Iterable[Quote], first: date, last: date, step_s: int | None = None
 ) -> list[DaySheet]:
-    """Sort quotes into sheets of the delivery days from `first` to `last`, and drop quotes of other days.
+    """Sort quotes into a sheet for each delivery day from `first` to `last`. Drop the quotes of other days.
 
-    The quotes may be in any order. A repeated quote is kept once. If a period has two prices, both are kept, so that
-    the day is refused. If a day has far too many quotes, only the first quotes are kept. If `step_s` is None,
-    `unsaid_step` finds the step of each day.
+    The quotes may be in any order. If a quote is repeated, it is kept once. If a period has two different prices, both
+    prices are kept, so that the settling refuses the day. If a day has more than `_MOST_QUOTES` quotes, only the first
+    of these quotes are kept. If `step_s` is None, `unsaid_step` works out the step of each day.
     """
     ordered = sorted(set(quotes))
     sheets = []
@@ -147,9 +155,9 @@ def day_sheets(
 
 
 def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
-    """Return the step of a day's prices, worked out from the starts of their periods.
+    """Work out the step of a day's prices from the starts of the periods.
 
-    With fewer than two quotes, the step is the market time unit.
+    If there are fewer than two quotes, return the market time unit.
     """
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)
@@ -161,7 +169,8 @@ def with_faults(
 ) -> list[DaySheet]:
     """Return a zone's sheets of the days from `first` to `last`, with the faults added.
 
-    A fault with a known period belongs to the delivery day of the period. Any other fault belongs to all days.
+    If the period of a fault is known, the fault is added to the delivery day of this period. If the period is unknown,
+    the fault is added to all days.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

@@ -1,4 +1,4 @@
-"""The sources that an operator's settings name."""
+"""Chooses the sources according to the operator's settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,10 +32,10 @@ def configured(
     *,
     forecast_zones: Sequence[str] = tuple(AREAS),
 ) -> Sources:
-    """Return the sources that the settings name.
+    """Return the sources that the server uses with these settings.
 
     Elering is always used. ENTSO-E is used if a token is set. Open-Meteo is used unless it is switched off. `session`
-    comes from `upstream.open_session`. `forecast_zones` are the zones of ENTSO-E's forecasts.
+    comes from `upstream.open_session`. `forecast_zones` are the zones whose forecasts are requested from ENTSO-E.
     """
     prices: list[PriceSource] = [EleringPrices(session, settings.elering_url, clock=clock)]
     covariates: list[CovariateSource] = []

@@ -1,10 +1,11 @@
 """Day-ahead prices from the dashboard of Elering, the Estonian transmission system operator.
 
-Requests need no key. One answer has the prices of all four zones.
+Requests need no key. One answer contains the prices of all four zones.
 
-The request is `GET /nps/price?start=&end=`. `start` and `end` are in ISO 8601 with a time zone. `end` is included. The
-range may be a year at most. Each row has the start of its period in unix seconds. Since delivery day 2025-10-01 the
-periods are quarters. Earlier periods are hours. An answer does not give its step, so `day_sheets` works the step out.
+The request is `GET /nps/price?start=&end=`. `start` and `end` are in ISO 8601 with a time zone. `end` is included. A
+request may cover a year at most. Each row of an answer contains a price, and the start of its period in unix seconds.
+From delivery day 2025-10-01 on, the periods are quarters of an hour. Before 2025-10-01, the periods are hours. An
+answer does not say how long its periods are, so `day_sheets` works out the step.
 """
 
 from datetime import date
@@ -21,14 +22,14 @@ from tunnihind.sources.base import DaySheet, Fault, Quote, day_sheets, spans, wi
 from tunnihind.sources.upstream import RequestPolicy, Upstream
 
 _MAX_DAYS: Final = 92
-"""The most days of one request. Elering allows a year, but a year would take four times the memory."""
+"""The most days that one request covers. Elering allows a year, but a year would take four times the memory."""
 
-# An answer with all zones' quarters of 92 days has 1.5 MB.
+# The quarter-hour prices of all zones for 92 days take 1.5 MB.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MOST_BYTES: Final = 800_000
-"""The most bytes of a zone that are read row by row, because such reading takes a multiple of these bytes in memory. 92
-days of a zone have 0.4 MB."""
+"""If a zone's rows have more bytes, the rows are not read one by one, because such reading takes a multiple of these
+bytes in memory. The rows of a zone for 92 days have 0.4 MB."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
@@ -54,7 +55,7 @@ class ZoneRows(NamedTuple):
 
 
 class _ZonesRows(Struct):
-    """Each zone's undecoded rows. A zone that is not in the answer has no rows."""
+    """The rows of each zone, not decoded yet. If a zone is not in the answer, the zone's rows are empty."""
 
     ee: Raw = Raw()
     lv: Raw = Raw()
@@ -101,9 +102,10 @@ class EleringPrices:
 
 
 def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
-    """Read an answer's rows by zone. An unreadable zone does not affect the other zones.
+    """Return the rows of each zone in an answer.
 
-    Raises BadAnswer if the whole answer is unreadable.
+    If a zone's rows are unreadable, the other zones' rows are still returned. Raises BadAnswer if the whole answer is
+    unreadable.
     """
     try:
         answer = _ANSWER.decode(body)
@@ -123,7 +125,7 @@ def _zone_rows(raw: Raw) -> ZoneRows:
 
 
 def _readable_rows(raw: Raw) -> ZoneRows:
-    """Read rows one by one. Stop at an unreadable row whose day is unknown."""
+    """Read a zone's rows one by one. If the time of an unreadable row is unreadable too, stop at this row."""
     if memoryview(raw).nbytes > _MOST_BYTES:
         return ZoneRows([], [Fault(None, f"its rows can't be read, and have more than {_MOST_BYTES} bytes")])
     try:

@@ -1,9 +1,9 @@
 """Day-ahead prices of the ENTSO-E Transparency Platform (document A44), for operators with a security token.
 
-The platform answers with whole delivery days. A day may have several auctions and several resolutions. Only the auction
-with classification sequence 1 is used, because it is the coupled day-ahead market (SDAC). The resolutions of a day are
-never mixed. The resolution that covers most of the day is used. If two resolutions cover the same share, the finer
-resolution is used.
+The platform answers with whole delivery days. A delivery day may have the prices of several auctions, and prices at
+several resolutions. Only the auction with classification sequence 1 is used, because this auction is the coupled
+day-ahead market (SDAC). Prices of a day at different resolutions are never mixed. The resolution that covers most of
+the day is used. If two resolutions cover equally much of the day, the finer resolution is used.
 """
 
 from collections import defaultdict
@@ -34,14 +34,14 @@ AREAS: Final[Mapping[str, str]] = {
 _MAX_DAYS: Final = 90
 """An answer has at most 100 documents, one for each day's prices."""
 
-# Above 400 requests a minute the platform refuses all requests for ten minutes.
+# After more than 400 requests in a minute, the platform refuses all requests for ten minutes.
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, default_wait_s=600.0, max_bytes=8 * 1024 * 1024)
 
 _SEQUENCE: Final = "classificationSequence_AttributeInstanceComponent.position"
 
 
 class EntsoePlatform:
-    """Sends requests to the platform with a security token."""
+    """Sends requests with the operator's security token to the ENTSO-E platform."""
 
     def __init__(self, session: ClientSession, base_url: str, token: str, *, clock: Clock | None = None) -> None:
         self._upstream = Upstream(session, SOURCE, policy=_POLICY, secret=token, clock=clock)
@@ -49,9 +49,10 @@ class EntsoePlatform:
         self._token = token
 
     async def series(self, query: Mapping[str, str], first: date, last: date) -> list[TimeSeries]:
-        """Return the time series of the delivery days from `first` to `last`. If there are no data, the list is empty.
+        """Return the time series of the delivery days from `first` to `last`.
 
-        If the range is too long for the platform, each half is asked for separately. Raises SourceError.
+        If the platform has no data, return an empty list. If the range is too long for the platform, each half of the
+        range is requested separately. Raises SourceError.
         """
         params = {
             **query,
@@ -86,8 +87,8 @@ class EntsoePrices:
     async def prices(self, first: date, last: date) -> list[DaySheet]:
         """Return a sheet for each zone and delivery day from `first` to `last`. Raises SourceError.
 
-        Each zone needs a separate request. The call fails if the first zone's request fails, or if no zone can be read.
-        Any other problem of a zone becomes the fault of the zone's sheets.
+        Each zone needs a separate request. If the first zone's request fails, or if no zone can be read, the call
+        raises a SourceError. Any other problem with a zone is recorded in the `fault` of the zone's sheets.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
 

@@ -3,14 +3,14 @@
 The name of a series is `<zone>_<load|wind|solar>_da_mw`. The values are hourly means in MW. Wind power is the sum of
 offshore wind (B18) and onshore wind (B19).
 
-The platform keeps only the last version of each forecast. In `current`, a forecast counts as issued at the instant of
-the request. In `archived`, a forecast counts as issued at its deadline, because the platform does not give the time of
-publication. Regulation (EU) 543/2013 sets the deadlines. The deadline for load is two hours before gate closure, 10:00
-Brussels time on the day before (article 6(2)(b)). The deadline for wind and solar power is 18:00 Brussels time on the
-day before (article 14(2)(d)).
+The platform keeps only the last version of each forecast. A forecast from `current` counts as issued at the instant of
+the request. A forecast from `archived` counts as issued at its deadline, because the platform does not give the time of
+publication. Regulation (EU) 543/2013 sets the deadlines for publishing forecasts. The deadline for load forecasts is
+10:00 Brussels time on the day before, two hours before gate closure (article 6(2)(b)). The deadline for forecasts of
+wind and solar power is 18:00 Brussels time on the day before (article 14(2)(d)).
 
-A forecast may have been updated after its deadline. So an archived forecast is a little better than the forecast that
-was known at the deadline.
+A forecast may have been updated after its deadline. So an archived forecast may be a little better than the forecast
+that was known at the deadline.
 """
 
 import math
@@ -58,7 +58,7 @@ class EntsoeForecasts:
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the forecasts for the delivery days today and tomorrow, issued at `now`.
+        """Return the forecasts for today's and tomorrow's delivery days. The forecasts count as issued at `now`.
 
         Raises SourceError.
         """
@@ -79,7 +79,10 @@ class EntsoeForecasts:
         return dict(issues)
 
     async def _hourly(self, first: date, last: date) -> dict[str, HourlyMeans]:
-        """Return the hourly means of each series. A refused or unreadable zone does not affect the other zones."""
+        """Return the hourly means of each series.
+
+        If the platform refuses a zone or gives an unreadable answer, the other zones' series are still returned.
+        """
         found: dict[str, HourlyMeans] = {}
         errors: list[SourceError] = []
         for zone in self._zones:
@@ -113,16 +116,17 @@ def _name(zone: str, kind: str) -> str:
 
 
 def deadline(name: str, day: date) -> int:
-    """Return the deadline for publishing a delivery day's forecast."""
+    """Return the deadline for publishing the forecast `name` of a delivery day."""
     if "_load_" in name:
         return gate_closure(day) - _LOAD_BEFORE_GATE_CLOSURE_S
     return int(datetime.combine(day - timedelta(days=1), _WIND_AND_SOLAR_DEADLINE, DELIVERY_TZ).timestamp())
 
 
 def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
-    """Return the mean in MW of each completely known hour. A finer resolution replaces a coarser resolution.
+    """Return the mean in MW of each hour whose values are all known.
 
-    Raises BadAnswer if the values aren't megawatts.
+    If an hour has means at several resolutions, return the mean at the finest resolution. Raises BadAnswer if the
+    values aren't megawatts.
     """
     periods: list[Period] = []
     for one in series:
@@ -142,7 +146,10 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
 
 
 def _sum_of_parts(parts: Sequence[HourlyMeans]) -> HourlyMeans:
-    """Add up the parts in the hours that all parts have. If a part were missing, the sum would be too low."""
+    """Return the sum of all parts for each hour that every part has.
+
+    If a part were missing, the sum would be too low.
+    """
     if not parts:
         return {}
     hours = set(parts[0]).intersection(*parts[1:])

@@ -1,10 +1,11 @@
 """Parses market documents of the ENTSO-E Transparency Platform (IEC 62325-351) into time series.
 
-Elements are found by their local name, because the namespace contains a version that changes. A Period is as long as
-its timeInterval. The day of a clock change has 23 or 25 hours. With curve type A03 a repeated value is left out, up to
-the end of the Period. Points may come in any order. A value before the first point is unknown.
+Elements are found by their local name, because the namespace contains a version that changes. The XML element
+timeInterval gives the length of a Period. The day of a clock change has 23 or 25 hours. If the curve type is A03, a
+document leaves out a Point whose value repeats the value before it. Points may come in any order. Values before the
+first Point are unknown.
 
-Parsing stops as soon as a document is much larger than a real document.
+If a document has far more elements than any real document, parsing stops.
 """
 
 import math
@@ -37,14 +38,14 @@ _VALUES: Final = ("price.amount", "quantity")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Consecutive values at one step. An unknown value is NaN."""
+    """Consecutive values, one for each step of `step_s` seconds. An unknown value is NaN."""
 
     start_ts: int
     step_s: int
     values: tuple[float, ...]
 
     def known(self) -> Iterator[tuple[int, float]]:
-        """Yield the start of each period with a known value, and the value."""
+        """Yield the start and the value of each step with a known value."""
         for position, value in enumerate(self.values):
             if not math.isnan(value):
                 yield self.start_ts + position * self.step_s, value
@@ -52,19 +53,19 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class TimeSeries:
-    """One series of a document: its periods, and its plain attributes by local name."""
+    """One time series of a document. `attributes` maps the local name of each simple child element to its text."""
 
     attributes: dict[str, str]
     periods: tuple[Period, ...]
 
     def get(self, name: str) -> str | None:
-        """Return the value of an attribute, or None."""
+        """Return the value of an attribute. If the attribute is missing, return None."""
         return self.attributes.get(name)
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """An answer of the platform with a reason instead of data."""
+    """An answer in which the platform gives a reason instead of data."""
 
     reason: str
 
@@ -82,7 +83,7 @@ class Acknowledgement:
 def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
     """Parse a document. `redact` is applied to each text of the document.
 
-    Raises BadAnswer if the body is not a market document, or if it declares a document type.
+    Raises BadAnswer if the body is not a market document, or if the body declares a document type.
     """
     parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTree(redact), forbid_dtd=True)
     try:
@@ -101,7 +102,10 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
 
 
 class _BoundedTree(TreeBuilder):
-    """Builds a tree of limited size and depth, without XML attributes. `redact` is applied to each text of the tree."""
+    """Builds an XML tree of limited size and depth, without attributes.
+
+    `redact` is applied to each text of the tree.
+    """
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()
@@ -131,7 +135,7 @@ def _local(element: Element) -> str:
 
 
 def _all(element: Element, *path: str) -> list[Element]:
-    """Return the elements at a path of local names."""
+    """Return the elements at a path of local names below `element`."""
     return element.findall("/".join(f"{{*}}{name}" for name in path))
 
 

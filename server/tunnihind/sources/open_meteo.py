@@ -1,10 +1,11 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
-The model is ECMWF's IFS at 9 km, from Open-Meteo's Single Runs API. Past and live forecasts come from the same model.
-So the price forecast learns from the same kind of data that it uses later. A run is named by its initialisation at 00,
-06, 12 or 18 UTC. The runs of 06 and 18 UTC end after 144 hours. A past run counts as known 6 hours after its
-initialisation. A live run counts as known from the time at which it was fetched. If no recent run is available by name,
-the forecast API is asked. The forecast API has the same model's newest values, but does not name their run.
+The weather model is ECMWF's IFS at 9 km. The runs of this model come from Open-Meteo's Single Runs API. Past and live
+weather forecasts come from the same model. So the price forecast learns from the same kind of weather data that it uses
+later. Each run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. The runs of 06 and 18 UTC
+cover 144 hours. A past run counts as known 6 hours after its initialisation. A live run counts as known from the time
+at which it was fetched. If the Single Runs API has no recent run, the server asks the forecast API. The forecast API
+gives the newest values of the same model, but not the run of each value.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -46,22 +47,23 @@ The service documents 4 to 6 hours for global models.
 """
 
 FORECAST_DAYS: Final = 10
-"""The price forecast reaches the end of the eighth day from today. A mean of the past hour comes an hour later."""
+"""The price forecast reaches the end of the eighth day from today. A mean of the past hour is given an hour later."""
 
 _SOURCE: Final = "open-meteo"
 _LONG_RUN_S: Final = 240 * HOUR_S
-"""The reach of the runs of 00 and 12 UTC."""
+"""The seconds that the runs of 00 and 12 UTC cover."""
 _SHORT_RUN_S: Final = 144 * HOUR_S
-"""The reach of the runs of 06 and 18 UTC."""
+"""The seconds that the runs of 06 and 18 UTC cover."""
 _NEARLY_S: Final = 6 * HOUR_S
-"""A run counts as complete if no more than this is missing at its end, because its last steps are 6 hours apart."""
+"""If no more than these seconds are missing at the end of a run, the run counts as complete. The last steps of a run
+are 6 hours apart."""
 _PARTS_UNTIL_S: Final = 12 * HOUR_S
-"""The service publishes the first days of a run before the other days. This long after its initialisation, a run is
-complete."""
+"""The service publishes the first days of a run before the other days. This many seconds after its initialisation, a
+run is complete."""
 _CANDIDATES: Final = 4
-"""This many of the newest runs are tried. A day has this many runs."""
+"""The number of newest runs that are tried. A day has this many runs."""
 _STITCHED_EVERY_S: Final = 3 * HOUR_S
-"""The forecast API is asked this often while no run is available."""
+"""The seconds between requests to the forecast API while no run is available."""
 
 _CALLS_PER_MINUTE: Final = 300.0
 _VARIABLES_PER_CALL: Final = 10
@@ -75,7 +77,10 @@ _BROKEN_OFF: Final = b"modelRunUnavailable"
 
 
 class PointAnswer(Struct):
-    """The hourly values of one point, in columns by name. The column `time` has unix seconds."""
+    """The hourly values at one point. `hourly` maps the name of each variable to its values.
+
+    The values of `time` are unix seconds.
+    """
 
     hourly_units: dict[str, str]
     hourly: dict[str, tuple[float | None, ...]]
@@ -92,7 +97,7 @@ class OpenMeteo:
     name = _SOURCE
     cadence = Cadence(every_s=20 * 60)
     back_fill = BackFill(by="day", after_s=_PARTS_UNTIL_S, an_hour=170, a_day=340)
-    """With 14 points this is half of the free service's limit for an hour and for a day."""
+    """With 14 points, these requests use half of the free service's limits per hour and per day."""
     history_since = RUNS_SINCE
 
     def __init__(
@@ -116,14 +121,15 @@ class OpenMeteo:
         self.names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
 
     def has_news(self, now: int, /) -> bool:
-        """Return whether a newer run than the last run from `current` should be available."""
+        """Return whether the service should have a newer run than the last run that `current` returned."""
         return self._given_run is None or self._given_run != newest_known_run(now)
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest available run. Return nothing if the run was returned before.
+        """Return the newest available run of the weather model.
 
-        The run counts as issued when its answer has come. If no run of the last day is available, return the values of
-        the forecast API. Raises SourceError.
+        If this run was returned before, return an empty mapping. The issue time of a run is the time at which the
+        server received the run. If no run of the last day is available, return the values of the forecast API. Raises
+        SourceError.
         """
         try:
             found = await self._newest_run(now)
@@ -139,9 +145,9 @@ class OpenMeteo:
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the 00 UTC runs of the days from `first` to `last`.
 
-        Each run counts as issued 6 hours after its initialisation. Missing runs are left out. Incomplete runs are left
-        out as long as they may be extended. There is a pause between requests, because the service limits calls per
-        minute. There are no runs before `history_since`. Raises SourceError.
+        Each run counts as issued 6 hours after its initialisation. Missing runs are left out. An incomplete run is left
+        out if the service may still extend the run. There is a pause after each request, because the service limits
+        calls per minute. The service has no runs of days before `history_since`. Raises SourceError.
         """
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
@@ -177,7 +183,10 @@ class OpenMeteo:
         raise RunMissing(_SOURCE, f"there is no run of the last {_CANDIDATES * RUN_EVERY_S // HOUR_S} hours")
 
     async def _stitched(self, now: int, error: SourceError) -> _Series:
-        """Return the forecast API's values from today (UTC) on. Return nothing if the API was asked recently."""
+        """Return the forecast API's values from today (UTC) on.
+
+        If the forecast API was asked less than 3 hours ago, return an empty mapping.
+        """
         if self._stitched_at is not None and self._stitched_at <= now < self._stitched_at + _STITCHED_EVERY_S:
             return {}
         if self._stitched_at is None:
@@ -193,7 +202,10 @@ class OpenMeteo:
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return a run at all points. `issued_ts` is the run's initialisation. Raises RunMissing, SourceError."""
+        """Return the forecasts of a run at all points.
+
+        The `issued_ts` of these forecasts is the instant of the run's initialisation. Raises RunMissing, SourceError.
+        """
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
             found = await self._ask(self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts)
@@ -225,7 +237,10 @@ class OpenMeteo:
         raise limited
 
     def _read(self, body: bytes, start_ts: int) -> _Series:
-        """Parse an answer. The hours must begin at `start_ts`, or at the start of that day."""
+        """Parse an answer.
+
+        The answer's hours must begin at `start_ts`, or at the start of the UTC day of `start_ts`.
+        """
         locations = parse_locations(body)
         if len(locations) != len(self._points):
             raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(self._points)}")
@@ -238,7 +253,7 @@ class OpenMeteo:
                 values = _values(location, variable, len(hours), point)
                 known = np.flatnonzero(np.isfinite(values))
                 if known.size:
-                    # A mean of the past hour belongs to the hour before its instant.
+                    # If a value is the mean of the past hour, its period begins an hour before its instant.
                     first_ts = int(hours[known[0]]) - (HOUR_S if variable.past_hour_mean else 0)
                     part = values[known[0] : known[-1] + 1]
                     series[covariate_name(variable, point)] = IssuedSeries(start_ts, first_ts, part)
@@ -262,7 +277,10 @@ def parse_locations(body: bytes) -> tuple[PointAnswer, ...]:
 
 
 def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
-    """Return the hours of an answer. Raises BadAnswer if the hours have a gap, or begin on another day."""
+    """Return the instants of an answer's hours.
+
+    Raises BadAnswer if an hour is missing, or if the first hour is not the requested hour.
+    """
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
     if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > _MOST_HOURS:
@@ -275,7 +293,7 @@ def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
 def _values(
     location: PointAnswer, variable: WeatherVariable, hours: int, point: WeatherPoint
 ) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Return a variable's values. A null or an impossible value becomes NaN."""
+    """Return the values of a weather variable at a point. A missing or impossible value becomes NaN."""
     unit = location.hourly_units.get(variable.name)
     values = location.hourly.get(variable.name, ())
     is_empty = not any(value is not None for value in values)
@@ -299,10 +317,10 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _limit_s(problem: str, now: float) -> float:
-    """Return the seconds for which the limit in a refusal lasts.
+    """Return the seconds until the end of the limit that a refusal names.
 
-    An hourly limit lasts until the next hour. A daily limit lasts until the next day (UTC). Without a known limit,
-    return 0.
+    An hourly limit lasts until the next hour. A daily limit lasts until the next day (UTC). If the refusal names no
+    such limit, return 0.
     """
     said = problem.lower()
     if "daily" in said:

@@ -27,7 +27,7 @@ _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in 
 
 
 class Simulated:
-    """Returns the simulated data that would be known at the clock's time."""
+    """Returns simulated data, but only data that a real source would have published by the clock's time."""
 
     name = "simulated"
     names = frozenset(covariate_name(variable, point) for variable, point in _SERIES)
@@ -40,7 +40,7 @@ class Simulated:
         self._clock = clock or SystemClock()
 
     async def prices(self, first: date, last: date) -> list[DaySheet]:
-        """Return a complete sheet for each zone and published delivery day."""
+        """Return a complete sheet for each zone and each published delivery day from `first` to `last`."""
         now = self._clock.now()
         published = [day for day in days(first, last) if publication_time(day) <= now]
         sheets = []
@@ -57,13 +57,19 @@ class Simulated:
         return {name: issue for name, (issue,) in self._issued([now]).items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the forecasts made at 06 UTC on the days from `first` to `last`. Future forecasts are left out."""
+        """Return the forecasts made at 06 UTC on the days from `first` to `last`.
+
+        Forecasts that would be made in the future are left out.
+        """
         mornings = range(utc_midnight(first) + KNOWN_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
         now = self._clock.now()
         return self._issued([ts for ts in mornings if ts <= now])
 
     def _issued(self, instants: Sequence[int]) -> dict[str, list[IssuedSeries]]:
-        """Return the weather forecasts issued at some instants, by name. The instants come oldest first."""
+        """Return the weather forecasts issued at `instants`, by the covariates' names.
+
+        The oldest instant must come first.
+        """
         if not instants:
             return {}
         starts = [instant // DAY_S * DAY_S for instant in instants]
@@ -97,12 +103,12 @@ class Simulated:
 
 
 def _weights(lead_s: Floats) -> Floats:
-    """Return the weight of each day's revision in the error at a lead, shape (days, leads)."""
+    """Return the weight of each day's revision in the error of a forecast at each lead, shape (days, leads)."""
     weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
     return weights
 
 
 def _forecast(variable: WeatherVariable, truth: Floats, error: Floats) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    # Errors of wind and radiation are factors, so that a value of zero stays zero.
+    # For wind and radiation, the error is a factor, so that a value of zero stays zero.
     forecast = truth + 0.8 * error if variable.name == "temperature_2m" else truth * np.exp(0.12 * error)
     return np.clip(forecast, variable.low, variable.high).astype(np.float32)

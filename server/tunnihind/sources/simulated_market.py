@@ -1,16 +1,17 @@
-"""A simulated market with known structure: weather, wind and solar power, load, and four coupled prices.
+"""A simulated market with weather, wind and solar power, load, and the coupled prices of four zones.
 
-All values are pure functions of time and a seed, for any instant from 1970 on. A forecaster can find the following
-relations.
+All values are pure functions of time and a seed, for any instant from 1970 on. A forecaster can learn the following
+relations between the values.
 
-Wind speed is lognormal around a seasonal mean. Wind speed changes within about three days. Points of the same zone have
-similar wind speeds. Radiation depends on the sun's height and on clouds. Clouds last about a day. Temperature depends
-on season, hour and weather. Load depends on the Estonian clock, on the weekend and on the cold below 15 degrees.
+Wind speed has a lognormal distribution around a seasonal mean. The wind speed at one time hardly depends on the wind
+speed three days before. Points of the same zone have similar wind speeds. Radiation depends on the sun's height and on
+clouds. Clouds last about a day. Temperature depends on the season, the hour and the weather. Load depends on the hour
+in Estonia, on weekends, and on temperatures below 15 degrees Celsius.
 
-Residual load is load less wind and solar power, as a share of the mean load. Each zone has its own mix of the Baltic
-and the Finnish residual load. A supply curve turns the mix into a price. The price is multiplied by a level that drifts
-over months. Then noise is added. The price can be zero or less at midday in summer. The price is very high on a cold
-evening without wind.
+Residual load is load minus wind and solar power, as a share of the mean load. Each zone has its own mix of the Baltic
+and the Finnish residual load. A supply curve maps this mix of residual loads to a price. The price is multiplied by a
+level that drifts over months. Then random noise is added to the price. At midday in summer, the price can be zero or
+negative. On a cold evening without wind, the price is very high.
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ _EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0
 _CLOCK: Final = ZoneInfo("Europe/Tallinn")
 """The clock of all four zones."""
 
-# The load in each local hour, as a share of the day's mean.
+# The load in each local hour, as a share of the day's mean load.
 _LOAD_SHAPE: Final = (
     *(0.80, 0.77, 0.76, 0.76, 0.78, 0.84, 0.93, 1.04, 1.10, 1.10, 1.08, 1.07),
     *(1.06, 1.05, 1.04, 1.05, 1.09, 1.15, 1.19, 1.18, 1.13, 1.04, 0.95, 0.86),
@@ -50,20 +51,24 @@ _DRAWS: Final = 4
 class Noise:
     """Repeatable random numbers in named streams, with mean 0 and variance 1.
 
-    The numbers are a pure function of time. A counter-based generator (Philox) can begin at any time.
+    Each number depends only on the seed, the stream and the time. The generator (Philox) is counter-based, so it can
+    jump straight to the numbers for any time.
     """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
     def white(self, stream: str, index: Instants) -> Floats:
-        """Return an independent number for each value of `index`, in the shape of `index`."""
+        """Return an independent random number for each value of `index`, in an array of the same shape."""
         first = int(index.min())
         values: Floats = self._draw(stream, first, int(index.max()) - first + 1)[index - first]
         return values
 
     def smooth(self, stream: str, ts: Floats, knot_s: float) -> Floats:
-        """Return a continuous process at the instants `ts`. Values `knot_s` seconds apart are hardly related."""
+        """Return the values of a continuous random process at the instants `ts`.
+
+        Values that are `knot_s` seconds apart are hardly correlated.
+        """
         knot, fraction = np.divmod(ts / knot_s, 1.0)
         index = knot.astype(np.int64)
         first = int(index.min())
@@ -87,9 +92,9 @@ class Noise:
 class _Fleet:
     """The load and the power plants of a zone, in MW.
 
-    `heating_mw` is the extra load for each degree of cold. `firm_mw` is constant power without fuel costs. The weather
-    at the place `city` drives the load and the solar power. `baltic_share` is the weight of the Baltic zones in the
-    price.
+    `heating_mw` is the extra load for each degree below 15 degrees Celsius. `firm_mw` is constant power without fuel
+    costs. The load and the solar power depend on the weather at the place `city`. `baltic_share` is the weight of the
+    Baltic residual load in the zone's price.
     """
 
     load_mw: float
@@ -116,7 +121,7 @@ class SimulatedMarket:
         self._noise = Noise(seed)
 
     def weather(self, variable: WeatherVariable, point: WeatherPoint, ts: Floats) -> Floats:
-        """Return a weather variable at a point in the variable's unit, shape (n,)."""
+        """Return the values of a weather variable at a point, in the variable's unit, shape (n,)."""
         match variable.name:
             case "wind_speed_100m":
                 return self.wind_speed(point, ts)
@@ -166,12 +171,16 @@ class SimulatedMarket:
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
         """Return the error that each day of lead adds to a forecast, shape (days, n). Each error has variance 1.
 
-        A forecast's error is the sum of the errors up to its lead. So a newer forecast has a smaller error.
+        A forecast's error is the sum of the errors of all days up to its lead. So the newer a forecast is, the smaller
+        is its error.
         """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Return a mix of common weather, the zone's weather and the point's own weather, with variance 1."""
+        """Add up three random processes: one of all points, one of the zone and one of the point.
+
+        The sum has variance 1.
+        """
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
             + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)
@@ -207,9 +216,9 @@ def _season(ts: Floats) -> Floats:
 
 
 def load_shape(ts: Floats) -> Floats:
-    """Return the load of a mild day as a share of the daily mean, shape (n,)."""
+    """Return the load without heating at the instants `ts`, as a share of a weekday's mean, shape (n,)."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
-    # On the day of a clock change, the offset at noon counts for the whole day.
+    # On the day of a clock change, the UTC offset at noon is used for the whole day.
     noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(_CLOCK) for day in days.tolist()]
     offsets = np.array([noon.utcoffset().total_seconds() for noon in noons])  # type: ignore[union-attr]
     local = ts + offsets[day_of]
@@ -222,7 +231,7 @@ def load_shape(ts: Floats) -> Floats:
 def _power_curve(wind_speed: Floats) -> Floats:
     """Return a wind farm's power as a share of its capacity.
 
-    Power begins at 3 m/s, is full from 12.5 to 25 m/s, and ends at 27 m/s.
+    The farm's power begins at a wind speed of 3 m/s, is full from 12.5 to 25 m/s, and ends at 27 m/s.
     """
     return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
 

@@ -1,8 +1,8 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
-All requests to sources go through this module. Errors are shown in logs and on pages. So an error quotes only one line
-of an answer, without the secret. All errors raised here are from `tunnihind.errors`. The errors do not keep the whole
-answer in memory.
+All requests to sources go through this module. The errors are shown in logs and on web pages. So an error quotes only
+one line of an answer, without the operator's secret. This module raises only errors of `tunnihind.errors`. An error
+does not keep the whole answer in memory.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ class Answer(NamedTuple):
 
 
 class RecordedAnswer(NamedTuple):
-    """An answer as `tunnihind check --save` stores it, without the secret."""
+    """An answer in the form that `tunnihind check --save` stores, without the operator's secret."""
 
     source: str
     url: str
@@ -69,16 +69,17 @@ class RecordedAnswer(NamedTuple):
 
 
 answer_recorder: ContextVar[Callable[[RecordedAnswer], None] | None] = ContextVar("answer_recorder", default=None)
-"""Called with every answer, refusals included, before the answer is parsed."""
+"""If this function is set, it is called with every answer before the answer is parsed. Refusals count as answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestPolicy:
-    """The limits of a source's requests.
+    """The limits of requests to a source.
 
-    One attempt takes at most `timeout_s`. All attempts together take at most `give_up_after_s`. If a source asks for a
-    pause of at most `longest_wait_s` (Retry-After), the call waits and tries again. A longer pause is left to the
-    caller. `default_wait_s` is the pause after a status 429 without a Retry-After.
+    One attempt takes at most `timeout_s` seconds. All attempts together take at most `give_up_after_s` seconds. If a
+    source asks for a pause of at most `longest_wait_s` seconds (Retry-After), the call waits and tries again. If a
+    source asks for a longer pause, the call raises RateLimited. `default_wait_s` is the pause after a status 429
+    without a Retry-After.
     """
 
     timeout_s: float = 30.0
@@ -96,9 +97,10 @@ def user_agent(contact: str) -> str:
 
 
 def open_session(contact: str) -> ClientSession:
-    """Open the HTTP session for all sources. The session uses the proxies of the environment and keeps no cookies.
+    """Open the HTTP session for all sources.
 
-    Also make `stamina` log its retries with `_log_retry`.
+    The session uses the proxies that the environment variables name, and keeps no cookies. Also make `stamina` log its
+    retries with `_log_retry`.
     """
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
     return ClientSession(headers={"User-Agent": user_agent(contact)}, cookie_jar=DummyCookieJar(), trust_env=True)
@@ -134,11 +136,11 @@ class Upstream:
         *,
         accept: Collection[int] = (200,),
     ) -> Content:
-        """Send a request, and return the result of `read` for its answer.
+        """Send a request, pass its answer to `read`, and return the result.
 
         The status of the answer must be one of `accept`. The request is retried if the source can't be reached, is
-        overloaded (408, 5xx) or asks for a short pause (Retry-After). The request is not retried after another 4xx, or
-        if `read` raises BadAnswer. Raises SourceUnreachable, SourceRefused, RateLimited or BadAnswer.
+        overloaded (408, 5xx) or asks for a short pause (Retry-After). The request is not retried after any other 4xx
+        status, or if `read` raises BadAnswer. Raises SourceUnreachable, SourceRefused, RateLimited or BadAnswer.
         """
         try:
             return read(await self._fetch(url, params, accept))
@@ -147,7 +149,7 @@ class Upstream:
         raise failure.redacted(self.redacted)
 
     def redacted(self, text: str) -> str:
-        """Return the beginning of a source's text on one line, without the secret."""
+        """Return the beginning of a source's text on one line, without the operator's secret."""
         return one_line(text, self._secret)
 
     async def _fetch(self, url: str, params: Mapping[str, str], accept: Collection[int]) -> Answer:
@@ -166,7 +168,7 @@ class Upstream:
         raise AssertionError("stamina re-raises the last error")
 
     def _pause_before_retry(self, error: Exception) -> bool | float:
-        """Return whether to retry. If the source asked for a short pause, return the seconds to wait."""
+        """Return whether to retry after an error. If the source asked for a short pause, return the seconds to wait."""
         match error:
             case RateLimited(retry_after_s=wait_s):
                 return wait_s if wait_s <= self._policy.longest_wait_s else False
@@ -202,7 +204,8 @@ class Upstream:
     def redirected(self, configured: URL, asked: URL, location: str) -> URL:
         """Return the target address of a redirect.
 
-        Raises BadAnswer if the redirect leads to another host. The protocol must be https or the configured protocol.
+        Raises BadAnswer if the redirect leads to another host. The new protocol must be https or the configured
+        protocol.
         """
         try:
             url = asked.join(URL(location))
@@ -228,8 +231,8 @@ class Upstream:
     def _record(self, response: ClientResponse, body: bytes) -> None:
         record = answer_recorder.get()
         if record is not None:
-            # If UTF-16 is read as UTF-8, a zero follows each letter. The zeros become spaces, so that the secret is
-            # found.
+            # If UTF-16 text is decoded as UTF-8, a zero follows each letter. The zeros are replaced by spaces, so that
+            # the secret is found and hidden.
             text = body.decode("utf-8", "replace").replace("\0", " ")
             url = without(self._secret, str(response.url))
             record(RecordedAnswer(self.source, url, response.status, without(self._secret, text)))
@@ -249,7 +252,10 @@ class Upstream:
         return SourceRefused(self.source, problem, status=status)
 
     def _retry_after(self, header: str | None) -> float | None:
-        """Return the seconds to wait by a Retry-After header (RFC 9110, 10.2.3). The header has seconds or a date."""
+        """Return the seconds to wait according to a Retry-After header (RFC 9110, 10.2.3).
+
+        The header contains seconds or a date.
+        """
         if header is None:
             return None
         if header.strip().isdecimal():
