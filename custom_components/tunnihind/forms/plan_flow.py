@@ -145,10 +145,7 @@ class PlanFlow(ConfigSubentryFlow):
         return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
 
     async def _end_changes(self) -> None:
-        """Drop the changes that entities and actions made.
-
-        They are dropped even if the person sends the form unchanged.
-        """
+        """Drop the changes that entities and actions made. Do so even if the person sends the form unchanged."""
         plan = self._steered()
         if plan is not None and plan.changes:
             coordinator: TunnihindCoordinator = self._get_entry().runtime_data

@@ -104,7 +104,7 @@ _BY_ENERGY: Final = "_by_energy"
 
 
 def form_of(plan: Mapping[str, Any]) -> PlanForm:
-    """Return the form in which people enter such a plan."""
+    """Return the form in which people change the given plan."""
     return PlanForm(plan.get(KIND, Kind.CHEAPEST) + (_BY_ENERGY if goes_by_energy(plan) else ""))
 
 

@@ -1,1 +1,1 @@
-"""Pure functions that compute the prices of a household."""
+"""Functions that compute the prices of a household. They have no side effects."""
