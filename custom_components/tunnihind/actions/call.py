@@ -26,7 +26,7 @@ ATTR_DIRECTION: Final = "direction"
 
 
 class Direction(StrEnum):
-    """The direction of trade for which a call needs prices: the household buys or sells electricity."""
+    """The direction of a trade: the household buys or sells electricity."""
 
     BUY = "buy"
     SELL = "sell"
@@ -55,8 +55,8 @@ async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
     """Return the coordinator of an entry. Raises ServiceValidationError if the entry is not loaded.
 
-    If the entry is starting or reloading, first wait until it is loaded. While an entry starts, its first states may
-    already trigger automations that call actions.
+    If the entry is starting or reloading, first wait for the end of the start. While an entry starts, its first states
+    may already trigger automations that call actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:
@@ -124,7 +124,10 @@ def _only_server(hass: HomeAssistant) -> str:
 
 
 def window_answer(outcome: Outcome) -> JsonObjectType:
-    """Return the window of a job or plan with its cost and saving. If there is no window, return the reason."""
+    """Return a window, its cost and its saving for the answer of an action.
+
+    If there is no window, return the reason.
+    """
     if isinstance(outcome, NoWindow):
         return {"found": False, "reason": outcome.reason}
     return {

@@ -48,8 +48,7 @@ SCHEMA: Final = vol.Schema(
 async def get_prices(call: ServiceCall) -> ServiceResponse:
     """Return the household's prices in the range of time that the call names.
 
-    If the call names no resolution, each price is the price of an hour or a quarter, as the household is billed or
-    paid.
+    If the call names no resolution, the periods are as long as the household's billing periods.
     """
     coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)

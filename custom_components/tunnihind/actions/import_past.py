@@ -1,4 +1,4 @@
-"""The actions `import_prices` and `import_costs`. They store the prices and costs of past hours as statistics."""
+"""The actions `import_prices` and `import_costs`, which store the prices and costs of past hours as statistics."""
 
 import asyncio
 from collections.abc import Mapping

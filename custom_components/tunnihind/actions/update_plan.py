@@ -27,7 +27,7 @@ ATTR_REPLAN: Final = "replan"
 
 
 def _number(given: object) -> float:
-    """Return a number. The number may be in a text, because templates give texts.
+    """Return a number. The number may also come as a text, because templates produce texts.
 
     True and False are refused, because Python treats them as 1 and 0.
     """

@@ -59,7 +59,7 @@ def count(most: int, mode: NumberSelectorMode = NumberSelectorMode.SLIDER) -> Nu
 
 
 def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool = False) -> SelectSelector:
-    """Return a field that lists all options, so that people can choose."""
+    """Return a field in which people choose from a list of options."""
     listed = SelectSelectorMode.LIST
     return SelectSelector(
         SelectSelectorConfig(options=list(options), translation_key=translation_key, multiple=multiple, mode=listed)
@@ -67,5 +67,5 @@ def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool
 
 
 def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool = False) -> section:
-    """Return a section of a form that people can fold. The section contains `fields`."""
+    """Return a foldable section of a form that contains `fields`."""
     return section(vol.Schema(fields), {"collapsed": not unfolded})

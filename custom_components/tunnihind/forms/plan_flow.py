@@ -145,7 +145,10 @@ class PlanFlow(ConfigSubentryFlow):
         return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
 
     async def _end_changes(self) -> None:
-        """Drop the changes that entities and actions made. Do so even if the person sends the form unchanged."""
+        """Drop the changes that entities and actions made.
+
+        The changes are dropped even if the form is sent unchanged.
+        """
         plan = self._steered()
         if plan is not None and plan.changes:
             coordinator: TunnihindCoordinator = self._get_entry().runtime_data
@@ -190,7 +193,7 @@ class PlanFlow(ConfigSubentryFlow):
 
 
 def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
-    """If the recorder has no statistics of the typed meter, return an error.
+    """If the recorder has no statistics of the chosen meter, return an error.
 
     `kept` is the meter that the plan already uses. If `kept` no longer exists, it is still accepted, so that people can
     change the rest of the form.
@@ -206,7 +209,7 @@ def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str |
 def _has_statistics(attributes: Mapping[str, Any]) -> bool:
     """Return whether the recorder has statistics of a sensor with these attributes.
 
-    If a sensor measures energy, the recorder has sums. If a sensor measures power, the recorder has means.
+    For a sensor of energy, the recorder stores sums. For a sensor of power, the recorder stores means.
     """
     unit, state_class = attributes.get(ATTR_UNIT_OF_MEASUREMENT), attributes.get(ATTR_STATE_CLASS)
     if unit in EnergyConverter.VALID_UNITS:

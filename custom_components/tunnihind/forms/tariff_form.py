@@ -56,15 +56,15 @@ PACKAGE_CHOICE: Final = SelectSelector(
     SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
 )
 
-# The fees of a row in each section of the form. The fees of the network depend on the network package.
+# The fees that each section of the form contains. The fees of the network depend on the network package.
 _SUPPLY_FEES: Final = ("margin", "balancing")
 _NETWORK_FEES: Final = ("network_day", "network_night")
 _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings for all rows in each section of the form. A package has fixed hours, so its form doesn't ask for the
-# hours of the day rate.
+# The settings for all rows that each section of the form contains. A package has fixed hours, so its form doesn't ask
+# for the hours of the day rate.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -110,7 +110,7 @@ def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all typed figures in one mapping. The form's sections are left out."""
+    """Collect the typed figures from all sections of the form in one mapping."""
     figures: dict[str, Any] = {}
     for key, value in user_input.items():
         figures |= value if key in _CONTRACT else {key: value}
@@ -192,7 +192,7 @@ class RowForm:
         return {**dated, PACKAGE: self.package.value, **sections}
 
     def typed(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the typed figures in c/kWh in one mapping. The form's sections are left out."""
+        """Collect the typed figures from all sections of the form in one mapping, and convert prices to c/kWh."""
         figures = figures_of(user_input)
         return {
             key: self.unit.to_cents(value) if key in _FEES and value is not None else value
@@ -216,7 +216,7 @@ class RowForm:
         return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._figures_from_table(row, table)}
 
     def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
-        """Return the row with the figures that the form shows. The figures of this row no longer follow the table."""
+        """Return the row with the figures that the form shows. In the returned row, no part follows the table."""
         followed = self._figures_from_table(row, self.from_table(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
@@ -226,9 +226,9 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Return the figures of the form `before`, adapted to the package and the date of this form.
 
-        The figures of a part may equal the table's figures for `before`, with or without VAT. If so, the table's
-        figures for this form replace them. If the package has changed, the table's figures replace all network fees. If
-        neither the package nor the date has changed, all figures stay.
+        If the figures of a part equal the table's figures for `before`, the table's figures for this form replace the
+        part's figures. The equal figures may include VAT or not. If the package has changed, the table's figures
+        replace all network fees. If neither the package nor the date has changed, all figures stay.
         """
         if self == before:
             return {**figures}
@@ -284,7 +284,7 @@ class RowForm:
         return nearest_entry(self.price_lists.fees[part], self.day)
 
     def _keys(self, part: Part) -> tuple[str, ...]:
-        """Return the names that the table's figures for a part have in the form."""
+        """Return the names of the figures that the table has for a part."""
         if part is Part.NETWORK:
             return self._fees(NETWORK) if self.package is not Package.OWN else ()
         return (part.value,) if part in self.price_lists.fees else ()

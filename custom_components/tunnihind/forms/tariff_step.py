@@ -54,7 +54,7 @@ VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
 # The translation keys of the parts' names begin with this text.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
-# Some sentences in the form depend on the zone. Their translation keys begin with this text.
+# If a sentence in the form depends on the zone, its translation key begins with this text.
 _SENTENCES: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
 _PERIOD_NAMES: Final = f"component.{DOMAIN}.selector.period.options"
 _PERCENT: Final = 100
@@ -63,7 +63,7 @@ _DECIMALS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class CurrentPeriod:
-    """The current hour. If the household is billed by the quarter, it is the current quarter-hour.
+    """The period of the current price: an hour, or a quarter-hour if the household is billed by the quarter.
 
     `start` is in UTC seconds. `market` is the market price in EUR/MWh, or None if the price is unknown.
     `chosen_vat_rate` is the VAT rate that the server's operator chose, as a fraction.
@@ -226,7 +226,7 @@ class TariffStep(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form for a row of fees. The table's figures in the form are today's figures.
+        """Show the form for a row of fees, with today's figures from the table of rates.
 
         If the row begins later, the form shows the table's figures for the row's first day.
         """
@@ -244,9 +244,9 @@ class TariffStep(ConfigEntryBaseFlow):
     def _read_form(
         self, step_id: str, user_input: dict[str, Any], others: Sequence[Row] = ()
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
-        """Return the typed options and None, or an empty mapping and the form to show again.
+        """Return the typed options and None. If the form must be shown again, return an empty mapping and the form.
 
-        The form is shown again if it has errors. If the household chose another package or date, the form is shown
+        If the form has errors, it is shown again. If the household chose another package or date, the form is shown
         again to confirm the new figures. `others` are the other rows.
         """
         figures = self._form.typed(user_input)
@@ -264,7 +264,7 @@ class TariffStep(ConfigEntryBaseFlow):
     def _first_day(self, row: Row) -> dict[str, Any]:
         """Return the day that a row's form uses, the default VAT rate on that day, and the zone.
 
-        The form uses today. If the row begins later, the form uses the row's first day.
+        The form uses today's date. If the row begins later, the form uses the row's first day.
         """
         period = self._period()
         day = local(period.start).date()

@@ -1,4 +1,4 @@
-"""Computes the prices that the household paid in past hours, and the costs of the energy that it used."""
+"""Computes the prices that the household paid in past hours, and the costs of the household's energy."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -89,7 +89,7 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
 
 
 def without_rate(instant: int, tariff: Tariff) -> LeftOut:
-    """Return the reason for leaving out an hour that starts at `instant` (UTC seconds) and has parts without a rate."""
+    """Return a `LeftOut` that lists the parts without a rate at `instant` (UTC seconds)."""
     return LeftOut(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
@@ -132,7 +132,7 @@ The argument is the month's first day. The keys are the starts of the periods.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidPrices:
-    """Computes past prices of a household. The household is billed by periods of `step_s` seconds."""
+    """Computes past prices of a household. `step_s` is the length of a billing period in seconds."""
 
     step_s: int
     settled_in: SettledIn
@@ -159,7 +159,7 @@ class PaidPrices:
     async def _settled_in(self, month: date) -> dict[int, float]:
         """Return the settled market prices of a month.
 
-        If the server is busy, wait as long as the server says and try again.
+        If the server is busy, wait as long as it requests, and try again.
         """
         for _ in range(_ATTEMPTS - 1):
             try:
@@ -187,8 +187,8 @@ class SumRow:
 class Energy:
     """The energy that the household used, in kWh. The keys are the starts of the periods in UTC seconds.
 
-    `hours` contains the energy of each hour. `fives` contains the energy of each five minutes, as far as the recorder
-    still has this energy.
+    `hours` contains the energy of each hour. `fives` contains the energy of each five minutes for which the recorder
+    still has a reading.
     """
 
     hours: Mapping[int, float]

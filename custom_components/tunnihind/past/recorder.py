@@ -32,7 +32,7 @@ from ..server.answers import Mode
 from .paid_prices import Energy, HourPrice, SumRow
 
 _ENGLISH: Final = "en"
-# The most rows in a batch. Between two batches, the recorder can write the data of other parts of Home Assistant.
+# The recorder gets at most this many rows in one batch. Between two batches, it can write other data of Home Assistant.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
 # The names of an entry's statistics in each language. Home Assistant has no translations for the names of statistics.
@@ -85,8 +85,8 @@ def _id(*parts: str) -> str:
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the parts of a statistic's id that depend on the entry: zone, mode and number.
 
-    For the only live server of a home in Estonia, the list is empty. When an entry writes its first statistic in a
-    mode, the entry gets the lowest free number. The entry keeps this number.
+    For the only live server of a home in Estonia, the list is empty. When an entry first writes a statistic in a mode,
+    the entry gets the lowest free number for this mode. The entry keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
@@ -120,8 +120,8 @@ async def meter_rows(
     """Return the five-minute statistics of a meter in [start, end), UTC seconds.
 
     The keys are the starts of the five minutes in UTC seconds. The first mapping contains the sums of an energy meter
-    in kWh. The second mapping contains the means of a power meter in kW. If the entity is no such meter, both mappings
-    are empty. First wait until the recorder has written its newest statistics.
+    in kWh. The second mapping contains the means of a power meter in kW. If the entity measures neither energy nor
+    power, both mappings are empty. First wait until the recorder has written its newest statistics.
     """
     await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))

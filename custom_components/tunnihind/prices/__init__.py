@@ -1,1 +1,1 @@
-"""Functions that compute the prices of a household. They have no side effects."""
+"""Pure functions that compute the prices of a household."""

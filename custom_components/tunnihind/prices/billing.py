@@ -55,7 +55,7 @@ def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0
     """Convert a market price in EUR/MWh to the selling price in EUR/kWh.
 
     The buyer keeps `margin` and `balancing` (EUR/kWh). The selling price doesn't include VAT. If the selling price is
-    negative, the household pays this price to the buyer. The result has 4 decimals.
+    negative, the household pays the buyer. The result has 4 decimals.
     """
     return rounded(eur_mwh / _KWH_PER_MWH - margin - balancing)
 

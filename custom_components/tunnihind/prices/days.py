@@ -1,4 +1,7 @@
-"""Calendar days in Tallinn time. Their bounds are UTC seconds. All price zones have the same local time."""
+"""Calendar days in Tallinn time. The start and the end of each day are UTC seconds.
+
+All price zones have the same local time.
+"""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -33,9 +36,8 @@ def iso_bounds(start: int, end: int) -> dict[str, str]:
 def instant_of(day: date, wall: time) -> int:
     """Return the instant (UTC seconds) at which clocks in Tallinn show `wall` on `day`.
 
-    If clocks show `wall` twice, because they are set back in autumn, return the first instant. If clocks never show
-    `wall`, because they are set forward in spring, the offset from UTC before the change applies. For example, 03:30
-    means 04:30 on that day.
+    If clocks show `wall` twice on a day in autumn, return the first instant. If clocks skip `wall` on a day in spring,
+    the offset from UTC before the clock change applies. For example, 03:30 means 04:30 on that day.
     """
     return int(datetime.combine(day, wall, TALLINN).timestamp())
 

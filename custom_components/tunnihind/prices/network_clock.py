@@ -34,11 +34,11 @@ class NetworkTime(Enum):
 
 
 def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
-    """Return the kind of time to which `wall`, a date and time in Estonia, belongs.
+    """Return the kind of time that decides the network rate at `wall`.
 
-    The day rate applies from 07 to 22 on working days. At all other times, the night rate applies. If a package has
-    peaks, peak rates apply from November to March. On working days, the peaks are from 09 to 12 and from 16 to 20. On
-    weekends and public holidays, the peak is from 16 to 20.
+    `wall` is a date and time in Estonia. The day rate applies from 07 to 22 on working days. At all other times, the
+    night rate applies. If a package has peaks, peak rates apply from November to March. On working days, the peaks are
+    from 09 to 12 and from 16 to 20. On weekends and public holidays, the peak is from 16 to 20.
     """
     is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())
     if has_peaks and wall.month in _PEAK_MONTHS:
@@ -72,6 +72,6 @@ def is_public_holiday(zone: Zone, day: date) -> bool:
 def _public_holidays(zone: Zone) -> holidays.HolidayBase:
     """Return the public holidays of the zone's country.
 
-    The library computes the holidays of a year at their first use.
+    The library computes a year's holidays when the year is first used.
     """
     return holidays.country_holidays(zone)

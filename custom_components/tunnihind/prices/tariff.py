@@ -22,8 +22,8 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# No screen shows more than the quarters of two weeks. If there were no limit, an import of past years would fill the
-# memory.
+# The number of periods whose charges are kept: the quarter-hours of two weeks. No screen shows a longer time. Without a
+# limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
 # The supplier bills these parts together with the electricity. The network company bills the other parts.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
@@ -36,7 +36,7 @@ class TariffRow:
     If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction. If `vat_rate` is None, the default
     VAT rate applies. `package` decides which network rate applies at which time. The parts in `from_table` have the
     rates of `rates.json` for each date. For these parts, the figures in the row are ignored. `compared_on` is the day
-    on which the household last confirmed figures that were old then.
+    on which the household last confirmed old figures of the table.
     """
 
     valid_from: date | None = None
@@ -60,18 +60,18 @@ class TariffRow:
         return figure
 
 
-# The figures of a row have the same names in this class and in the options. If the form did not ask for a figure, the
+# `TariffRow` and the options use the same names for the figures of a row. If the form did not ask for a figure, the
 # options don't contain the figure.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """A part of the price that applies at one instant, in EUR/kWh.
+    """A part of the price at one instant, in EUR/kWh.
 
-    `vat_rate` is the VAT rate that is added to `eur_kwh`, as a fraction. If `eur_kwh` already includes VAT, `vat_rate`
-    is 0. If the table has no rate for the date, `is_known` is false. In this case, `eur_kwh` is the last rate before
-    the date, or else the first rate.
+    `vat_rate` is the rate of the VAT that is added to `eur_kwh`, as a fraction. If `eur_kwh` already includes VAT,
+    `vat_rate` is 0. If the table has no rate for the date, `is_known` is false. In this case, `eur_kwh` is the last
+    rate before the date, or else the first rate.
     """
 
     part: Part
@@ -103,9 +103,9 @@ class Charges:
         return rounded(eur_mwh / _KWH_PER_MWH * (1 + self.vat_rate) + charges)
 
     def vat(self, eur_mwh: float) -> float:
-        """Return the VAT in EUR/kWh that is added to a market price in EUR/MWh and to the charges.
+        """Return the VAT on a market price and on the charges, in EUR/kWh.
 
-        If a charge already includes VAT, no VAT is added to the charge.
+        `eur_mwh` is the market price. If a charge already includes VAT, no VAT is added to the charge.
         """
         return eur_mwh / _KWH_PER_MWH * self.vat_rate + sum(charge.vat for charge in self.charges)
 
@@ -151,7 +151,7 @@ class Tariff:
         return self.charges(start).price(eur_mwh)
 
     def known_price(self, eur_mwh: float, start: int) -> float | None:
-        """Return the household price like `price`. If a part of the price has no rate on the date, return None.
+        """Return the result of `price`. If a part of the price has no rate on the date, return None.
 
         Only known prices are stored as statistics.
         """
@@ -194,7 +194,7 @@ class Tariff:
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate, as a fraction, that applies on a day to rows without a VAT rate."""
+        """Return the VAT rate that applies on a day to rows without a VAT rate. The rate is a fraction."""
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)

@@ -13,8 +13,8 @@ from .days import Day
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
-# A mean of four prices may have two decimals more than the prices. If the mean had fewer decimals, its rounding would
-# add a second error.
+# A mean of four prices may have two decimals more than the prices. If the mean had fewer decimals, it would not be
+# exact.
 _MEAN_DECIMALS: Final = 6
 
 
@@ -99,7 +99,7 @@ def _split(period: Period, step_s: int) -> Iterator[Period]:
 
 
 def _joined(parts: Sequence[Period]) -> Period:
-    """Join neighbouring periods into one period. Its prices are the means of their prices."""
+    """Join neighbouring periods into one period, and compute the means of their prices."""
     return Period(
         parts[0].start,
         parts[0].start + sum(part.length_s for part in parts),

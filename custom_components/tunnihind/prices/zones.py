@@ -22,13 +22,13 @@ class Zone(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """The suffix that ids in this zone have. The suffix of Estonia is empty."""
+        """The suffix that marks ids of this zone. The suffix of Estonia is empty."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country(self, language: str) -> str:
         """Return the name of the zone's country in a language.
 
-        If the names are not translated, return the English name.
+        If there is no name in this language, return the English name.
         """
         return _COUNTRIES.get(language, _COUNTRIES[_ENGLISH])[self]
 

@@ -188,6 +188,6 @@ def name_of(mode: Mode, zone: Zone, language: str) -> str:
 
 
 def marked_credit(credit: str, mode: Mode, language: str) -> str:
-    """Return the credit of the prices. If the prices are not live, begin with the kind of prices."""
+    """Return the credit of the prices. If the prices are not live, the credit begins with the kind of prices."""
     mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

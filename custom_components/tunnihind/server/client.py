@@ -65,7 +65,7 @@ _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # shorter.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# The paths for requests of the newest prices and of past prices. The keys are the lengths of a period in seconds.
+# The paths at which the API serves the newest prices and past prices. The keys are the lengths of a period in seconds.
 _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
@@ -83,7 +83,7 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.ClientPayloadError: BrokenAnswer,
     aiohttp.ClientResponseError: BrokenAnswer,
 }
-# People paste addresses with these paths from the documentation or the browser. The paths are removed.
+# People paste addresses with these paths from the documentation or the browser. `server_url` removes these paths.
 _OWN_PATHS: Final = re.compile(
     r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
 )
@@ -182,10 +182,10 @@ class Client:
             return None
 
     async def settled_in(self, month: date, step_s: int, zone: Zone) -> dict[int, float]:
-        """Return the settled prices of a zone in one month in EUR/MWh.
+        """Return the settled prices of a zone in one month.
 
-        `month` is the first day of the month. The keys are the starts of the periods. A period is `step_s` seconds
-        long. Raises CannotConnect, NoPastPrices and InvalidResponse.
+        `month` is the first day of the month. The prices are in EUR/MWh. The keys are the starts of the periods. A
+        period is `step_s` seconds long. Raises CannotConnect, NoPastPrices and InvalidResponse.
         """
         query = {"month": f"{month:%Y-%m}", "resolution": _RESOLUTIONS[step_s]}
         try:
@@ -273,7 +273,7 @@ class Server:
 
     @property
     def instance_id(self) -> str | None:
-        """The id of the server's installation; None if the server sent no id."""
+        """The id of the server's installation, or None if the server sent no id."""
         return self.about.instance_id if self.about else None
 
     @property

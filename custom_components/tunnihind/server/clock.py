@@ -44,9 +44,9 @@ class EntryClock:
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
-        """Return whether the server's clock shows the expected time.
+        """Return whether `server_now` is the expected time of the server's clock.
 
-        If not, the server's or Home Assistant's clock has been set.
+        If the times differ, the server's clock or Home Assistant's clock has been set.
         """
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 

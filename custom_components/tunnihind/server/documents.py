@@ -14,10 +14,10 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# A larger price or a later instant must be an error, for example a value in a wrong unit.
+# A price or an instant above its limit must be an error. For example, the value may be in a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
-# Every entity shows one of the server's texts, the credit, as an attribute. So long texts are refused.
+# The most characters in a text. The server's credit is an attribute of every entity, so the credit must be short.
 _LONGEST_TEXT: Final = 300
 _SAVING_DAYS: Final = 30
 _SAVING_HOURS: Final = 4

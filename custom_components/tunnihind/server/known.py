@@ -16,13 +16,12 @@ from .clock import home_now
 # The prices of today and yesterday are kept. Together, the two days have at most 49 hours. If the window of a plan
 # began before midnight, the plan needs yesterday's prices.
 KEEP_S: Final = 49 * HOUR_S
-# The market publishes prices only up to the end of the next day. If a settled price lies further ahead, the server's
+# The market publishes prices only up to the end of the next day. If a settled price is for a later time, the server's
 # clock was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# A request may be sent this many seconds before its pause is over, because the times of polls vary.
+# A request may be sent this many seconds before the pause ends, because the times of polls vary.
 _MARGIN_S: Final = 30
-# The server counts each day as 24 hours. When the clock change in autumn makes a day an hour longer, two days of the
-# server may not cover all of yesterday.
+# The server counts each day as 24 hours. After the clock change in autumn, 48 hours may not cover all of yesterday.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # If a server had no quarter-hour prices, they are requested again after this time. An update of the server may have
 # added quarter-hour prices.
@@ -32,7 +31,7 @@ ASK_AGAIN_S: Final = HOUR_S
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
     """Add prices of `older` that are missing in `newer`, and return the result.
 
-    `now` is the time of the entry's clock in UTC seconds. Prices from more than 49 hours before `now` are dropped.
+    `now` is the time of the entry's clock in UTC seconds. Prices that are more than 49 hours old are dropped.
 
     A server forecasts only periods that have not begun. So the older forecast of a period is kept if the period has
     begun by the entry's clock or by the server's clock. If the server's clock is more than an hour behind the entry's
@@ -55,8 +54,8 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
     """Add the `settled` prices to the known prices, and return the result.
 
-    `settled` maps the starts of periods to prices in EUR/MWh. Settled prices from more than 49 hours before `now` (UTC
-    seconds) are dropped.
+    `settled` maps the starts of periods to prices in EUR/MWh. Settled prices that are more than 49 hours old at `now`
+    (UTC seconds) are dropped.
     """
     both = {**known.settled, **settled}
     return replace(known, settled={start: both[start] for start in sorted(both) if start >= now - KEEP_S})
@@ -147,7 +146,7 @@ class NewestPrices:
             quarters = await self._client.forecast(QUARTER_S)
         except (NotTunnihind, InvalidResponse) as error:
             hours = await self._client.forecast(HOUR_S)
-            LOGGER.debug("the server has no usable prices by the quarter: %s", error)
+            LOGGER.debug("the server sent no usable quarter-hour prices: %s", error)
             self._refused_at = home_now()
             return hours
         self._refused_at = None

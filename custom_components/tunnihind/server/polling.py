@@ -17,8 +17,8 @@ from .known import History, NewestPrices, merged
 # A working server makes a new answer at least once an hour. If an answer is older, it comes from a cache, and the
 # server behind the cache no longer works.
 ANSWER_LIFE_S: Final = HOUR_S
-# After this time, the server's description is requested again. For example, an update of the server changes the
-# description, perhaps without a failed poll.
+# After this time, the server's description is requested again. An update of the server may change the description
+# without a failed poll.
 ABOUT_LIFE_S: Final = HOUR_S
 
 
@@ -53,8 +53,8 @@ class Contact:
     `answered_at` is the time of the last answer, or 0 before the first answer. `answer_made_at` is the time at which
     the server made the last answer. `clock_ahead_s` shows how many seconds the server's clock is ahead of the entry's
     clock. `are_quarters_missing` is true if the household is billed or paid by the quarter but the server has only
-    hourly prices. If the entry can't use the server's prices, `wrong_server` names the reason. For example, the prices
-    may be those of another zone.
+    hourly prices. If the entry can't use the server's prices, `wrong_server` names the reason. For example, the server
+    may have the prices of another zone.
     """
 
     answered_at: int
@@ -141,8 +141,8 @@ class Polling:
     async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, Beginning | None]:
         """Poll the server, and return the known prices.
 
-        If the poll dropped all earlier prices, also return the reason. Raises TunnihindError if the server doesn't
-        answer as it should. After an error, the known prices stay the same.
+        If the poll dropped all earlier prices, also return the reason. Raises TunnihindError if the request fails or
+        the answer is invalid. After an error, the known prices stay the same.
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
@@ -183,8 +183,8 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure. For a server at home, the longest pause is shorter. If the server requests a
-        longer pause, that pause applies, up to an hour.
+        The pause grows with each failure. For a server at home, the longest pause is shorter than for other servers. If
+        the server requests a longer pause, that pause applies, up to an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -202,14 +202,14 @@ class Polling:
     def _note_server_time(self, answer: ForecastAnswer) -> None:
         """Synchronise the entry's clock with the time in an answer.
 
-        If the time has not changed, the answer comes from a cache.
+        If the time has not changed since the last answer, the answer comes from a cache and is ignored.
         """
         if not self.known or answer.now != self.known.now:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
 
     def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
-        """Return the reason to drop all earlier prices, or None to keep the earlier prices.
+        """If the earlier prices must be dropped, return the reason. Otherwise return None.
 
         If another server answers, the earlier prices are dropped, because the earlier server may have been a demo. If
         the other server has no price for the present, the earlier prices are kept. In this case, the same server may
