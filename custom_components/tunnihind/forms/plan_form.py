@@ -116,7 +116,7 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
 # The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that devices don't run
 # for only a few minutes. Only published prices count, so that a household's first window doesn't depend on a forecast.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
-# The form of a new plan with an energy first shows the charging of a car at an ordinary socket.
+# If a new plan asks for an energy, the form first shows the values for charging a car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 _LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_EVERY_DAY}
 # The values that the form of a new plan shows at first. For the cheapest hours, the window is in one piece, because the

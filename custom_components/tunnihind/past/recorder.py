@@ -32,7 +32,8 @@ from ..server.answers import Mode
 from .paid_prices import Energy, HourPrice, SumRow
 
 _ENGLISH: Final = "en"
-# The recorder gets at most this many rows in one batch. Between two batches, it can write other data of Home Assistant.
+# The recorder gets at most this many rows in one batch. Between two batches, the recorder can write other data of Home
+# Assistant.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
 # The names of an entry's statistics in each language. Home Assistant has no translations for the names of statistics.
@@ -241,13 +242,12 @@ async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterabl
 
 
 async def _wait_for_recorder(hass: HomeAssistant, statistic_id: str) -> None:
-    """Wait until the recorder has finished everything that was requested before."""
+    """Wait until the recorder has finished all earlier jobs."""
     done = asyncio.Event()
 
     def note() -> None:  # the recorder's thread calls this function
         hass.loop.call_soon_threadsafe(done.set)
 
-    # The recorder handles its jobs in the order of their requests. The recorder calls `on_done` even if nothing
-    # changes.
+    # The recorder handles its jobs in order. The recorder calls `on_done` even if nothing changes.
     get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
     await done.wait()

@@ -22,8 +22,8 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# The number of periods whose charges are kept: the quarter-hours of two weeks. No screen shows a longer time. Without a
-# limit, an import of past years would fill the memory.
+# The number of quarter-hours in two weeks. The charges of so many periods are kept, because no screen shows more than
+# two weeks. Without a limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
 # The supplier bills these parts together with the electricity. The network company bills the other parts.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
@@ -34,9 +34,9 @@ class TariffRow:
     """The fees in EUR/kWh that are added to the market price from `valid_from` on.
 
     If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction. If `vat_rate` is None, the default
-    VAT rate applies. `package` decides which network rate applies at which time. The parts in `from_table` have the
-    rates of `rates.json` for each date. For these parts, the figures in the row are ignored. `compared_on` is the day
-    on which the household last confirmed old figures of the table.
+    VAT rate applies. `package` decides which network rate applies at which time. Parts in `from_table` use the rates in
+    `rates.json` for each date instead of the row's figures. `compared_on` is the day on which the household last
+    confirmed old figures of the table.
     """
 
     valid_from: date | None = None
@@ -55,7 +55,10 @@ class TariffRow:
     excise: float = 0.0
 
     def typed(self, part: Part) -> float:
-        """Return the row's own figure for `part`. The part must have the same rate at all times of day."""
+        """Return the figure that the household typed for `part`.
+
+        The part must have the same rate at all times of day.
+        """
         figure: float = getattr(self, part)
         return figure
 

@@ -155,7 +155,7 @@ def levels(day: Sequence[Period]) -> list[Level]:
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
     """Return whether the period is among the cheapest `cheap_hours` hours of its day.
 
-    If a period has the same price as one of these hours, it counts as cheap too.
+    If a period has the same price as one of the cheapest hours, the period is cheap too.
     """
     return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
 

@@ -79,8 +79,8 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
 def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
     """Return the legal VAT rate on a day as a fraction.
 
-    If the day is before the first known rate, return the first known rate. If `on_network` is true, return the rate on
-    network and state fees. Otherwise return the rate on electricity and on the supplier's fees.
+    If the day is before the date of the first known rate, return the first known rate. If `on_network` is true, return
+    the rate on network and state fees. Otherwise return the rate on electricity and on the supplier's fees.
     """
     laws = _LAW[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])

@@ -128,7 +128,7 @@ class ForecastAnswer:
     def market_price(self, instant: int) -> float | None:
         """Return the market price at `instant` in EUR/MWh, or None if the price is unknown.
 
-        If the price is not settled, return the median of its forecast.
+        If the price is not settled, return the median of the forecast.
         """
         start = instant - instant % self.step_s
         if start in self.settled:

@@ -15,7 +15,8 @@ from ..prices.timeline import QUARTER_S
 
 # A cache in front of the server may send an answer that is a minute old.
 _CACHED_S: Final = 120
-# The server's time and Home Assistant's time are whole seconds. So their difference varies by a second.
+# The server's clock and Home Assistant's clock show whole seconds. So the difference between the clocks varies by a
+# second.
 _ROUNDING_S: Final = 1
 
 

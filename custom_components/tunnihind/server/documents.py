@@ -17,7 +17,8 @@ from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 # A price or an instant above its limit must be an error. For example, the value may be in a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
-# The most characters in a text. The server's credit is an attribute of every entity, so the credit must be short.
+# The longest accepted text, in characters. The server's credit is an attribute of every entity, so the credit must be
+# short.
 _LONGEST_TEXT: Final = 300
 _SAVING_DAYS: Final = 30
 _SAVING_HOURS: Final = 4

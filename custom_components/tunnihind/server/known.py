@@ -81,10 +81,7 @@ class History:
         return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _MARGIN_S
 
     def forget(self) -> None:
-        """Forget all earlier requests.
-
-        If past prices are missing, the next poll requests these prices without a pause.
-        """
+        """Forget all earlier requests. If past prices are missing, the next poll requests these prices at once."""
         self.is_missing = False
         self._asked_at = self._attempts = 0
 

@@ -107,9 +107,9 @@ class Polling:
         self._failures = 0
 
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
-        """Start with the stored description and prices, even if they are old.
+        """Start with the server's stored description and prices, even if they are old.
 
-        Restore the entry's clock before this call.
+        First restore the entry's clock.
         """
         self.about = about
         self._answered_id = self._instance_id
