@@ -55,8 +55,8 @@ async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
     """Return the coordinator of an entry. Raises ServiceValidationError if the entry is not loaded.
 
-    If the entry is starting or reloading, first wait for the end of the start. While an entry starts, its first states
-    may already trigger automations that call actions.
+    If the entry is starting or reloading, first wait for the end of the start. While an entry starts, the first states
+    of its entities may already trigger automations that call actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:
@@ -113,7 +113,10 @@ def times(start: int, end: int) -> JsonObjectType:
 
 
 def _only_server(hass: HomeAssistant) -> str:
-    """Return the id of the only entry. If there is a live entry, rehearsals are ignored. Raises Refusal."""
+    """Return the id of the only entry. If there is a live entry, rehearsals are ignored.
+
+    Raises Refusal if there is no entry or more than one entry.
+    """
     added = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
     entries = [entry for entry in added if not entry.data.get(CONF_REHEARSAL)] or added
     if not entries:

@@ -181,7 +181,7 @@ class RowForm:
     def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values that the form shows for `figures` in c/kWh.
 
-        The values are in sections and in the form's unit.
+        The values are grouped by section. Prices are in the form's unit.
         """
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {

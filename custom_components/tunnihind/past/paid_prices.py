@@ -67,7 +67,7 @@ class HourPrice:
 
     @property
     def mean(self) -> float:
-        """The mean of the four prices."""
+        """The mean of the four quarters' prices."""
         return rounded(fmean(self.quarters))
 
 
@@ -159,7 +159,7 @@ class PaidPrices:
     async def _settled_in(self, month: date) -> dict[int, float]:
         """Return the settled market prices of a month.
 
-        If the server is busy, wait as long as it requests, and try again.
+        If the server is busy, wait for as long as the server requests, and try again.
         """
         for _ in range(_ATTEMPTS - 1):
             try:
@@ -229,12 +229,11 @@ def _cost(hour: int, energy: Energy, price: HourPrice | LeftOut) -> float | Left
 
 
 def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut], start: int) -> dict[int, SumRow]:
-    """Return the corrected rows of a cost statistic from `start` on, by hour.
+    """Return the corrected hourly rows of a cost statistic from `start` on.
 
     `stored` contains the old rows, and `found` contains the new costs. The rows of hours before `start` stay as they
-    are. If the server no longer has the market price of an hour, the hour's stored cost stays too. If the new cost of
-    an hour is missing for another reason, the hour's stored cost is removed. All sums from `start` on are computed
-    again.
+    are. If the server no longer has the market price of an hour, the hour's stored cost stays too. If an hour has no
+    new cost for another reason, the hour's stored cost is removed. All sums from `start` on are computed again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0
