@@ -1,9 +1,9 @@
 """Reads statistics from Home Assistant's recorder, and writes the integration's own statistics.
 
 The id of a statistic contains the entry's zone, mode and number. If several entries have the same zone and mode, they
-have different numbers. If a household removes a server and adds another server, the new server gets the old number and
-continues the old statistics. The statistics of different zones never mix. The statistics of live servers, demos and
-rehearsals never mix either.
+have different numbers. If a household replaces a server by another server of the same zone and mode, the new server
+gets the old number and continues the old statistics. The statistics of different zones never mix. The statistics of
+live servers, demos and rehearsals never mix either.
 """
 
 import asyncio

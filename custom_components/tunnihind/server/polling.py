@@ -109,7 +109,7 @@ class Polling:
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
         """Start with the server's stored description and prices, even if they are old.
 
-        First restore the entry's clock.
+        The entry's clock must have been restored before.
         """
         self.about = about
         self._answered_id = self._instance_id
