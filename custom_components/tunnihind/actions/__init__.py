@@ -1,1 +1,1 @@
-"""The actions, one module each."""
+"""The integration's actions. Each module contains one action or two similar actions."""

@@ -1,4 +1,4 @@
-"""Functions that all actions share."""
+"""Functions that several actions use."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ ATTR_DIRECTION: Final = "direction"
 
 
 class Direction(StrEnum):
-    """The direction of a price: the household buys or sells electricity."""
+    """The direction of a trade: the household buys or sells electricity."""
 
     BUY = "buy"
     SELL = "sell"
@@ -37,7 +37,7 @@ SERVER_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"in
 
 
 def length(given: object) -> timedelta:
-    """Return a length of time. Raises vol.Invalid, also for a length that Python can't represent."""
+    """Convert `given` to a length of time. Raises vol.Invalid, also if Python can't represent the length."""
     try:
         return cv.positive_time_period(given)
     except OverflowError as error:
@@ -45,15 +45,18 @@ def length(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the call's server. Raises ServiceValidationError."""
+    """Return the coordinator of the server that the call names, or of the only server.
+
+    Raises ServiceValidationError.
+    """
     return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass))
 
 
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
     """Return the coordinator of an entry. Raises ServiceValidationError if the entry is not loaded.
 
-    If the entry is starting or reloading, wait until it has finished. The first states of a starting entry may already
-    set off automations that call actions.
+    If the entry is starting or reloading, first wait for the end of the start. While an entry starts, the first states
+    of its entities may already trigger automations that call actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:
@@ -63,9 +66,9 @@ async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindC
 
 
 def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> PricesNow:
-    """Return the household's prices for buying or for selling, as the call's direction says.
+    """Return the buying prices or the selling prices of the household, depending on the call's direction.
 
-    Raises Refusal if the household sells nothing.
+    Raises Refusal if the call needs selling prices but the household sells nothing.
     """
     if call.data[ATTR_DIRECTION] != Direction.SELL:
         return coordinator.prices
@@ -75,14 +78,18 @@ def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> Prices
 
 
 def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
-    """Return the field that marks an answer of a rehearsal; empty for other answers."""
+    """Return the field that marks the answer of a rehearsal.
+
+    If the server is not a rehearsal, return an empty mapping.
+    """
     return {"rehearsal": True} if coordinator.clock.is_rehearsal else {}
 
 
 def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
-    """Return the call's start and end, UTC seconds. The default is from now to the end of the known prices.
+    """Return the start and the end of the time range in a call, in UTC seconds.
 
-    Raises Refusal.
+    `first` and `last` are the names of the call's fields. By default, the range goes from now to the end of the known
+    prices. Raises Refusal if the end is not after the start.
     """
     known_until = prices.timeline.periods[-1].end if prices.timeline.periods else prices.now
     start = instant(data[first]) if first in data else prices.now
@@ -93,20 +100,23 @@ def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNo
 
 
 def instant(moment: datetime) -> int:
-    """Return a time in UTC seconds.
+    """Convert a date and time to UTC seconds.
 
-    If the time has no time zone, it is in Home Assistant's time zone, as in all actions.
+    If the date and time have no time zone, they are in Home Assistant's time zone, as in all actions.
     """
     return int(dt_util.as_utc(moment).timestamp())
 
 
 def times(start: int, end: int) -> JsonObjectType:
-    """Return [start, end) as Tallinn times for an action's answer."""
+    """Convert `start` and `end` (UTC seconds) to texts in Tallinn time for the answer of an action."""
     return {**iso_bounds(start, end)}
 
 
 def _only_server(hass: HomeAssistant) -> str:
-    """Return the id of the only entry. Rehearsals count only if there is no live entry. Raises Refusal."""
+    """Return the id of the only entry. If there is a live entry, rehearsals are ignored.
+
+    Raises Refusal if there is no entry or more than one entry.
+    """
     added = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
     entries = [entry for entry in added if not entry.data.get(CONF_REHEARSAL)] or added
     if not entries:
@@ -117,7 +127,10 @@ def _only_server(hass: HomeAssistant) -> str:
 
 
 def window_answer(outcome: Outcome) -> JsonObjectType:
-    """Return a window with its cost and saving, or the reason why there is no window."""
+    """Return a window, its cost and its saving for the answer of an action.
+
+    If there is no window, return the reason.
+    """
     if isinstance(outcome, NoWindow):
         return {"found": False, "reason": outcome.reason}
     return {

@@ -60,7 +60,7 @@ SCHEMA: Final = vol.Schema(
 
 
 async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
-    """Return the cheapest or the most expensive time for a job, or the reason why there is no such time."""
+    """Return the cheapest or the most expensive time for a job. If there is no such time, return the reason."""
     coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)
     span = Span(*range_asked(call.data, "earliest", "deadline", prices))
@@ -69,7 +69,7 @@ async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
 
 
 def _job(data: Mapping[str, Any]) -> PlanSettings:
-    """Return the job as the settings of a plan."""
+    """Convert the job in a call to the settings of a plan."""
     fields = ("split", "horizon", "price_cap", "kind", "tolerance", "prefer")
     duration = _minutes(data, "duration", LONGEST_DURATION_MIN)
     wanted = {"duration": duration, **{field: data.get(field) for field in fields}}

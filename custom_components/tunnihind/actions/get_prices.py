@@ -1,4 +1,4 @@
-"""The action `get_prices`, which returns the household's prices of any known time."""
+"""The action `get_prices`, which returns all known prices of the household in a range of time."""
 
 from enum import StrEnum
 from typing import Final
@@ -22,14 +22,14 @@ RESOLUTIONS: Final = {"15m": QUARTER_S, "60m": HOUR_S}
 
 
 class Shape(StrEnum):
-    """The shape of the answer."""
+    """The shape of the prices in the answer."""
 
     LIST = "list"
     """A list with all fields of each price."""
     MAPPING = "mapping"
     """A mapping from the start of each period to its price."""
     RATES = "rates"
-    """A list of start, end and price."""
+    """A list with the start, the end and the price of each period."""
 
 
 SCHEMA: Final = vol.Schema(
@@ -46,7 +46,10 @@ SCHEMA: Final = vol.Schema(
 
 
 async def get_prices(call: ServiceCall) -> ServiceResponse:
-    """Return the household's prices in the call's range of time. By default, the periods are the billing periods."""
+    """Return the household's prices in the range of time that the call names.
+
+    If the call names no resolution, the periods are as long as the household's billing periods.
+    """
     coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)
     start, end = range_asked(call.data, ATTR_START, ATTR_END, prices)

@@ -1,4 +1,4 @@
-"""The actions `import_prices` and `import_costs`, which store prices and costs of past hours as statistics."""
+"""The actions `import_prices` and `import_costs`, which store the prices and costs of past hours as statistics."""
 
 import asyncio
 from collections.abc import Mapping
@@ -52,10 +52,10 @@ def import_lock(hass: HomeAssistant) -> asyncio.Lock:
 
 
 def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
-    """Return the local midnight at which the import begins, UTC seconds.
+    """Return the midnight in Tallinn at which the import begins, in UTC seconds.
 
-    If the call's start is before `earliest`, the import begins on `earliest`. Raises Refusal if no full hour has passed
-    since the start.
+    If the call names an earlier day than `earliest`, the import begins on `earliest`. Raises Refusal if the first hour
+    of the import has not passed at `now` (UTC seconds).
     """
     day: date = max(data.get(ATTR_START, earliest), earliest)
     start = instant_of(day, time.min)
@@ -65,7 +65,10 @@ def start_asked(data: Mapping[str, Any], earliest: date, now: int) -> int:
 
 
 def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, LeftOut]) -> JsonObjectType:
-    """Return the result: the number of hours with a value, the number of changed hours, and the hours left out."""
+    """Return the result of an import for the action's answer.
+
+    The result contains the number of hours with a value, the number of changed hours, and the left-out hours.
+    """
     bounds = times(min(hours), max(hours) + HOUR_S) if hours else {}
     return {
         **bounds,
@@ -84,7 +87,7 @@ def hours_answer(hours: Mapping[int, Any], changed: int, left_out: Mapping[int, 
 
 
 async def import_prices(call: ServiceCall) -> ServiceResponse:
-    """Store newly computed prices of past hours in place of the old prices, and return the result."""
+    """Compute the prices of past hours again, and store them in place of the old prices. Return the import's result."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now = coordinator.clock.now()
@@ -108,7 +111,7 @@ def _row(price: HourPrice) -> tuple[float, float, float]:
 
 
 async def import_costs(call: ServiceCall) -> ServiceResponse:
-    """Store newly computed costs of past hours in place of the old costs, and return the result."""
+    """Compute the costs of past hours again, and store them in place of the old costs. Return the import's result."""
     hass, coordinator = call.hass, await coordinator_of(call)
     check_recorder(hass)
     now, entry, paid = coordinator.clock.now(), coordinator.config_entry, coordinator.paid_prices

@@ -1,4 +1,4 @@
-"""The action `update_plan`, which changes several fields of plans at once."""
+"""The action `update_plan`, which changes several settings of plans at once."""
 
 import math
 from collections.abc import Mapping
@@ -27,9 +27,9 @@ ATTR_REPLAN: Final = "replan"
 
 
 def _number(given: object) -> float:
-    """Return a number, also from the text of a template.
+    """Return a number. The number may also come as a text, because templates produce texts.
 
-    True and False are refused, because Python counts them as 1 and 0.
+    True and False are refused, because Python treats them as 1 and 0.
     """
     number = math.nan if isinstance(given, bool) else vol.Coerce(float)(given)
     if not math.isfinite(number):
@@ -50,7 +50,7 @@ def _minutes(time: timedelta) -> float:
 
 _LENGTH: Final = vol.All(length, _minutes)
 _WALL_TIME: Final = vol.All(cv.time, lambda wall: wall.isoformat("seconds"))
-# The fields of a plan's form that a call may change. For an optional field, null empties the field.
+# A call may change these fields of a plan's form. If a field is optional, null empties the field.
 FIELDS: Final[Mapping[str, Any]] = {
     "duration": _LENGTH,
     "energy": vol.Any(None, _number),
@@ -74,7 +74,10 @@ SCHEMA: Final = cv.make_entity_service_schema(
 
 
 async def update_plan(call: ServiceCall) -> ServiceResponse:
-    """Change all plans of the call's target, or none of them. Return the present state of each plan."""
+    """Change all plans in the call's target, and return the present state of each plan.
+
+    If a change fails, no plan changes.
+    """
     plans = [(await coordinator_of_entry(call.hass, entry_id), plan_id) for entry_id, plan_id in _plans_meant(call)]
     change = Change(
         values={name: call.data[name] for name in FIELDS if name in call.data},
@@ -99,10 +102,10 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 
 
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
-    """Return the entry's id and the subentry's id of each plan in the call's target, without repeats.
+    """Return the id of the entry and the id of the subentry for each plan in the call's target. No plan is repeated.
 
-    A named entity or device has to belong to a plan. An area, a floor or a label stands for all plans in it. Raises
-    Refusal.
+    If the target names an entity or a device, this entity or device must belong to a plan. If the target names an area,
+    a floor or a label, all plans with this area, floor or label are meant. Raises Refusal.
     """
     target = TargetSelection(call.data)
     found = async_extract_referenced_entity_ids(call.hass, target)
@@ -125,7 +128,10 @@ def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
 
 
 def _plans_by_device(hass: HomeAssistant) -> dict[str, tuple[str, str]]:
-    """Return the entry's id and the subentry's id of every plan, by the id of the plan's device."""
+    """Return the id of the entry and the id of the subentry for each plan.
+
+    The keys are the ids of the plans' devices.
+    """
     registry = dr.async_get(hass)
     return {
         device.id: (entry.entry_id, plan_id)

@@ -1,1 +1,1 @@
-"""The forms for a household's fees and plans, and the flows that show the forms."""
+"""The forms in which a household enters its fees and plans, and the flows that show these forms."""

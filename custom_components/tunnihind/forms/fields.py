@@ -21,7 +21,7 @@ from ..prices.units import Unit
 class NumberField(NumberSelector):
     """A number field that refuses "nan".
 
-    Home Assistant's own field accepts "nan", because "nan" is neither too small nor too large.
+    Home Assistant's own number field accepts "nan", because "nan" is neither too small nor too large.
     """
 
     @override
@@ -33,14 +33,14 @@ class NumberField(NumberSelector):
 
 
 def quantity(least: float, most: float, unit: str) -> NumberField:
-    """Return a field for a number that people type."""
+    """Return a field in which people type a number from `least` to `most`."""
     return NumberField(
         NumberSelectorConfig(min=least, max=most, step="any", unit_of_measurement=unit, mode=NumberSelectorMode.BOX)
     )
 
 
 def price(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberField:
-    """Return a field for a price per kilowatt-hour."""
+    """Return a field in which people type a price per kilowatt-hour."""
     return NumberField(
         NumberSelectorConfig(
             min=unit.from_cents(lowest_cents),
@@ -54,12 +54,12 @@ def price(unit: Unit, lowest_cents: float, highest_cents: float) -> NumberField:
 
 
 def count(most: int, mode: NumberSelectorMode = NumberSelectorMode.SLIDER) -> NumberSelector:
-    """Return a field for a whole number from 1 to `most`."""
+    """Return a field in which people choose a whole number from 1 to `most`."""
     return NumberSelector(NumberSelectorConfig(min=1, max=most, mode=mode))
 
 
 def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool = False) -> SelectSelector:
-    """Return a field that lists all options of a choice."""
+    """Return a field in which people choose from a list of options."""
     listed = SelectSelectorMode.LIST
     return SelectSelector(
         SelectSelectorConfig(options=list(options), translation_key=translation_key, multiple=multiple, mode=listed)
@@ -67,5 +67,5 @@ def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool
 
 
 def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool = False) -> section:
-    """Return a foldable section of a form with these fields."""
+    """Return a foldable section of a form that contains `fields`."""
     return section(vol.Schema(fields), {"collapsed": not unfolded})

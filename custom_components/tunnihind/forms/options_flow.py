@@ -1,4 +1,8 @@
-"""The options flow: the household's fees, billing and sales of electricity, and the number of cheap hours."""
+"""The flow in which a household changes its options.
+
+The options are the household's fees, its billing, its sales of electricity, the number of cheap hours, and the unit of
+prices.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final, override
@@ -30,7 +34,7 @@ MARGIN: Final = "margin"
 BALANCING: Final = "balancing"
 _MOST_CENTS: Final = 100
 
-# The default is the hour, because most homes are billed by the hour.
+# The default is billing by the hour, because most homes are billed by the hour.
 BILLING_QUESTION: Final = vol.Schema(
     {vol.Optional(BILLED_BY, default=Resolution.HOUR.value): choice_field(Resolution, BILLED_BY)}
 )
@@ -47,7 +51,7 @@ UNIT_FORM: Final = vol.Schema({vol.Required(CONF_UNIT): choice_field(Unit, CONF_
 
 
 def selling_form(unit: Unit) -> vol.Schema:
-    """Return the form for selling electricity."""
+    """Return the form in which a household enters its contract for selling electricity."""
     deduction = price(unit, -_MOST_CENTS, _MOST_CENTS)
     return vol.Schema(
         {
@@ -61,7 +65,7 @@ def selling_form(unit: Unit) -> vol.Schema:
 
 
 def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    """Return the first values of the selling form; empty if the household sells nothing."""
+    """Return the first values of the selling form. If the household sells nothing, return an empty mapping."""
     contract = options.get(SELLING)
     if not contract:
         return {}
@@ -72,7 +76,7 @@ def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
 
 
 def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    """Return the options with the typed deductions.
+    """Return the options with the selling contract that the household typed.
 
     Deductions of other dates are kept. If the household no longer sells electricity, all deductions are removed.
     """
@@ -87,34 +91,34 @@ def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: 
 
 
 class TunnihindOptionsFlow(TariffStep, OptionsFlow):
-    """The flow that changes an entry's options. The entry applies the changes without a reload."""
+    """The flow in which a household changes the options of an entry. The entry applies the changes without a reload."""
 
     def __init__(self) -> None:
         self._chosen: str | None = None
 
     async def async_step_init(self, _: None = None) -> ConfigFlowResult:
-        """Show the menu of options."""
+        """Show the menu of the options that the household can change."""
         removal = ["remove_row"] if self._rows else []
         return self.async_show_menu(
             step_id="init", menu_options=["prices", "add_row", *removal, "billing", "selling", "cheap", "unit"]
         )
 
     async def async_step_prices(self, _: None = None) -> ConfigFlowResult:
-        """Change the figures of a row of fees. If there are several rows, first ask which row to change."""
+        """Change the fees of one row. If there are several rows, first ask which row to change."""
         if len(self._rows) > 1:
             return await self.async_step_pick_row()
         self._chosen = name_of(self._rows[0]) if self._rows else None
         return await self.async_step_edit_row()
 
     async def async_step_pick_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask which row to change."""
+        """Ask which row of fees the household wants to change."""
         if user_input is not None:
             self._chosen = user_input[ROW]
             return await self.async_step_edit_row()
         return self.async_show_form(step_id="pick_row", data_schema=self._choice(default=name_of(self._rows[-1])))
 
     async def async_step_edit_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Change the figures of one row, and the settings that hold for all rows."""
+        """Change the fees of one row, and the settings that apply to all rows."""
         if user_input is None:
             row = named(self._rows, self._chosen) if self._chosen else None
             return await self._open_form("edit_row", row, needs_date=False)
@@ -123,7 +127,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return form or self._save(changes)
 
     async def async_step_add_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Add a row of figures that hold from a date on. At first the form shows the newest figures."""
+        """Add a row of fees that apply from a date on. At first, the form shows the fees of the newest row."""
         if user_input is None:
             newest = {**self._rows[-1], VALID_FROM: None} if self._rows else None
             return await self._open_form("add_row", newest, needs_date=True, with_contract=not self._rows)
@@ -131,13 +135,13 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return form or self._save(changes)
 
     async def async_step_remove_row(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask which row to remove, and remove that row."""
+        """Ask which row of fees to remove, and remove this row."""
         if user_input is not None:
             return self._save({ROWS: without(self._rows, user_input[ROW])})
         return self.async_show_form(step_id="remove_row", data_schema=self._choice())
 
     async def async_step_billing(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the billing period, and for the period of price levels."""
+        """Ask whether bills and price levels use hours or quarter-hours."""
         return self._ask("billing", BILLING_FORM, {}, user_input)
 
     async def async_step_selling(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -149,7 +153,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return self.async_show_form(step_id="selling", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask how many hours of a day are cheap, and how many coming hours the average covers."""
+        """Ask how many hours of a day count as cheap. Also ask how many coming hours the average price covers."""
         defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
         return self._ask("cheap", CHEAP_FORM, defaults, user_input)
 
@@ -160,7 +164,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
     def _ask(
         self, step_id: str, form: vol.Schema, defaults: Mapping[str, Any], user_input: dict[str, Any] | None
     ) -> ConfigFlowResult:
-        """Show a form with the present options, or save the typed options."""
+        """Show a form with the present options. If the form has been sent, save the typed options instead."""
         if user_input is not None:
             return self._save(user_input)
         schema = self.add_suggested_values_to_schema(form, {**defaults, **self._options})
@@ -177,7 +181,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
 
     @override
     def _period(self) -> CurrentPeriod:
-        """Return the current period. While the entry is not loaded, the period has no market price."""
+        """Return the current period. If the entry is not loaded, the period has no market price."""
         entry, billed_by = self.config_entry, billing_from(self._options).billed_by
         if entry.state is not ConfigEntryState.LOADED:
             return CurrentPeriod.of(None, home_now(), billed_by, zone_of(entry.data))
@@ -188,7 +192,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         )
 
     def _choice(self, *, default: str | None = None) -> vol.Schema:
-        """Return the form for choosing a row."""
+        """Return a form that lists the rows of fees, so that the household can choose a row."""
         names = [SelectOptionDict(value=name_of(row), label=name_of(row)) for row in self._rows]
         marker = vol.Required(ROW, default=default) if default else vol.Required(ROW)
         listed = SelectSelectorConfig(options=names, mode=SelectSelectorMode.LIST, translation_key=ROW)

@@ -1,4 +1,7 @@
-"""Adds and changes plans. A new plan takes two steps: the choice of a kind of hours, and the form for that kind."""
+"""Adds and changes plans.
+
+To add a plan, people first choose a kind of hours, and then fill in the form for this kind.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -43,15 +46,15 @@ _HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
-# The names of the first plan, by the installation's language. If the language changes, the plan keeps its name.
+# The first plan's name in the installation's language. If the installation's language changes later, the name stays.
 _FIRST_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_NAME: Final = "Cheapest 3 hours"
 
 
 async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
-    """Return a Markdown list of the changes that entities and actions made to the plan; empty without changes.
+    """Return a Markdown list of the changes that entities and actions made to the plan.
 
-    The list uses the form's labels.
+    The list uses the labels of the plan's form. If there are no changes, the text is empty.
     """
     if plan is None or not plan.changes:
         return ""
@@ -71,7 +74,7 @@ async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit
 
 
 def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, str]) -> str:  # noqa: ANN401  JSON
-    """Return the value of a field as the form shows it."""
+    """Return the text with which the form shows the value of a field."""
     written: dict[str, Callable[[], str]] = {
         **dict.fromkeys(("duration", "min_piece"), lambda: f"{value // 60:.0f}:{value % 60:02.0f}"),
         **dict.fromkeys(("earliest", "deadline"), lambda: str(value).removesuffix(":00")),
@@ -84,7 +87,7 @@ def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, st
 
 
 def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
-    """Return the first plan of a new entry. The plan's name includes the country, except for Estonia."""
+    """Return the first plan of a new entry. If the zone is not Estonia, the plan's name includes the country."""
     name = _FIRST_NAMES.get(language, _FIRST_NAME)
     return ConfigSubentryData(
         subentry_type=SUBENTRY_PLAN,
@@ -100,7 +103,7 @@ class PlanFlow(ConfigSubentryFlow):
     _new: PlanForm = PlanForm.CHEAPEST
 
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
-        """Ask for the kind of hours of a new plan."""
+        """Ask which kind of hours a new plan uses."""
         if user_input is None:
             return self.async_show_form(step_id="user", data_schema=KIND_FORM)
         self._new = PlanForm(user_input[KIND])
@@ -123,7 +126,7 @@ class PlanFlow(ConfigSubentryFlow):
         if user_input is None:
             values = suggested(subentry.title, subentry.data, self._unit)
             return self._form("reconfigure", form, values, placeholders=hint)
-        # A plan may keep its name even if another plan has the same name.
+        # If two plans already have the same name, both may keep the name.
         others = self._titles() - {subentry.title}
         meter = _wrong_meter(self.hass, user_input, subentry.data.get(METER))
         if errors := errors_of(user_input, others, form) | meter:
@@ -135,14 +138,17 @@ class PlanFlow(ConfigSubentryFlow):
     def _steered(self) -> SteeredPlan | None:
         """Return the plan with the changes that entities and actions made.
 
-        Return None if the plan can't be used or the entry is not loaded.
+        If the plan can't be used or the entry is not loaded, return None.
         """
         entry: TunnihindConfigEntry = self._get_entry()
         is_loaded = entry.state is ConfigEntryState.LOADED
         return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
 
     async def _end_changes(self) -> None:
-        """Drop the changes that entities and actions made, even if the form is sent unchanged."""
+        """Drop the changes that entities and actions made.
+
+        The changes are dropped even if the form is sent unchanged.
+        """
         plan = self._steered()
         if plan is not None and plan.changes:
             coordinator: TunnihindCoordinator = self._get_entry().runtime_data
@@ -152,7 +158,7 @@ class PlanFlow(ConfigSubentryFlow):
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
         """Check a whole plan that a program sent in the first step, and return the plan.
 
-        The check is like Home Assistant's check of a step's input. Raises InvalidData.
+        Home Assistant checks the input of each step in the same way. Raises InvalidData.
         """
         try:
             checked: dict[str, Any] = schema_in(self._unit, self._new)(user_input)
@@ -187,9 +193,10 @@ class PlanFlow(ConfigSubentryFlow):
 
 
 def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
-    """Return an error if the recorder has no statistics of the meter.
+    """If the recorder has no statistics of the chosen meter, return an error.
 
-    `kept` is the plan's present meter. A missing `kept` is allowed, so that the rest of the form can still be changed.
+    `kept` is the meter that the plan already uses. If `kept` no longer exists, it is still accepted, so that people can
+    change the rest of the form.
     """
     meter: str | None = user_input.get(SAVED, {}).get(METER)
     if meter is None:
@@ -202,7 +209,7 @@ def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str |
 def _has_statistics(attributes: Mapping[str, Any]) -> bool:
     """Return whether the recorder has statistics of a sensor with these attributes.
 
-    The recorder has sums of energies and means of powers.
+    For a sensor of energy, the recorder stores sums. For a sensor of power, the recorder stores means.
     """
     unit, state_class = attributes.get(ATTR_UNIT_OF_MEASUREMENT), attributes.get(ATTR_STATE_CLASS)
     if unit in EnergyConverter.VALID_UNITS:

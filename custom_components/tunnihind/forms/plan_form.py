@@ -1,4 +1,4 @@
-"""The form of a plan: its fields, their errors, and the data of the plan's subentry."""
+"""The form in which people enter a plan: its fields, the errors in these fields, and the stored data of the plan."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping
@@ -61,7 +61,7 @@ TOLERANCE: Final = "tolerance"
 PREFER: Final = "prefer"
 SAVED: Final = "saved"
 METER: Final = "meter"
-# The fields of each section. The other fields are above the sections.
+# The fields in each section of the form. The fields that are not listed here are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PIECES: (SPLIT, MIN_PIECE, MAX_STARTS),
     WHEN: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
@@ -76,9 +76,10 @@ _MINUTE_S: Final = 60
 
 
 class PlanForm(StrEnum):
-    """The forms of plans.
+    """The forms in which people enter plans.
 
-    Some kinds of hours have two forms: one asks for a duration, and the other asks for an energy.
+    Some kinds of hours have two forms. One form asks how long the device runs. The other form asks how much energy the
+    device needs.
     """
 
     CHEAPEST = "cheapest"
@@ -90,12 +91,12 @@ class PlanForm(StrEnum):
 
     @property
     def kind(self) -> Kind:
-        """The kind of hours of the plan."""
+        """The kind of hours that the plan uses."""
         return Kind(self.removesuffix(_BY_ENERGY))
 
     @property
     def is_by_energy(self) -> bool:
-        """True if the plan's duration follows from its energy and its power."""
+        """True if the form asks for an energy and a power instead of a duration."""
         return self.endswith(_BY_ENERGY)
 
 
@@ -103,7 +104,7 @@ _BY_ENERGY: Final = "_by_energy"
 
 
 def form_of(plan: Mapping[str, Any]) -> PlanForm:
-    """Return the form of a plan."""
+    """Return the form in which people change the given plan."""
     return PlanForm(plan.get(KIND, Kind.CHEAPEST) + (_BY_ENERGY if goes_by_energy(plan) else ""))
 
 
@@ -112,14 +113,14 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
     DAYS: 1,
     HORIZON: Horizon.PUBLISHED.value,
 }
-# The day's three cheapest hours. Each piece lasts at least an hour, so that devices don't run for only a few minutes.
-# Only published prices count, so that no forecast decides a household's first window.
+# The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that devices don't run
+# for only a few minutes. Only published prices count, so that a household's first window doesn't depend on a forecast.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
-# The charging of a car at an ordinary socket.
+# If a new plan asks for an energy, the form first shows the values for charging a car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 _LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_EVERY_DAY}
-# The first values of a new plan's form. The cheapest time is in one piece, because a washing machine's programme can't
-# pause.
+# The values that the form of a new plan shows at first. For the cheapest hours, the window is in one piece, because the
+# programme of a washing machine can't pause.
 NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.CHEAPEST: {**FIRST_PLAN, SPLIT: False},
     PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN,
@@ -138,17 +139,17 @@ _METER: Final = EntitySelector(
     )
 )
 
-# The form for the kind of hours. In this step, a program may also send a whole plan.
+# The form in which people choose the kind of hours. In this step, a program may also send a whole plan.
 KIND_FORM: Final = vol.Schema(
     {vol.Required(KIND, default=PlanForm.CHEAPEST.value): choice_field(PlanForm, _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
 )
 
 
 def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collection[str] = ()) -> vol.Schema:
-    """Return the schema of a plan's form, with prices in `unit`. The sections in `unfolded` are open."""
+    """Return the schema of a plan's form with prices in `unit`. The sections in `unfolded` are open."""
     fields: dict[vol.Marker, Any] = {
         vol.Required(CONF_NAME): TextSelector(),
-        # The field only shows the plan's kind, because a plan can't change its kind.
+        # This field only shows the kind of hours, because nobody can change the kind of an existing plan.
         vol.Optional(KIND): choice_field((form,), _PLAN_KIND),
     }
     pieces: dict[vol.Marker, Any] = {vol.Optional(MIN_PIECE): _DURATION}
@@ -192,13 +193,13 @@ def schema_in(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: Collecti
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
-    """Return the sections that have an error or differ from a new plan's values."""
+    """Return the sections that have an error, and the sections that differ from a new plan's values."""
     new = suggested("", NEW_PLANS[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 
 
 def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> dict[str, Any]:
-    """Return the form's values for a plan, with prices in `unit`."""
+    """Return the values that the form shows for a plan. Prices are in `unit`."""
     form = form_of(plan)
     preferred = {} if form.kind.is_by_limit else {PREFER: Prefer.EARLIEST.value}
     shown = {**preferred, **plan, MIN_PIECE: plan.get(MIN_PIECE) or _default_min_piece(form), KIND: form.value}
@@ -214,7 +215,7 @@ def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> di
 def plan_of(
     user_input: Mapping[str, Any], unit: Unit = Unit.CENTS, form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, Any]:
-    """Return the typed plan as data for its subentry. Durations are in minutes, and prices are in c/kWh."""
+    """Return the data that the subentry of the typed plan stores. Durations are in minutes, and prices are in c/kWh."""
     typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER)}
     typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
     plan = {key: value for key, value in typed.items() if value is not None}
@@ -242,9 +243,9 @@ def _default_min_piece(form: PlanForm) -> int:
 def errors_of(
     user_input: Mapping[str, Any], others: Iterable[str] = (), form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, str]:
-    """Return the errors by field, or by section for fields inside a section.
+    """Return the errors in the form. If a field is inside a section, its error belongs to the section.
 
-    `others` are the names that other plans already have.
+    The keys are the names of fields and sections. `others` are the names of the other plans.
     """
     plan = plan_of(user_input, form=form)
     found = {
@@ -281,13 +282,13 @@ def _wrong_piece(plan: Mapping[str, Any]) -> str | None:
 
 
 def _span_min(plan: Mapping[str, Any]) -> int:
-    """Return the minutes from the plan's earliest start to its deadline, on a day without a clock change."""
+    """Return the number of minutes from the plan's earliest start to its deadline, on a day without a clock change."""
     bounds = {key: plan[key] for key in (EARLIEST, DEADLINE, DAYS) if key in plan}
     return longest_span_s(PlanSettings.from_mapping(bounds)) // _MINUTE_S
 
 
 def _minutes(clock: Mapping[str, float]) -> int:
-    """Return a typed duration in whole minutes. Seconds are rounded up."""
+    """Return the number of whole minutes in a typed duration. Seconds are rounded up to a minute."""
     return math.ceil(timedelta(**clock) / timedelta(minutes=1))
 
 

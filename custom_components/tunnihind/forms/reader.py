@@ -1,4 +1,4 @@
-"""The language of the person who has a form open. This language may differ from the installation's language."""
+"""The language of the person who reads a form. This language may differ from the installation's language."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +12,10 @@ from homeassistant.util.language import matches
 
 
 async def language_of_reader(hass: HomeAssistant, user_id: str | None = None) -> str:
-    """Return the language of the reader's frontend: the profile's language, or else the browser's language.
+    """Return the language of the reader's profile, or else the language of the reader's browser.
 
-    `user_id` is the reader's id. If `user_id` is None, the reader is the user of the present HTTP request. If neither
-    profile nor request has a language, return the installation's language.
+    `user_id` is the reader's user id. If `user_id` is None, the reader is the user who sent the present HTTP request.
+    If neither the profile nor the request has a language, return the installation's language.
     """
     request = current_request.get()
     if user_id is None and request is not None and KEY_HASS_USER in request:

@@ -1,8 +1,8 @@
-"""A household's fees: the dated rows of the options, and the form for one row.
+"""A household's fees: the rows of fees in the options, and the form for one row.
 
 If the table `prices/rates.json` has figures for the zone, the form shows these figures at first. If the household
-leaves a figure unchanged, the table's figure of each date applies. A changed figure is the household's own. The options
-have all figures in c/kWh, as the household confirmed them.
+leaves a figure unchanged, the table's figure for each date applies. If the household changes a figure, the typed figure
+applies. The options contain all figures in c/kWh, as the household confirmed them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ VAT_PERCENT: Final = "vat_percent"
 PACKAGE: Final = "package"
 FROM_TABLE: Final = "from_table"
 COMPARED_ON: Final = "compared_on"
-# The name of a row without a date, in lists of rows.
+# Lists of rows show this name for a row without a date.
 BEGINNING: Final = "beginning"
 
 SUPPLY: Final = "supply"
@@ -43,11 +43,12 @@ DAY_STARTS: Final = "day_rate_starts"
 DAY_ENDS: Final = "day_rate_ends"
 
 type Row = Mapping[str, Any]
-"""The figures that hold from a date on, as the entry's options have them."""
+"""A row of fees that apply from a date on, as the entry's options store it."""
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# Figures are rounded to this many decimals. Price lists have fewer decimals, so rounding doesn't change their figures.
+# The table's figures with VAT are rounded to this many decimals. The price lists have fewer decimals, so rounding
+# doesn't change their figures.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -55,14 +56,15 @@ PACKAGE_CHOICE: Final = SelectSelector(
     SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
 )
 
-# The fees of a row by section. The network's fees depend on the package.
+# For each section of the form, the fees of a row. The fees of the network depend on the network package.
 _SUPPLY_FEES: Final = ("margin", "balancing")
 _NETWORK_FEES: Final = ("network_day", "network_night")
 _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings for all rows, by section. A package has fixed hours, so its form has no fields for hours.
+# For each section of the form, the settings that apply to all rows. A package has fixed hours, so its form doesn't ask
+# for the hours of the day rate.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -83,7 +85,7 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 
 
 def name_of(row: Row) -> str:
-    """Return the row's name: the date from which the row holds."""
+    """Return the name of a row. The name is the date from which the row's fees apply."""
     return row.get(VALID_FROM) or BEGINNING
 
 
@@ -93,22 +95,22 @@ def ordered(rows: Iterable[Row]) -> list[Row]:
 
 
 def named(rows: Iterable[Row], name: str) -> Row:
-    """Return the row of that name."""
+    """Return the row with this name."""
     return next(row for row in rows if name_of(row) == name)
 
 
 def without(rows: Iterable[Row], name: str) -> list[Row]:
-    """Return all rows except the row of that name."""
+    """Return all rows except the row with this name."""
     return [row for row in rows if name_of(row) != name]
 
 
 def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return only the figures that are settings for all rows."""
+    """Return only those figures that are settings for all rows."""
     return {key: figures[key] for key in CONTRACT_DEFAULTS if key in figures}
 
 
 def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the typed figures in one mapping, without the form's sections."""
+    """Collect the typed figures from all sections of the form in one mapping."""
     figures: dict[str, Any] = {}
     for key, value in user_input.items():
         figures |= value if key in _CONTRACT else {key: value}
@@ -117,11 +119,11 @@ def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowForm:
-    """The form of a row for one package.
+    """The form in which a household enters a row of fees for one package.
 
-    The form shows the table's figures for `day`. `vat_percent` is the VAT rate of `day`, for households that set no
-    rate. If `needs_date` is true, the form requires a date. If `needs_date` is None, the form has no field for a date.
-    If `with_contract` is true, the form also has the settings for all rows.
+    The form shows the table's figures for the date `day`. `vat_percent` is the default VAT rate on this date. If
+    `needs_date` is true, the form requires a date. If `needs_date` is None, the form doesn't ask for a date. If
+    `with_contract` is true, the form also asks for the settings for all rows.
     """
 
     day: date
@@ -133,12 +135,12 @@ class RowForm:
     with_contract: bool = True
 
     def for_package(self, figures: Mapping[str, Any]) -> RowForm:
-        """Return the form for the package in these figures."""
+        """Return the form for the package that `figures` contain."""
         return replace(self, package=Package(figures.get(PACKAGE, self.package)))
 
     @property
     def price_lists(self) -> PriceLists:
-        """The zone's packages and fees."""
+        """The network packages and the fees of the form's zone."""
         return price_lists_of(self.zone)
 
     @property
@@ -148,8 +150,8 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # The field is required, so that people can't clear it. The default is for programs that leave the field
-            # out.
+            # The field is required, so that people can't clear it. If a program leaves out the field, the default
+            # applies.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
@@ -158,7 +160,7 @@ class RowForm:
         return vol.Schema(fields)
 
     def _row(self, name: str) -> Mapping[str, _Field]:
-        lowest = {"margin": -_MOST_CENTS}  # a supplier may give a discount
+        lowest = {"margin": -_MOST_CENTS}  # the supplier may give a discount
         vat = {VAT_PERCENT: _VAT} if name == SUPPLY else {}
         return vat | {key: price(self.unit, lowest.get(key, 0), _MOST_CENTS) for key in self._fees(name)}
 
@@ -177,7 +179,10 @@ class RowForm:
         }[name]
 
     def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the form's values for `figures` in c/kWh. The values are in the form's sections and unit."""
+        """Return the values that the form shows for `figures` in c/kWh.
+
+        The values are grouped by section. Prices are in the form's unit.
+        """
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {
             name: {key: shown[key] for key in (*self._row(name), *self._contract[name]) if shown.get(key) is not None}
@@ -187,7 +192,7 @@ class RowForm:
         return {**dated, PACKAGE: self.package.value, **sections}
 
     def typed(self, user_input: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the typed figures in c/kWh, without the form's sections."""
+        """Collect the typed figures from all sections of the form in one mapping, and convert prices to c/kWh."""
         figures = figures_of(user_input)
         return {
             key: self.unit.to_cents(value) if key in _FEES and value is not None else value
@@ -195,15 +200,15 @@ class RowForm:
         }
 
     def from_table(self, *, fees_include_vat: bool) -> dict[str, float]:
-        """Return the table's figures in c/kWh, with VAT if `fees_include_vat` is true."""
+        """Return the table's figures in c/kWh. If `fees_include_vat` is true, the figures include VAT."""
         with_vat = 1 + self.vat_percent / _PERCENT if fees_include_vat else 1.0
         return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table.items()}
 
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
         """Return the figures that the form shows at first.
 
-        For a new row, all figures come from the table. For an existing row, the table replaces only figures that follow
-        the table.
+        For a new row, the form shows the table's figures. For an existing row, the form shows the row's figures. If a
+        part in the existing row follows the table, the form shows the table's figures for that part.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
@@ -211,7 +216,7 @@ class RowForm:
         return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._figures_from_table(row, table)}
 
     def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
-        """Return the row with the figures that the form shows. The returned row doesn't follow the table."""
+        """Return the row with the figures that the form shows. In the returned row, no part follows the table."""
         followed = self._figures_from_table(row, self.from_table(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
@@ -219,11 +224,11 @@ class RowForm:
         return {key: table[key] for part in row.get(FROM_TABLE, ()) for key in self._keys(Part(part))}
 
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
-        """Return the figures of the form `before`, changed to this form's package and date.
+        """Return the figures of the form `before`, adapted to the package and the date of this form.
 
-        If all figures of a part equal the table's figures for `before`, the table's figures for this form replace them.
-        The figures may be equal with VAT or without VAT. If the package has changed, the table replaces all network
-        figures. If neither package nor date has changed, all figures stay.
+        If the figures of a part equal the table's figures for `before`, the table's figures for this form replace the
+        part's figures. The equal figures may include VAT or not. If the package has changed, the table's figures
+        replace all network fees. If neither the package nor the date has changed, all figures stay.
         """
         if self == before:
             return {**figures}
@@ -242,9 +247,9 @@ class RowForm:
         return carried
 
     def row_from(self, figures: Mapping[str, Any]) -> Row:
-        """Return the typed figures as a row.
+        """Return the row that the options store for the typed figures.
 
-        Blank fees become 0. An unchanged VAT rate is left out.
+        If a fee is blank, it becomes 0. If the VAT rate is unchanged, it is left out.
         """
         asked = [key for name in _CONTRACT for key in self._fees(name)]
         row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
@@ -262,10 +267,10 @@ class RowForm:
         return row
 
     def _follows_table(self, part: Part, row: Row) -> bool:
-        """Return whether the part's figures equal the table's figures, with VAT or without.
+        """Return whether the figures of a part equal the table's figures, with VAT or without.
 
-        If the table has no figure for the day, the form has shown the table's last figure. If the household confirms
-        that figure, it becomes the household's own.
+        If the table has no figure for the form's date, the form shows the table's nearest figure. If the household
+        confirms the nearest figure, the part doesn't follow the table.
         """
         keys = self._keys(part)
         if not keys or not self._entry(part).holds_on(self.day):
@@ -279,7 +284,7 @@ class RowForm:
         return nearest_entry(self.price_lists.fees[part], self.day)
 
     def _keys(self, part: Part) -> tuple[str, ...]:
-        """Return the names of the part's figures in the table."""
+        """Return the names of the figures that the table has for a part."""
         if part is Part.NETWORK:
             return self._fees(NETWORK) if self.package is not Package.OWN else ()
         return (part.value,) if part in self.price_lists.fees else ()
@@ -302,9 +307,9 @@ class RowForm:
         return nearest_entry(self.price_lists.packages[package], self.day).rate
 
     def placeholders(self, language: str) -> dict[str, str]:
-        """Return the placeholders of the form's texts, in the given language.
+        """Return the values of the placeholders in the form's texts, in the given language.
 
-        Only zones with price lists have texts about price lists.
+        If the zone has no price lists, the values about price lists are missing.
         """
         default_vat = {"default_vat": in_language(f"{self.vat_percent:g}", language)}
         if not self.price_lists.fees:

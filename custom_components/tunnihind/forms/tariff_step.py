@@ -1,7 +1,7 @@
 """The step in which a household enters its fees. A preview beside the form shows the current price and its parts.
 
-The set-up and the options both have this step. While somebody types, the form requests the preview by the websocket
-command `tunnihind/start_preview`. The form shows the answer like an entity, with a name and a state.
+Both the set-up and the options use this step. While somebody types, the form requests the preview with the websocket
+command `tunnihind/start_preview`. The form shows the preview like an entity with a name and a state.
 """
 
 from abc import abstractmethod
@@ -48,13 +48,13 @@ from .tariff_form import (
 )
 
 _KWH_PER_MWH: Final = 1_000
-# The first and the last line of a price's breakdown. The lines between the first and the last line are the fees.
+# The market price is the first line in the list of a price's parts, and VAT is the last line. The other lines are fees.
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
-# The beginning of the translation keys of the lines' names.
+# The translation keys of the parts' names begin with this text.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
-# The beginning of the translation keys of sentences that depend on the zone.
+# If a sentence in the form depends on the zone, its translation key begins with this text.
 _SENTENCES: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
 _PERIOD_NAMES: Final = f"component.{DOMAIN}.selector.period.options"
 _PERCENT: Final = 100
@@ -63,10 +63,10 @@ _DECIMALS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class CurrentPeriod:
-    """The current hour, or the current quarter if the household is billed by the quarter.
+    """The period of the current price: an hour, or a quarter-hour if the household is billed by the quarter.
 
-    `start` is in UTC seconds. `market` is the market price in EUR/MWh; None if it is unknown. `chosen_vat_rate` is the
-    VAT rate that the server's operator chose, as a fraction.
+    `start` is in UTC seconds. `market` is the market price in EUR/MWh, or None if the price is unknown.
+    `chosen_vat_rate` is the VAT rate that the server's operator chose, as a fraction.
     """
 
     start: int
@@ -84,7 +84,7 @@ class CurrentPeriod:
         zone: Zone,
         chosen_vat_rate: float | None = None,
     ) -> Self:
-        """Return the period at `now` (UTC seconds). If the server's `answer` has no quarters, return an hour."""
+        """Return the period at `now` (UTC seconds). If `answer` has no quarter-hour prices, the period is an hour."""
         if answer and billed_by is Resolution.HOUR:
             answer = answer.in_hours()
         step_s = answer.step_s if answer else billed_by.step_s
@@ -93,7 +93,7 @@ class CurrentPeriod:
         return cls(now - now % step_s, resolution, market, zone, chosen_vat_rate)
 
     def default_vat_rate(self, day: date) -> float:
-        """Return the VAT rate of a day as a fraction, for a household that sets no rate."""
+        """Return the default VAT rate on a day, as a fraction."""
         return Tariff(zone=self.zone, chosen_vat_rate=self.chosen_vat_rate).default_vat_rate(day)
 
 
@@ -101,7 +101,7 @@ class CurrentPeriod:
 class OpenForm:
     """A form that somebody is filling in.
 
-    `contract` has the settings for all rows. `period` returns the period whose price the preview shows.
+    `contract` contains the settings for all rows. `period` returns the period whose price the preview shows.
     """
 
     form: RowForm
@@ -109,13 +109,14 @@ class OpenForm:
     period: Callable[[], CurrentPeriod]
 
     def charges(self, user_input: Mapping[str, Any], period: CurrentPeriod) -> Charges:
-        """Return the charges for this period from the typed figures."""
+        """Return the charges for `period` that follow from the figures typed so far."""
         figures = self.form.typed(_readable(user_input))
         contract = {**self.contract, **contract_of(figures)}
         form = self.form.for_package(figures)
         figures = form.carried_over(self.form, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
         row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
-        if form.day > local(period.start).date():  # the table may have another figure for today than the form shows
+        # If the form shows the table's figures for a later day, the table may have other figures for today.
+        if form.day > local(period.start).date():
             row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
         tariff = tariff_from({**contract, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
         return tariff.charges(period.start)
@@ -125,9 +126,9 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts of a price, EUR/kWh, without parts of zero.
+    """Return the parts of a price in EUR/kWh. Parts of zero are left out.
 
-    The parts add up to the price. A known market price is kept even if it is zero.
+    The parts add up to the price. If the market price is known, it is always included.
     """
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
@@ -136,7 +137,7 @@ def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
 
 
 async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod, unit: Unit, language: str) -> str:
-    """Return a text that shows the period's price as a sum of its parts."""
+    """Return a text that shows the price of `period` as a sum of its parts."""
     names = await async_get_translations(hass, language, "selector", {DOMAIN})
     parts = " + ".join(
         f"{names[f'{PART_NAMES}.{line}']} {unit.part(eur_kwh, language)}"
@@ -155,7 +156,7 @@ async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod,
 )
 @async_response
 async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send the current price for the figures typed so far. The form sends this command on every change."""
+    """Send the current price for the figures typed so far. The form sends this command after every change."""
     shown = hass.data.get(_OPEN, {}).get(msg["flow_id"])
     if shown is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, "this form is closed")
@@ -163,7 +164,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
     period = shown.period()
     try:
         charges = shown.charges(msg["user_input"], period)
-    except (TypeError, ValueError) as error:  # somebody is still typing
+    except (TypeError, ValueError) as error:  # the typed figures are incomplete
         connection.send_error(msg["id"], ERR_INVALID_FORMAT, str(error))
         return
     unit = shown.form.unit
@@ -178,7 +179,7 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
 
 
 def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures typed so far, without empty fields."""
+    """Return the figures typed so far. Empty fields are left out."""
     readable: dict[str, Any] = {}
     for key, value in user_input.items():
         if isinstance(value, dict):
@@ -189,7 +190,7 @@ def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class TariffStep(ConfigEntryBaseFlow):
-    """A flow with the form for fees and the preview of the current price."""
+    """A flow that shows the form for fees and a preview of the current price."""
 
     _form: RowForm
     _language: str
@@ -198,22 +199,22 @@ class TariffStep(ConfigEntryBaseFlow):
     @property
     @abstractmethod
     def _options(self) -> Mapping[str, Any]:
-        """The options chosen so far."""
+        """The options that the household has chosen so far."""
 
     @abstractmethod
     def _period(self) -> CurrentPeriod:
-        """Return the current hour or quarter."""
+        """Return the current hour or quarter-hour."""
 
     @staticmethod
     @override
     async def async_setup_preview(hass: HomeAssistant) -> None:
-        """Register the command by which forms request their preview."""
+        """Register the command with which forms request their preview."""
         async_register_command(hass, _start_preview)
 
     @callback
     @override
     def async_remove(self) -> None:
-        """Forget the open form."""
+        """Forget the open form, because the flow has ended."""
         self.hass.data.get(_OPEN, {}).pop(self.flow_id, None)
 
     async def _open_form(
@@ -225,9 +226,9 @@ class TariffStep(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form of a row with the figures of today.
+        """Show the form for a row of fees, with today's figures from the table of rates.
 
-        If the row begins later, the form shows the figures of the row's first day.
+        If the row begins later, the form shows the table's figures for the row's first day.
         """
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
@@ -243,7 +244,7 @@ class TariffStep(ConfigEntryBaseFlow):
     def _read_form(
         self, step_id: str, user_input: dict[str, Any], others: Sequence[Row] = ()
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
-        """Return the typed options, or the form to show again.
+        """Return the typed options and None. If the form must be shown again, return an empty mapping and the form.
 
         If the form has errors, it is shown again. If the household chose another package or date, the form is shown
         again to confirm the new figures. `others` are the other rows.
@@ -261,9 +262,9 @@ class TariffStep(ConfigEntryBaseFlow):
         return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
 
     def _first_day(self, row: Row) -> dict[str, Any]:
-        """Return the day of a row's form, the day's VAT rate, and the zone.
+        """Return the day that a row's form uses, the default VAT rate on that day, and the zone.
 
-        The day is today. If the row begins later, the day is the row's first day.
+        The form uses today's date. If the row begins later, the form uses the row's first day.
         """
         period = self._period()
         day = local(period.start).date()
@@ -274,7 +275,7 @@ class TariffStep(ConfigEntryBaseFlow):
 
     @property
     def _contract(self) -> dict[str, Any]:
-        """The settings for all rows."""
+        """The settings that apply to all rows."""
         return {**CONTRACT_DEFAULTS, **contract_of(self._options)}
 
     def _show_form(
@@ -292,7 +293,10 @@ class TariffStep(ConfigEntryBaseFlow):
 
     @property
     def _placeholders(self) -> dict[str, str]:
-        """The placeholders of the form's texts. Some placeholders are sentences about the zone's price lists."""
+        """The values of the placeholders in the form's texts.
+
+        Some values are sentences about the zone's price lists.
+        """
         figures = self._form.placeholders(self._language)
 
         def sentence_of(name: str) -> str:
@@ -312,6 +316,6 @@ def _date_errors(figures: Mapping[str, Any], others: Sequence[Row]) -> dict[str,
 
 
 def _day_rate_errors(contract: Mapping[str, Any]) -> dict[str, str]:
-    """Return an error if the day rate begins and ends at the same time of day."""
+    """If the day rate begins and ends at the same time of day, return an error."""
     starts, ends = (time.fromisoformat(contract[key]) for key in (DAY_STARTS, DAY_ENDS))
     return {NETWORK: "no_day_rate"} if starts == ends else {}

@@ -1,1 +1,1 @@
-"""Past prices of the household, for statistics in Home Assistant's recorder."""
+"""The household's past prices and costs, for statistics in Home Assistant's recorder."""

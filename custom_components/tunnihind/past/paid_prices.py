@@ -1,4 +1,4 @@
-"""The settled prices and the costs of past hours, as the household pays them."""
+"""Computes the prices that the household paid in past hours, and the costs of the household's energy."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -18,16 +18,18 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, QUARTER_S, rounded
 
 _QUARTERS: Final = HOUR_S // QUARTER_S
-# The API has no prices before this month.
+# The first day for which the API has prices.
 EARLIEST: Final = date(2021, 1, 1)
 _ATTEMPTS: Final = 5
 _LONGEST_WAIT_S: Final = 30
 FIVE_MIN_S: Final = 300
 _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
-# Costs and sums are rounded to 6 decimals of a euro. So the same readings always give the same sums.
+# Costs and sums are rounded to 6 decimals of a euro. Otherwise two imports of the same readings might give different
+# sums.
 _DECIMALS: Final = 6
-# A smaller difference between two readings is a rounding error.
+# If the energy of an hour and the sum of its five-minute readings differ by less than this, the difference is a
+# rounding error.
 _SAME_KWH: Final = 1e-6
 
 
@@ -37,14 +39,14 @@ class LeftOutReason(StrEnum):
     NO_PRICE = "no_price"
     """The server has no settled price for the hour."""
     NO_RATE = "no_rate"
-    """Some part of the household's price has no rate on that date."""
+    """A part of the household price has no rate on the date of the hour."""
     NO_READING = "no_reading"
     """The energy statistic has no reading for the hour."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """The reason why an hour was left out, and the parts of the price without a rate."""
+    """The reason why an hour was left out. `parts` lists the parts of the price that have no rate."""
 
     reason: LeftOutReason
     parts: tuple[Part, ...] = ()
@@ -56,20 +58,24 @@ NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The prices of an hour's four quarters, EUR/kWh. If billing is by the hour, all four prices are equal."""
+    """The household prices of an hour's four quarters in EUR/kWh.
+
+    If billing is by the hour, all four prices are equal.
+    """
 
     quarters: tuple[float, ...]
 
     @property
     def mean(self) -> float:
-        """The hour's price."""
+        """The mean of the four quarters' prices."""
         return rounded(fmean(self.quarters))
 
 
 def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOut:
     """Return the household price of the hour that starts at `hour` (UTC seconds).
 
-    `settled` has market prices in EUR/MWh by the start of their periods. Each period is `step_s` seconds long.
+    `settled` maps the starts of periods to their market prices in EUR/MWh. Each period is `step_s` seconds long. If the
+    price is unknown, return the reason.
     """
     prices: list[float] = []
     for start in range(hour, hour + HOUR_S, step_s):
@@ -83,14 +89,14 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
 
 
 def without_rate(instant: int, tariff: Tariff) -> LeftOut:
-    """Return a `LeftOut` with the parts of the tariff that have no rate at `instant` (UTC seconds)."""
+    """Return a `LeftOut` that lists the parts without a rate at `instant` (UTC seconds)."""
     return LeftOut(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
 def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftOut]]:
     """Return the left-out hours as spans [start, end) in UTC seconds.
 
-    Neighbouring hours with the same reason are joined.
+    If neighbouring hours were left out for the same reason, they are joined into one span.
     """
     spans: list[tuple[int, int, LeftOut]] = []
     for hour in sorted(reasons):
@@ -101,7 +107,7 @@ def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftO
 
 
 def without_left_out[Value](found: Mapping[int, Value | LeftOut]) -> tuple[dict[int, Value], dict[int, LeftOut]]:
-    """Separate the hours with a value from the left-out hours."""
+    """Separate the hours that have a value from the hours that were left out."""
     kept: dict[int, Value] = {}
     left_out: dict[int, LeftOut] = {}
     for hour, value in found.items():
@@ -113,17 +119,20 @@ def without_left_out[Value](found: Mapping[int, Value | LeftOut]) -> tuple[dict[
 
 
 def hours_between(start: int, end: int) -> Iterable[int]:
-    """Return the starts of the whole hours in [start, end), UTC seconds."""
+    """Return the starts of all whole hours in [start, end), in UTC seconds."""
     return range(-(-start // HOUR_S) * HOUR_S, end - HOUR_S + 1, HOUR_S)
 
 
 type SettledIn = Callable[[date], Awaitable[dict[int, float]]]
-"""Returns the settled prices of the month that starts on a date, EUR/MWh by the start of the period."""
+"""A function that returns the settled prices of a month in EUR/MWh.
+
+The argument is the month's first day. The keys are the starts of the periods.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidPrices:
-    """The past prices of a household that is billed by periods of `step_s` seconds."""
+    """Computes past prices of a household. `step_s` is the length of a billing period in seconds."""
 
     step_s: int
     settled_in: SettledIn
@@ -132,8 +141,8 @@ class PaidPrices:
     async def of(self, hours: Iterable[int]) -> dict[int, HourPrice | LeftOut]:
         """Return the price of each hour, or the reason why the price is unknown.
 
-        `hours` are UTC seconds in the order of time. If every hour of a month lacks a rate, no request is made for the
-        month. Raises TunnihindError.
+        `hours` are the starts of the hours in UTC seconds, in the order of time. If every hour of a month lacks a rate,
+        the month's market prices are not requested. Raises TunnihindError.
         """
         found: dict[int, HourPrice | LeftOut] = {}
         for month, of_month in groupby(hours, key=lambda hour: local(hour).date().replace(day=1)):
@@ -148,7 +157,10 @@ class PaidPrices:
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return a month's settled prices. If the server is busy, try again after the time that the server gives."""
+        """Return the settled market prices of a month.
+
+        If the server is busy, wait for as long as the server requests, and try again.
+        """
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self.settled_in(month)
@@ -163,8 +175,8 @@ class PaidPrices:
 class SumRow:
     """A row of a cost statistic, in EUR.
 
-    `cost` is the cost of the hour. If the cost was removed, `cost` is None. `total` is the sum of all costs up to this
-    hour.
+    `cost` is the cost of one hour, or None if the cost was removed. `total` is the sum of the costs of this hour and
+    all earlier hours.
     """
 
     cost: float | None
@@ -173,18 +185,19 @@ class SumRow:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """The used energy in kWh, by the start of the period in UTC seconds.
+    """The energy that the household used, in kWh. The keys are the starts of the periods in UTC seconds.
 
-    `hours` has the energy of each hour. `fives` has the energy of each five minutes that the recorder still has.
+    `hours` contains the energy of each hour. `fives` contains the energy of each five minutes for which the recorder
+    still has a reading.
     """
 
     hours: Mapping[int, float]
     fives: Mapping[int, float]
 
     def quarters(self, hour: int) -> tuple[float, ...] | None:
-        """Return the energy of an hour's quarters.
+        """Return the energy of each quarter of an hour in kWh.
 
-        If the five-minute readings don't cover the hour, return None.
+        If five-minute readings are missing or don't add up to the energy of the hour, return None.
         """
         starts = range(hour, hour + HOUR_S, FIVE_MIN_S)
         fives = [self.fives[start] for start in starts if start in self.fives]
@@ -196,9 +209,9 @@ class Energy:
 def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int, float | LeftOut]:
     """Return the cost of each hour in EUR, or the reason why the cost is unknown.
 
-    The result covers all hours from the first reading to the last. `prices` must contain every hour that has a reading.
-    The energy of each quarter is charged at the price of the quarter. Without five-minute readings, the energy of an
-    hour is charged at the mean price of the hour.
+    The result covers all hours from the first reading to the last reading. `prices` must contain each hour that has a
+    reading. The energy of each quarter is charged at the price of the quarter. If an hour has no five-minute readings,
+    its energy is charged at the mean price of the hour.
     """
     if not energy.hours:
         return {}
@@ -216,11 +229,11 @@ def _cost(hour: int, energy: Energy, price: HourPrice | LeftOut) -> float | Left
 
 
 def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut], start: int) -> dict[int, SumRow]:
-    """Return the corrected rows from `start` on, by hour.
+    """Return the corrected hourly rows of a cost statistic from `start` on.
 
-    Hours before `start` keep their stored rows. If the server no longer has the market price of an hour, the hour keeps
-    its stored cost. All other stored hours without a new cost lose their cost. All sums from `start` on are computed
-    again.
+    `stored` contains the old rows, and `found` contains the new costs. The rows of hours before `start` stay as they
+    are. If the server no longer has the market price of an hour, the hour's stored cost stays too. If an hour has no
+    new cost for another reason, the hour's stored cost is removed. All sums from `start` on are computed again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0
@@ -234,7 +247,7 @@ def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut],
 def _hours_with_cost(
     stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut], start: int
 ) -> Iterator[tuple[int, float | None]]:
-    """Yield the hours that need a row, each with its cost."""
+    """Yield each hour that needs a row, together with the cost in this row."""
     for hour in sorted(hour for hour in stored.keys() | found.keys() if hour >= start):
         cost = found.get(hour, NO_READING)
         if not isinstance(cost, LeftOut):

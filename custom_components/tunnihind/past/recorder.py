@@ -1,8 +1,9 @@
 """Reads statistics from Home Assistant's recorder, and writes the integration's own statistics.
 
-The id of a statistic has the entry's zone, mode and number. The number distinguishes entries of the same zone and mode.
-So a new server in place of a removed one continues the old statistics. Statistics of different zones never mix.
-Statistics of live servers, demos and rehearsals never mix either.
+The id of a statistic contains the entry's zone, mode and number. If several entries have the same zone and mode, they
+have different numbers. If a household replaces a server by another server of the same zone and mode, the new server
+gets the old number and continues the old statistics. The statistics of different zones never mix. The statistics of
+live servers, demos and rehearsals never mix either.
 """
 
 import asyncio
@@ -31,10 +32,11 @@ from ..server.answers import Mode
 from .paid_prices import Energy, HourPrice, SumRow
 
 _ENGLISH: Final = "en"
-# Between two batches, the recorder can write the records of other parts of Home Assistant.
+# The recorder gets at most this many rows in one batch. Between two batches, the recorder can write other data of Home
+# Assistant.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
-# The names of an entry's statistics. Home Assistant can't translate these names.
+# The names of an entry's statistics in each language. Home Assistant has no translations for the names of statistics.
 _PRICE_PAID: Final = {"en": "{title}: price paid", "et": "{title}: makstud hind", "ru": "{title}: уплаченная цена"}
 _COST: Final = {
     "en": "{title}: cost of {energy}",
@@ -45,7 +47,7 @@ _COST: Final = {
 
 @callback
 def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> StatisticMetaData:
-    """Return the metadata of an entry's price statistic."""
+    """Return the metadata of the entry's price statistic."""
     return StatisticMetaData(
         statistic_id=_id("price_paid", *_async_place(hass, entry, mode)),
         source=DOMAIN,
@@ -61,7 +63,7 @@ def async_price_statistic(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mo
 def async_cost_statistic(
     hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode, *, energy_id: str, energy: str
 ) -> StatisticMetaData:
-    """Return the metadata of the entry's statistic for the cost of `energy_id`.
+    """Return the metadata of the entry's cost statistic for the energy statistic `energy_id`.
 
     `energy` is the name of the energy statistic.
     """
@@ -82,10 +84,10 @@ def _id(*parts: str) -> str:
 
 @callback
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
-    """Return the entry's parts of a statistic id.
+    """Return the parts of a statistic's id that depend on the entry: zone, mode and number.
 
-    The list is empty for the only server of a home in Estonia. When an entry writes its first statistic, it gets the
-    lowest free number of its zone and mode. The entry keeps this number.
+    For the only live server of a home in Estonia, the list is empty. When an entry first writes a statistic in a mode,
+    the entry gets the lowest free number for this mode. The entry keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
@@ -103,23 +105,24 @@ type _Column = Literal["change", "last_reset", "max", "mean", "min", "state", "s
 
 
 def check_recorder(hass: HomeAssistant) -> None:
-    """Raise Refusal if Home Assistant records nothing."""
+    """If Home Assistant's recorder is not set up, raise Refusal."""
     if not records(hass):
         raise Refusal("no_recorder")
 
 
 def records(hass: HomeAssistant) -> bool:
-    """Return whether Home Assistant records anything."""
+    """Return whether Home Assistant's recorder is set up."""
     return RECORDER in hass.config.components
 
 
 async def meter_rows(
     hass: HomeAssistant, meter: str, start: int, end: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the five-minute statistics of a meter in [start, end), by their start in UTC seconds.
+    """Return the five-minute statistics of a meter in [start, end), UTC seconds.
 
-    The first mapping has the sums of an energy meter in kWh. The second mapping has the means of a power meter in kW.
-    For any other entity, both mappings are empty. Waits until the recorder has written its newest statistics.
+    The keys are the starts of the five minutes in UTC seconds. The first mapping contains the sums of an energy meter
+    in kWh. The second mapping contains the means of a power meter in kW. If the entity measures neither energy nor
+    power, both mappings are empty. First wait until the recorder has written its newest statistics.
     """
     await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
@@ -134,7 +137,7 @@ async def meter_rows(
 async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> Energy:
     """Return the readings of an energy statistic in [start, end), UTC seconds.
 
-    Five-minute readings are included only with `by_quarter`.
+    If `by_quarter` is true, the readings of each five minutes are included.
     """
     hours = await _rows(hass, energy_id, "hour", {"change"}, start, end)
     fives = await _rows(hass, energy_id, "5minute", {"change"}, start, end) if by_quarter else {}
@@ -144,8 +147,8 @@ async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *
 async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> str:
     """Return the name of the energy statistic `energy_id`.
 
-    `field` is the action's field that an error names. Raises Refusal if the statistic does not exist, or if it is not a
-    sum of energy.
+    `field` is the name of the action's field that contains `energy_id`. Raises Refusal if the statistic doesn't exist,
+    or if it is not a sum of energy.
     """
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={energy_id}))
     if energy_id not in known:
@@ -159,13 +162,13 @@ async def name_of_energy(hass: HomeAssistant, energy_id: str, *, field: str) -> 
 
 
 async def stored_prices(hass: HomeAssistant, statistic_id: str) -> dict[int, tuple[float, float, float]]:
-    """Return the stored mean, lowest and highest price of each hour."""
+    """Return the mean, the lowest and the highest price that are stored for each hour."""
     rows = await _rows(hass, statistic_id, "hour", {"mean", "min", "max"})
     return {hour: (row["mean"], row["min"], row["max"]) for hour, row in rows.items() if row["mean"] is not None}
 
 
 async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, SumRow]:
-    """Return the stored cost and sum of each hour."""
+    """Return the cost and the sum that are stored for each hour."""
     rows = await _rows(hass, statistic_id, "hour", {"state", "sum"})
     return {hour: SumRow(row["state"], row["sum"] or 0.0) for hour, row in rows.items()}
 
@@ -173,12 +176,12 @@ async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, SumR
 async def write_prices(
     hass: HomeAssistant, metadata: StatisticMetaData, prices: Mapping[int, HourPrice | None]
 ) -> None:
-    """Write prices by hour. If a price is None, remove the stored price."""
+    """Write the price of each hour. If a price is None, remove the hour's stored price."""
     await _write(hass, metadata, (_price_row(hour, price) for hour, price in prices.items()))
 
 
 async def write_costs(hass: HomeAssistant, metadata: StatisticMetaData, rows: Mapping[int, SumRow]) -> None:
-    """Write costs and their sums by hour."""
+    """Write the cost and the sum of each hour."""
     await _write(
         hass,
         metadata,
@@ -206,7 +209,10 @@ async def _rows(
     start: int = 0,
     end: int | None = None,
 ) -> dict[int, Any]:
-    """Return the stored rows of a statistic by the start of their periods. Energy is in kWh and power is in kW."""
+    """Return the stored rows of a statistic. Energy is in kWh, and power is in kW.
+
+    The keys are the starts of the rows' periods in UTC seconds.
+    """
     until = None if end is None else dt_util.utc_from_timestamp(end)
     found = await get_instance(hass).async_add_executor_job(
         statistics_during_period,
@@ -226,19 +232,22 @@ def _column(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
 
 
 async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
-    """Write rows, and replace stored rows of the same hours. Wait until all rows are stored."""
+    """Write rows, and wait until they are stored.
+
+    If an hour already has a stored row, the new row replaces this row.
+    """
     for some in batched(rows, _BATCH, strict=False):
         async_add_external_statistics(hass, metadata, some)
     await _wait_for_recorder(hass, metadata["statistic_id"])
 
 
 async def _wait_for_recorder(hass: HomeAssistant, statistic_id: str) -> None:
-    """Wait until the recorder has finished all earlier requests."""
+    """Wait until the recorder has finished all earlier jobs."""
     done = asyncio.Event()
 
-    def note() -> None:  # called in the recorder's thread
+    def note() -> None:  # the recorder's thread calls this function
         hass.loop.call_soon_threadsafe(done.set)
 
-    # The recorder does its jobs in order. The recorder calls `on_done` even if the update changes nothing.
+    # The recorder handles its jobs in order. The recorder calls `on_done` even if nothing changes.
     get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
     await done.wait()

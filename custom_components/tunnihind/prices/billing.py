@@ -1,4 +1,4 @@
-"""The billing of bought and sold electricity, by the hour or by the quarter of an hour."""
+"""The billing of bought electricity, and contracts for selling electricity."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _CENTS: Final = 100
 
 
 class Resolution(StrEnum):
-    """The length of the periods that have separate prices."""
+    """The length of the periods that have separate prices: an hour or a quarter-hour."""
 
     HOUR = "hour"
     QUARTER = "quarter"
@@ -33,8 +33,8 @@ class Resolution(StrEnum):
 class Billing:
     """The billing of bought electricity.
 
-    `billed_by` is the period by which the household pays. `levels_by` is the period by which level, rank and cheap
-    hours are computed.
+    `billed_by` says whether the household pays a price for each hour or for each quarter. `levels_by` says whether each
+    hour or each quarter gets a price level and a rank.
     """
 
     billed_by: Resolution = Resolution.HOUR
@@ -44,7 +44,7 @@ class Billing:
 def billing_from(options: Mapping[str, Any]) -> Billing:
     """Read the billing from the entry's options.
 
-    If billing is by the hour, levels are by the hour too.
+    If the household is billed by the hour, levels are computed by the hour too.
     """
     billed_by = Resolution(options.get(BILLED_BY, Resolution.HOUR))
     levels_by = Resolution(options.get(LEVELS_BY, Resolution.HOUR))
@@ -54,15 +54,15 @@ def billing_from(options: Mapping[str, Any]) -> Billing:
 def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0) -> float:
     """Convert a market price in EUR/MWh to the selling price in EUR/kWh.
 
-    The buyer keeps `margin` and `balancing` (EUR/kWh). VAT is not added. If the selling price is negative, the
-    household pays. The result has 4 decimals.
+    The buyer keeps `margin` and `balancing` (EUR/kWh). The selling price doesn't include VAT. If the selling price is
+    negative, the household pays the buyer. The result has 4 decimals.
     """
     return rounded(eur_mwh / _KWH_PER_MWH - margin - balancing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deductions:
-    """The amounts in EUR/kWh that the buyer keeps from `valid_from` on.
+    """The amounts in EUR/kWh that the buyer keeps for each kilowatt-hour sold from `valid_from` on.
 
     If `valid_from` is None, the amounts have always applied.
     """
@@ -76,14 +76,18 @@ class Deductions:
 class SellingContract:
     """A contract for selling electricity.
 
-    `resolution` is the period by which the household is paid. `deductions` are in the order of their dates.
+    `resolution` says whether the buyer pays a price for each hour or for each quarter. `deductions` are in the order of
+    their dates.
     """
 
     resolution: Resolution
     deductions: Sequence[Deductions] = ()
 
     def price(self, eur_mwh: float, start: int) -> float:
-        """Return the selling price in EUR/kWh for the period from `start` (UTC seconds). The result has 4 decimals."""
+        """Return the selling price in EUR/kWh for the period that starts at `start` (UTC seconds).
+
+        `eur_mwh` is the market price. The result has 4 decimals.
+        """
         day = local(start).date()
         held = [one for one in self.deductions if one.valid_from is None or one.valid_from <= day]
         kept = held[-1] if held else Deductions()
@@ -93,7 +97,7 @@ class SellingContract:
 def selling_from(options: Mapping[str, Any]) -> SellingContract | None:
     """Read the selling contract from the entry's options.
 
-    In the options, deductions are in cents. If the household sells nothing, return None.
+    The options contain the deductions in cents. If the household sells nothing, return None.
     """
     contract = options.get(SELLING)
     if not contract:

@@ -1,4 +1,4 @@
-"""The times of the network's day rate, night rate and peak rates."""
+"""The times at which the network company charges the day rate, the night rate and the peak rates."""
 
 from datetime import date, datetime, time
 from enum import Enum, auto
@@ -7,7 +7,7 @@ from typing import Final
 
 import holidays
 
-# These imports keep the library from importing countries in the event loop.
+# Without these imports, the library would import the countries later, in the event loop.
 import holidays.countries.estonia
 import holidays.countries.finland
 import holidays.countries.latvia
@@ -25,7 +25,7 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkTime(Enum):
-    """A time with its own network rate."""
+    """A kind of time with its own network rate."""
 
     DAY = auto()
     NIGHT = auto()
@@ -34,11 +34,11 @@ class NetworkTime(Enum):
 
 
 def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
-    """Return the kind of network rate that applies at this Estonian wall time.
+    """Return the kind of time that decides the network rate at `wall`.
 
-    The day rate applies from 07 to 22 on working days. The night rate applies at all other times. A package with peaks
-    has peak rates from November to March. On working days, the peaks are from 09 to 12 and from 16 to 20. On days of
-    rest, the peak is from 16 to 20.
+    `wall` is a date and time in Estonia. The day rate applies from 07 to 22 on working days. At all other times, the
+    night rate applies. If a package has peaks, peak rates apply from November to March. On working days, the peaks are
+    from 09 to 12 and from 16 to 20. On weekends and public holidays, the peak is from 16 to 20.
     """
     is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())
     if has_peaks and wall.month in _PEAK_MONTHS:
@@ -51,7 +51,10 @@ def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
 
 
 def is_within(clock: time, starts: time, ends: time) -> bool:
-    """Return whether a time of day lies in [starts, ends). The range may include midnight."""
+    """Return whether a time of day lies in [starts, ends).
+
+    If `ends` is before `starts`, the range includes midnight.
+    """
     return starts <= clock < ends if starts <= ends else clock >= starts or clock < ends
 
 
@@ -67,5 +70,8 @@ def is_public_holiday(zone: Zone, day: date) -> bool:
 
 @cache
 def _public_holidays(zone: Zone) -> holidays.HolidayBase:
-    """Return the public holidays of a country. The library adds each year at its first use."""
+    """Return the public holidays of the zone's country.
+
+    The library computes a year's holidays when the year is first used.
+    """
     return holidays.country_holidays(zone)

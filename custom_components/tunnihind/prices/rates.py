@@ -1,7 +1,7 @@
 """The network and state fees per kilowatt-hour in Estonia, by date, from `rates.json`.
 
-The server reads `rates.json` too. All figures are in c/kWh without VAT, as in the price lists. To update a rate, end
-the old entry with `until` and add a new entry. `as_of` of the new entry is the day on which the source was read.
+The server reads `rates.json` too. All figures are in c/kWh without VAT, as in the price lists. When a rate changes, add
+`until` to the old entry and add a new entry. `as_of` in the new entry is the day on which you read the source.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .zones import Zone
 
-# State fees change once a year. A figure that was checked more than a year ago may be wrong.
+# State fees change once a year. If a figure was checked more than a year ago, it may be wrong.
 _OLD_AFTER_YEARS: Final = 1
 
 
@@ -30,9 +30,9 @@ class Part(StrEnum):
 
 
 class Package(StrEnum):
-    """A package of the network operator Elektrilevi, or the household's own network rates.
+    """A network package of the operator Elektrilevi, or the household's own network rates.
 
-    The packages are for connections up to 63 A.
+    Elektrilevi sells these packages for connections up to 63 A.
     """
 
     VORK_1 = "vork_1"
@@ -44,9 +44,9 @@ class Package(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRates:
-    """The transmission rates of a package, by the time of the network's clock.
+    """The transmission rates of a network package for each kind of time.
 
-    In a package without peaks, `peak` and `rest_day_peak` are None.
+    If the package has no peaks, `peak` and `rest_day_peak` are None.
     """
 
     day: float
@@ -57,10 +57,11 @@ class NetworkRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry[Rate]:
-    """A rate in the table.
+    """A rate in the table `rates.json`.
 
-    The rate holds from `since` to `until`, both included. If the last day is unknown, `until` is None. `as_of` is the
-    day on which the source was read. `disputed` is the different figure of another source, in c/kWh.
+    The rate applies from `since` to `until`, both days included. If the last day is unknown, `until` is None. `as_of`
+    is the day on which somebody last read the source. If another source has a different rate, `disputed` is that rate
+    in c/kWh.
     """
 
     rate: Rate
@@ -71,17 +72,17 @@ class Entry[Rate]:
     disputed: float | None = None
 
     def holds_on(self, day: date) -> bool:
-        """Return whether the rate holds on that day."""
+        """Return whether the rate applies on that day."""
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate has ended before that day or is old."""
+        """Return whether the rate ended before that day, or whether the rate is old on that day."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate's source was read more than a year before that day.
+        """Return whether somebody last read the rate's source more than a year before that day.
 
-        `compared_on` is the day on which the household compared the rate with an invoice. Comparing with an invoice
+        `compared_on` is the day on which the household compared the rate with an invoice. A comparison with an invoice
         counts like reading the source.
         """
         seen = max(self.as_of, compared_on or self.as_of)
@@ -100,19 +101,19 @@ NETWORK: Final[Mapping[Package, Sequence[Entry[NetworkRates]]]] = {
     Package(name): [_entry(row, lambda times: NetworkRates(**times)) for row in rows]
     for name, rows in _TABLE["network"].items()
 }
-"""Transmission by package, oldest entry first."""
+"""The transmission rates of each package. The oldest entry comes first."""
 
 FEES: Final[Mapping[Part, Sequence[Entry[float]]]] = {
     Part(name): [_entry(row, float) for row in rows] for name, rows in _TABLE["fees"].items()
 }
-"""The charges of the state and the system operator, oldest entry first."""
+"""The charges of the state and the system operator. The oldest entry comes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriceLists:
-    """The network packages and state fees of a zone.
+    """The network packages and the state fees in a zone.
 
-    If the table has no rates for the zone, `packages` and `fees` are empty.
+    If the table `rates.json` has no rates for the zone, `packages` and `fees` are empty.
     """
 
     packages: Mapping[Package, Sequence[Entry[NetworkRates]]] = field(default_factory=dict)
@@ -124,11 +125,11 @@ _NO_PRICE_LISTS: Final = PriceLists()
 
 
 def price_lists_of(zone: Zone) -> PriceLists:
-    """Return the price lists of a zone."""
+    """Return the price lists for a zone."""
     return _PRICE_LISTS.get(zone, _NO_PRICE_LISTS)
 
 
 def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the last entry that began on or before that day. If no entry had begun, return the first entry."""
+    """Return the newest entry that began on or before that day. If there is no such entry, return the oldest entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]

@@ -22,9 +22,10 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# Two weeks of quarters are more than a screen shows. Without this limit, an import of past years would fill the memory.
+# The number of quarter-hours in two weeks. The charges of so many periods are kept, because no screen shows more than
+# two weeks. Without a limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
-# The parts that the supplier bills with the electricity. The network company bills the other parts.
+# The supplier bills these parts together with the electricity. The network company bills the other parts.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 
 
@@ -32,10 +33,10 @@ _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 class TariffRow:
     """The fees in EUR/kWh that are added to the market price from `valid_from` on.
 
-    If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction. If `vat_rate` is None, the rate
-    chosen by the server's operator applies, or else the legal rate. `package` decides when each network rate applies.
-    Parts in `from_table` have the rates of `rates.json`, by date. The row's own figures for parts in `from_table` are
-    ignored. `compared_on` is the day on which the household last confirmed old figures.
+    If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction. If `vat_rate` is None, the default
+    VAT rate applies. `package` decides which network rate applies at which time. Parts in `from_table` use the rates in
+    `rates.json` for each date instead of the row's figures. `compared_on` is the day on which the household last
+    confirmed old figures of the table.
     """
 
     valid_from: date | None = None
@@ -54,23 +55,26 @@ class TariffRow:
     excise: float = 0.0
 
     def typed(self, part: Part) -> float:
-        """Return the household's own figure for a part that has the same rate at all times."""
+        """Return the figure that the household typed for `part`.
+
+        The part must have the same rate at all times of day.
+        """
         figure: float = getattr(self, part)
         return figure
 
 
-# A row's figures have the same names in this class and in the options. If the form did not ask for a figure, the
-# options don't have the figure.
+# `TariffRow` and the options use the same names for the figures of a row. If the form did not ask for a figure, the
+# options don't contain the figure.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One part of the price at an instant, in EUR/kWh.
+    """A part of the price at one instant, in EUR/kWh.
 
-    `vat_rate` is the VAT to add, as a fraction. If the part already includes VAT, `vat_rate` is 0. If the table has no
-    rate for the date, `is_known` is false. An unknown rate is replaced by the last rate before the date, or else by the
-    first rate.
+    `vat_rate` is the rate of the VAT that is added to `eur_kwh`, as a fraction. If `eur_kwh` already includes VAT,
+    `vat_rate` is 0. If the table has no rate for the date, `is_known` is false. In this case, `eur_kwh` is the last
+    rate before the date, or else the first rate.
     """
 
     part: Part
@@ -80,16 +84,16 @@ class Charge:
 
     @property
     def vat(self) -> float:
-        """The added VAT in EUR/kWh."""
+        """The VAT that is added to this part, in EUR/kWh."""
         return self.eur_kwh * self.vat_rate
 
 
 @dataclass(frozen=True, slots=True)
 class Charges:
-    """The charges on top of the market price at one instant.
+    """All charges that are added to the market price at one instant.
 
-    `vat_rate` is the VAT on the market price, as a fraction. `is_entered` is false on dates before the household's
-    first figures.
+    `vat_rate` is the VAT rate on the market price, as a fraction. If the date is before the household's first row of
+    fees, `is_entered` is false.
     """
 
     vat_rate: float
@@ -102,31 +106,31 @@ class Charges:
         return rounded(eur_mwh / _KWH_PER_MWH * (1 + self.vat_rate) + charges)
 
     def vat(self, eur_mwh: float) -> float:
-        """Return the added VAT in EUR/kWh for a market price in EUR/MWh.
+        """Return the VAT on a market price and on the charges, in EUR/kWh.
 
-        Parts that already include VAT don't count.
+        `eur_mwh` is the market price. If a charge already includes VAT, no VAT is added to the charge.
         """
         return eur_mwh / _KWH_PER_MWH * self.vat_rate + sum(charge.vat for charge in self.charges)
 
     @property
     def unknown_parts(self) -> tuple[Part, ...]:
-        """The parts for which the table has no rate on this date."""
+        """The parts of the price that have no rate in the table on this date."""
         return tuple(charge.part for charge in self.charges if not charge.is_known)
 
     @property
     def are_known(self) -> bool:
-        """Return whether every part of the household price is known for this date."""
+        """Return whether all parts of the household price are known on this date."""
         return self.is_entered and not self.unknown_parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tariff:
-    """The fees of a household by date.
+    """The fees that a household pays on each date.
 
-    `rows` are in the order of their dates. `zone` decides which country's law and public holidays count.
-    `chosen_vat_rate` is a fraction that the server's operator chose for all dates. If a row has no VAT rate,
-    `chosen_vat_rate` applies. If `chosen_vat_rate` is None too, the legal rate applies. The hours of the day rate apply
-    only to network rates that the household typed itself.
+    `rows` are in the order of their dates. `zone` is the zone whose laws and public holidays apply. `chosen_vat_rate`
+    is the VAT rate that the server's operator chose for all dates, as a fraction. If a row has no VAT rate,
+    `chosen_vat_rate` applies. If `chosen_vat_rate` is None too, the legal rate applies. The day rate's hours apply only
+    to network rates that the household typed itself.
     """
 
     zone: Zone = Zone.EE
@@ -137,28 +141,28 @@ class Tariff:
     day_rate_ends: time = DAY_RATE_ENDS
     weekends_at_night_rate: bool = True
     holidays_at_night_rate: bool = True
-    # The three prices of a forecast period have the same charges, so charges are cached.
+    # The charges of a period are cached, because the forecast of a period has three prices with the same charges.
     _charges_at: dict[int, Charges] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def price(self, eur_mwh: float, start: int) -> float:
-        """Return the household price in EUR/kWh for the period from `start` (UTC seconds).
+        """Return the household price in EUR/kWh for the period that starts at `start` (UTC seconds).
 
-        `eur_mwh` is the market price. The result has 4 decimals. If the table has no rate for the date, the last known
-        rate is used. Devices need a price for today and tomorrow even without a rate. `charges(start).unknown_parts`
-        lists the parts without a rate.
+        `eur_mwh` is the market price. The result has 4 decimals. If the table has no rate for the date, the nearest
+        known rate is used, because devices need a price for today and tomorrow. `charges(start).unknown_parts` lists
+        the parts without a rate.
         """
         return self.charges(start).price(eur_mwh)
 
     def known_price(self, eur_mwh: float, start: int) -> float | None:
-        """Return the same as `price`, or None if a part has no rate for the date.
+        """Return the result of `price`. If a part of the price has no rate on the date, return None.
 
-        Statistics use only known prices.
+        Only known prices are stored as statistics.
         """
         charges = self.charges(start)
         return charges.price(eur_mwh) if charges.are_known else None
 
     def charges(self, start: int) -> Charges:
-        """Return the charges on top of the market price in the period from `start` (UTC seconds)."""
+        """Return the charges that are added to the market price in the period that starts at `start` (UTC seconds)."""
         if start not in self._charges_at:
             if len(self._charges_at) >= _CHARGES_KEPT:
                 self._charges_at.clear()
@@ -188,12 +192,12 @@ class Tariff:
         )
 
     def row_on(self, day: date) -> TariffRow | None:
-        """Return the row that holds on that day, or None if there is no such row."""
+        """Return the row of fees that applies on that day, or None if no row applies."""
         held = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return a day's VAT rate for rows without a VAT rate, as a fraction."""
+        """Return the VAT rate that applies on a day to rows without a VAT rate. The rate is a fraction."""
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)
@@ -249,9 +253,9 @@ def _rate_at(now: NetworkTime, rates: NetworkRates) -> float:
 
 
 def tariff_from(options: Mapping[str, Any], *, zone: Zone = Zone.EE, chosen_vat_rate: float | None = None) -> Tariff:
-    """Build the tariff of a zone from the entry's options.
+    """Build the tariff of a household from the entry's options.
 
-    In the options, fees are in cents and VAT rates are in percent.
+    The options contain fees in cents and VAT rates in percent.
     """
     rows = sorted((_row_from(row) for row in options.get("rows", ())), key=lambda row: row.valid_from or date.min)
     return Tariff(

@@ -1,4 +1,4 @@
-"""A sequence of periods with settled and predicted prices, and the level of a period in its day."""
+"""The settled and forecast prices of consecutive periods, and the price level of a period in its day."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,17 +13,17 @@ from .days import Day
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
-# A mean of four prices has up to two more decimals. Rounding the mean to fewer decimals would add a second rounding
-# error.
+# A mean of four prices may have two decimals more than the prices. If the mean had fewer decimals, it would not be
+# exact.
 _MEAN_DECIMALS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The price of one period in EUR/kWh, as the household pays it. The period is [start, end) in UTC seconds.
+    """The price that the household pays in one period, in EUR/kWh. The period is [start, end) in UTC seconds.
 
     `price` is the settled price, or the median of the forecast. `low` and `high` are the forecast's 10th and 90th
-    percentile. If the price is settled, all three figures are the same.
+    percentile. If the price is settled, `low` and `high` are equal to `price`.
     """
 
     start: int
@@ -45,9 +45,9 @@ def rounded(eur_kwh: float) -> float:
 
 
 class Timeline:
-    """Periods of `step_s` seconds in the order of time, without overlaps.
+    """Periods of `step_s` seconds in the order of time. The periods don't overlap.
 
-    Periods without a known price are left out.
+    If the price of a period is unknown, the period is left out.
     """
 
     def __init__(self, step_s: int, periods: Iterable[Period] = ()) -> None:
@@ -56,23 +56,23 @@ class Timeline:
         self._starts: Final = [period.start for period in self.periods]
 
     def at(self, instant: int) -> Period | None:
-        """Return the period that contains `instant` (UTC seconds), or None if its price is unknown."""
+        """Return the period that contains `instant` (UTC seconds), or None if the price at `instant` is unknown."""
         index = bisect_right(self._starts, instant) - 1
         if index < 0 or self.periods[index].end <= instant:
             return None
         return self.periods[index]
 
     def between(self, start: int, end: int) -> tuple[Period, ...]:
-        """Return the known periods that overlap [start, end), UTC seconds."""
+        """Return the periods that overlap [start, end), in UTC seconds."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         last = bisect_left(self._starts, end)
         return tuple(period for period in self.periods[first:last] if start < period.end)
 
     def at_step(self, step_s: int) -> Timeline:
-        """Return the same prices in periods of `step_s` seconds.
+        """Convert the timeline to periods of `step_s` seconds.
 
-        An hour has the mean price of its quarters. If a quarter is missing, its hour is left out. A quarter has the
-        price of its hour.
+        The price of an hour is the mean price of its quarters. If a quarter is missing, its hour is left out. The price
+        of a quarter is the price of its hour.
         """
         if step_s == self.step_s:
             return self
@@ -84,12 +84,12 @@ class Timeline:
 
     @property
     def settled_until(self) -> int | None:
-        """The end of the newest settled period, UTC seconds; None if no period is settled."""
+        """The end of the last settled period in UTC seconds, or None if no period is settled."""
         return max((period.end for period in self.periods if period.settled), default=None)
 
     @property
     def known_until(self) -> int | None:
-        """The end of the newest period, UTC seconds; None if there are no periods."""
+        """The end of the last period in UTC seconds, or None if there are no periods."""
         return self.periods[-1].end if self.periods else None
 
 
@@ -99,7 +99,7 @@ def _split(period: Period, step_s: int) -> Iterator[Period]:
 
 
 def _joined(parts: Sequence[Period]) -> Period:
-    """Join neighbouring periods into one period with their mean prices."""
+    """Join neighbouring periods into one period, and compute the means of their prices."""
     return Period(
         parts[0].start,
         parts[0].start + sum(part.length_s for part in parts),
@@ -115,12 +115,12 @@ def _mean(prices: Iterable[float]) -> float:
 
 
 def is_whole(day: Day, periods: Sequence[Period]) -> bool:
-    """Return whether the periods cover the whole day. All periods must lie in that day without overlaps."""
+    """Return whether the periods cover the whole day. All periods must lie within the day, and must not overlap."""
     return sum(period.length_s for period in periods) == day.end - day.start
 
 
 class Level(StrEnum):
-    """A fifth of a day's prices."""
+    """The price level of a period: the fifth of the day's prices that contains the period's price."""
 
     VERY_LOW = "very_low"
     LOW = "low"
@@ -130,20 +130,24 @@ class Level(StrEnum):
 
 
 def rank(period: Period, day: Sequence[Period]) -> int:
-    """Return the rank of the period in its day; 1 is the cheapest. Equal prices have the same rank."""
+    """Return the rank of the period's price in its day.
+
+    The cheapest price has rank 1. Equal prices have the same rank.
+    """
     return 1 + sum(other.price < period.price for other in day)
 
 
 def level(period: Period, day: Sequence[Period]) -> Level:
-    """Return the fifth of the day's prices to which the period belongs.
+    """Return the price level of a period in its day.
 
-    For equal prices, the middle of their ranks counts. If all prices of a day are equal, the level is normal.
+    If several prices are equal, the middle of their ranks decides their level. If all prices of a day are equal, the
+    level is normal.
     """
     return _level(period.price, sorted(other.price for other in day))
 
 
 def levels(day: Sequence[Period]) -> list[Level]:
-    """Return the level of each period of the day."""
+    """Return the price level of each period of the day."""
     prices = sorted(period.price for period in day)
     return [_level(period.price, prices) for period in day]
 
@@ -151,13 +155,13 @@ def levels(day: Sequence[Period]) -> list[Level]:
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
     """Return whether the period is among the cheapest `cheap_hours` hours of its day.
 
-    A period with the same price as one of the cheapest hours counts too.
+    If a period has the same price as one of the cheapest hours, the period is cheap too.
     """
     return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
 
 
 def _level(price: float, prices: Sequence[float]) -> Level:
-    """Return the level of a price among the day's sorted `prices`."""
+    """Return the level of a price among `prices`. `prices` are the sorted prices of the day."""
     middle = (bisect_left(prices, price) + bisect_right(prices, price)) / 2 / len(prices)
     fifths = tuple(Level)
     return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

@@ -9,7 +9,7 @@ from ..const import CENTS_PER_KWH, EUR_PER_KWH
 CONF_UNIT: Final = "unit"
 _CENTS: Final = 100
 _CENTS_PER_KWH: Final = {"et": "s/kWh", "ru": "ц/кВт·ч"}
-# The languages of Home Assistant with a decimal point. All other languages have a decimal comma.
+# These languages of Home Assistant have a decimal point. All other languages have a decimal comma.
 _WITH_DECIMAL_POINT: Final = frozenset(
     ("bn", "cy", "en", "es-419", "ga", "gsw", "he", "hi", "ja", "ko", "ml", "ta", "te", "th", "ur", "zh")
 )
@@ -22,7 +22,7 @@ _PART_DECIMALS: Final = 2
 class Unit(StrEnum):
     """The unit of prices in forms and texts.
 
-    Sensors always use EUR/kWh, because the Energy dashboard reads every unit as euros.
+    Sensors always use EUR/kWh, because the Energy dashboard takes the figures of every sensor as euros.
     """
 
     CENTS = "cents"
@@ -30,26 +30,26 @@ class Unit(StrEnum):
 
     @property
     def per_euro(self) -> int:
-        """The number of these units in a euro."""
+        """The number of units in a euro: 100 cents or 1 euro."""
         return _CENTS if self is Unit.CENTS else 1
 
     def from_cents(self, cents: float) -> float:
-        """Convert cents from the options to the unit of the forms."""
+        """Convert an amount in cents to the unit of the forms. The options contain all amounts in cents."""
         return cents if self is Unit.CENTS else round(cents / _CENTS, _FORM_DECIMALS)
 
     def to_cents(self, typed: float) -> float:
-        """Convert a typed figure to cents for the options."""
+        """Convert a figure in the unit of the forms to cents. The options contain all amounts in cents."""
         return typed if self is Unit.CENTS else round(typed * _CENTS, _FORM_DECIMALS)
 
     def text(self, eur_kwh: float, language: str) -> str:
-        """Format a price with its unit by the rules of that language. The price is rounded to a hundredth of a cent."""
+        """Format a price and its unit for a language. The price is rounded to a hundredth of a cent."""
         cents = _CENTS_PER_KWH.get(language, CENTS_PER_KWH)
         return f"{self._figure(eur_kwh, language)} {cents if self is Unit.CENTS else EUR_PER_KWH}"
 
     def part(self, eur_kwh: float, language: str) -> str:
-        """Format a part of a price without its unit.
+        """Format a part of a price without the unit.
 
-        Parts have up to two more decimals than prices, so that the parts add up.
+        If needed, a part has up to two more decimals than a price. So the parts add up to the price.
         """
         return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
 
@@ -61,7 +61,7 @@ class Unit(StrEnum):
 
 
 def in_language(figure: str, language: str) -> str:
-    """Replace a figure's decimal point by the decimal sign of that language."""
+    """If the language has a decimal comma, replace the decimal point in a figure by a comma."""
     has_point = not _WITH_DECIMAL_POINT.isdisjoint((language, language.partition("-")[0]))
     return figure if has_point else figure.replace(".", ",")
 

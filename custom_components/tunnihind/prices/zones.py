@@ -1,4 +1,4 @@
-"""The price zones with their countries and legal VAT rates."""
+"""The price zones, the names of their countries, and their legal VAT rates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ CONF_ZONE: Final = "zone"
 
 
 class Zone(StrEnum):
-    """A price zone. The value is the zone's code in the API and the country's ISO 3166 code.
+    """A price zone. The value is both the zone's code in the API and the country's ISO 3166 code.
 
-    All four countries have the same local time. So days and times of day need no zone.
+    All four countries have the same local time. So the code for days and times of day doesn't depend on the zone.
     """
 
     EE = "EE"
@@ -22,16 +22,19 @@ class Zone(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """The suffix of names and ids in this zone. The suffix of Estonia is empty."""
+        """The suffix that marks ids of this zone. The suffix of Estonia is empty."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country(self, language: str) -> str:
-        """Return the name of the zone's country. If a language has no names here, the name is in English."""
+        """Return the name of the zone's country in a language.
+
+        If there is no name in this language, return the English name.
+        """
         return _COUNTRIES.get(language, _COUNTRIES[_ENGLISH])[self]
 
 
 def zone_of(data: Mapping[str, Any]) -> Zone:
-    """Return the zone of an entry from its data. If the data have no zone, the zone is Estonia."""
+    """Return the zone in the data of an entry. If the data have no zone, the zone is Estonia."""
     return Zone(data.get(CONF_ZONE, Zone.EE))
 
 
@@ -45,9 +48,9 @@ _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _VatLaw:
-    """The VAT rate from `since` on, as a fraction.
+    """The legal VAT rate from `since` on, as a fraction.
 
-    If network and state fees have another rate, `on_network` is that rate.
+    If network and state fees have a different rate, `on_network` is the rate of these fees.
     """
 
     since: date
@@ -62,8 +65,8 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
     Zone.LV: (_VatLaw(date(2012, 7, 1), 0.21),),
     # Pridėtinės vertės mokesčio įstatymas, 19 straipsnis
     Zone.LT: (_VatLaw(date(2009, 9, 1), 0.21),),
-    # Arvonlisäverolaki 84 §. In the winter of 2022/23, the sale of electricity had a lower rate. Transmission and the
-    # electricity tax kept the higher rate.
+    # Arvonlisäverolaki 84 §. In the winter of 2022/23, Finland had a lower VAT rate on electricity. The VAT rate on
+    # transmission and on the electricity tax stayed the same.
     Zone.FI: (
         _VatLaw(date(2013, 1, 1), 0.24),
         _VatLaw(date(2022, 12, 1), 0.10, on_network=0.24),
@@ -74,10 +77,10 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
 
 
 def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
-    """Return the legal VAT rate of a day as a fraction.
+    """Return the legal VAT rate on a day as a fraction.
 
-    Days before the first known rate get the first known rate. With `on_network`, return the rate on network and state
-    fees. Without `on_network`, return the rate on electricity and the supplier's fees.
+    If the day is before the date of the first known rate, return the first known rate. If `on_network` is true, return
+    the rate on network and state fees. Otherwise return the rate on electricity and on the supplier's fees.
     """
     laws = _LAW[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])

@@ -28,9 +28,10 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Backtest:
-    """The accuracy of the server's model.
+    """The accuracy of the server's forecasts of past days.
 
-    Mean absolute errors are in EUR/MWh. The skill is a fraction. The horizon is in hours.
+    `mae` and `baseline_mae` are mean absolute errors in EUR/MWh. `skill` is a fraction. `horizon_h` is the number of
+    hours that the forecasts looked ahead.
     """
 
     mae: float
@@ -44,12 +45,12 @@ class PlanScore:
     """The savings of plans that followed the server's forecasts.
 
     `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
-    For `share`, plans took the next day's four hours with the lowest forecasts. For `baseline`, plans took the four
-    hours that were cheapest a week before. For `week`, plans took four hours of the coming week. `week` is None until a
-    week has passed.
+    For `share`, each plan ran in the four hours of the next day with the lowest forecasts. For `baseline`, each plan
+    ran in the four hours that had been cheapest a week before. For `week`, each plan ran in four hours of the coming
+    week. If no full week has been scored yet, `week` is None.
 
-    `boiler_eur` is the yearly saving of a 3 kW boiler, in EUR without VAT. The boiler heats in each day's three hours
-    with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible saving.
+    `boiler_eur` is the amount that a 3 kW boiler saves in a year, in EUR without VAT. On each day, the boiler heats in
+    the three hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible saving in a year.
     """
 
     days: int
@@ -72,13 +73,13 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The description that a server gives of itself at one of its addresses.
+    """The answer of `GET /api/about`: the server's description of itself.
 
-    `zone` is the zone of the prices at this address. `zones` has the path of each of the server's zones, relative to
-    the first zone's path. The first zone's path is empty. `vat_rate` is a fraction. `vat_rate_is_chosen` is true if the
-    operator chose the rate. `full_horizon` is true if the forecast by the quarter reaches beyond the public window.
-    `price_scale` has the four prices, EUR/MWh, at which the colour of a price changes. `price_scale` is empty if the
-    server sends no scale.
+    `zone` is the zone of the prices at the requested address. `zones` maps each zone of the server to its path,
+    relative to the path of the first zone. The path of the first zone is an empty text. `vat_rate` is a fraction.
+    `vat_rate_is_chosen` is true if the server's operator chose the VAT rate. `full_horizon` is true if the server's
+    quarter-hour forecast reaches beyond the public window. `price_scale` lists the four prices in EUR/MWh at which the
+    colour of a price changes. If the server sends no valid scale, `price_scale` is empty.
     """
 
     version: str
@@ -94,11 +95,11 @@ class About:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The VAT rate that the operator chose for all dates; None if each date has its legal rate."""
+        """The VAT rate that the server's operator chose for all dates, or None if the legal rates apply."""
         return self.vat_rate if self.vat_rate_is_chosen else None
 
     def instance_id_of(self, zone: Zone) -> str:
-        """Return the id of a zone: the installation's id, with a suffix for zones other than Estonia."""
+        """Return the server's id for one zone. If the zone is not Estonia, the installation's id gets a suffix."""
         return self.instance_id.removesuffix(self.zone.suffix) + zone.suffix
 
 
@@ -106,8 +107,8 @@ class About:
 class ForecastAnswer:
     """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`. Instants are UTC seconds.
 
-    Prices are in EUR/MWh without VAT, by the start of their period. A period is `step_s` seconds long: 3600 or 900. Two
-    answers that differ only in `now` are equal.
+    `settled` and `forecast` map the start of each period to its price in EUR/MWh without VAT. A period is `step_s`
+    seconds long: 3600 or 900. If two answers differ only in `now`, they compare as equal.
     """
 
     now: int = field(compare=False)
@@ -120,14 +121,14 @@ class ForecastAnswer:
     zone: Zone = Zone.EE
 
     def covers(self, instant: int) -> bool:
-        """Return whether the period that contains `instant` has a settled or forecast price."""
+        """Return whether the answer has a settled or forecast price at `instant`."""
         start = instant - instant % self.step_s
         return start in self.settled or start in self.forecast
 
     def market_price(self, instant: int) -> float | None:
-        """Return the price of the period that contains `instant`, EUR/MWh; None if it is unknown.
+        """Return the market price at `instant` in EUR/MWh, or None if the price is unknown.
 
-        The price is the settled price or the forecast's median.
+        If the price is not settled, return the median of the forecast.
         """
         start = instant - instant % self.step_s
         if start in self.settled:
@@ -135,10 +136,10 @@ class ForecastAnswer:
         return self.forecast[start].p50 if start in self.forecast else None
 
     def in_hours(self) -> ForecastAnswer:
-        """Return the answer with hours instead of quarters.
+        """Return the answer with hourly prices instead of quarter-hour prices.
 
         An hour's price is the mean of its four quarters, rounded to 2 decimals like the server's prices. If all four
-        quarters are settled, the hour is settled. An hour with an unknown quarter has no price.
+        quarters are settled, the hour is settled. If the price of a quarter is unknown, its hour has no price.
         """
         if self.step_s == HOUR_S:
             return self
@@ -177,9 +178,9 @@ _CREDITS: Final = {
 
 
 def name_of(mode: Mode, zone: Zone, language: str) -> str:
-    """Return the name of a server.
+    """Return the display name of a server.
 
-    The country is left out for Estonia. The mode is left out for live prices.
+    If the zone is Estonia, the name has no country. If the prices are live, the name has no mode.
     """
     country = zone.country(language) if zone.suffix else None
     word = _WORDS.get(language, _WORDS[_ENGLISH]).get(mode)
@@ -187,6 +188,6 @@ def name_of(mode: Mode, zone: Zone, language: str) -> str:
 
 
 def marked_credit(credit: str, mode: Mode, language: str) -> str:
-    """Return the credit of the prices, with a mark in front if the prices are not live."""
+    """Return the credit of the prices. If the prices are not live, the credit begins with the kind of prices."""
     mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

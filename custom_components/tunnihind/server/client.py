@@ -1,6 +1,6 @@
 """Requests the prices and the identity of a server.
 
-This module also reads the addresses of servers, and computes the pauses between requests.
+This module also parses typed addresses of servers, and computes the pauses between requests.
 """
 
 import os
@@ -54,22 +54,24 @@ from .documents import (
 )
 
 POLL_S: Final = 60
-# The longest pause between requests to a failing server. With longer pauses, Home Assistant would notice late that the
-# server is back.
+# The longest pause between requests to a failing server. If the pause were longer, Home Assistant would notice too late
+# that the server works again.
 LONGEST_PAUSE_S: Final = 15 * 60
-# The longest pause for a server in the home. Such a server has few clients, so frequent requests do no harm.
+# The longest pause between requests to a failing server at home. A server at home has few clients, so frequent requests
+# do no harm.
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
-# A longer answer is refused, so that it can't fill the memory. The API's answers are much shorter.
+# The longest accepted answer, in bytes. Without this limit, a wrong answer could fill the memory. The API's answers are
+# much shorter.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# The paths of the newest prices and of past prices, by the length of a period in seconds.
+# The paths at which the API serves the newest prices and past prices. The keys are the lengths of a period in seconds.
 _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
-# The integration's error for each exception of a failed request. The order matters: a subclass comes before its base
-# class.
+# The integration's error for each exception of a failed request. A subclass must come before its base class, because
+# the first match is used.
 _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     TimeoutError: NoAnswer,
     aiohttp.TooManyRedirects: RedirectLoop,
@@ -81,17 +83,17 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.ClientPayloadError: BrokenAnswer,
     aiohttp.ClientResponseError: BrokenAnswer,
 }
-# The paths of addresses that people paste from the documentation or the browser.
+# People paste addresses with these paths from the documentation or the browser. `server_url` removes these paths.
 _OWN_PATHS: Final = re.compile(
     r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
 )
 
 
 def server_url(typed: str) -> str:
-    """Return the base URL of a typed address, without a slash at its end.
+    """Return the base URL of the server at a typed address.
 
-    The default scheme is http. A path prefix is kept. The API's own paths, a query and a fragment are removed. Raises
-    ValueError if the text can't be the address of a web server.
+    The default scheme is http. If the address has a path prefix, the prefix is kept. The API's own paths, the query,
+    the fragment and a slash at the end are removed. Raises ValueError if the text can't be the address of a web server.
     """
     text = typed.strip()
     url = URL(text if "://" in text else f"http://{text}")
@@ -106,7 +108,7 @@ def without_password(url: str) -> str:
 
 
 def is_at_home(url: str) -> bool:
-    """Return whether the URL has a private address or a name of the home's network."""
+    """Return whether the URL's host has a private address or a local name, such as `server.local`."""
     host = (URL(url).host or "").removesuffix(".")
     try:
         return is_local(ip_address(host))
@@ -117,13 +119,14 @@ def is_at_home(url: str) -> bool:
 def pause_s(failures: int, longest_s: int = LONGEST_PAUSE_S) -> int:
     """Return the seconds to wait after a failed request.
 
-    The pause is a minute, doubled for each earlier failure, up to `longest_s`.
+    `failures` is the number of earlier failures. After the first failure, the pause is a minute. Each further failure
+    doubles the pause, up to `longest_s` seconds.
     """
     return int(min(POLL_S * 2**failures, longest_s))
 
 
 class Client:
-    """Sends requests to one server. `url` is the server's base address, which may have a path prefix."""
+    """Sends requests to one server. `url` is the server's base URL, which may have a path prefix."""
 
     def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
         self._session = session
@@ -132,9 +135,9 @@ class Client:
         self._newest: dict[int, tuple[str | None, ForecastAnswer]] = {}
 
     async def about(self) -> About | None:
-        """Return the server's description of itself; None if the server sends no valid description.
+        """Return the server's description of itself, or None if the server sends no valid description.
 
-        The specification doesn't require a description. Raises CannotConnect.
+        The API's specification doesn't require a description. Raises CannotConnect.
         """
         try:
             _, body = await self._get("api/about")
@@ -143,10 +146,10 @@ class Client:
             return None
 
     async def forecast(self, step_s: int = HOUR_S) -> ForecastAnswer:
-        """Return the newest prices, by the hour or the quarter.
+        """Return the newest prices in periods of `step_s` seconds: hours or quarter-hours.
 
-        If the server has no newer prices, return the same object as the last time. Raises CannotConnect, NotTunnihind
-        and InvalidResponse.
+        If the server has no newer prices, return the object that the last call returned. Raises CannotConnect,
+        NotTunnihind and InvalidResponse.
         """
         etag, newest = self._newest.get(step_s, (None, None))
         headers, body = await self._get(_NEWEST_AT[step_s], headers={"If-None-Match": etag} if etag else {})
@@ -157,9 +160,10 @@ class Client:
         return newest
 
     async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
-        """Return the settled prices of the last `days`, EUR/MWh by the start of their period.
+        """Return the settled prices of the last `days` days in EUR/MWh.
 
-        `days` is 2 to 14. A day is 24 hours. Raises CannotConnect, NotTunnihind and InvalidResponse.
+        The keys are the starts of the periods. A period is `step_s` seconds long. `days` is from 2 to 14. Each day
+        counts as 24 hours. Raises CannotConnect, NotTunnihind and InvalidResponse.
         """
         _, body = await self._get(_HISTORY_AT[step_s], query={"days": str(days)})
         if step_s == HOUR_S:
@@ -167,9 +171,9 @@ class Client:
         return self._read(partial(forecast_from, step_s=step_s), body).settled
 
     async def plan_score(self) -> PlanScore | None:
-        """Return the savings of plans that followed the server's forecasts; None if the server has scored no plans.
+        """Return the savings of plans that followed the server's forecasts.
 
-        Raises CannotConnect and InvalidResponse.
+        If the server has scored no plans, return None. Raises CannotConnect and InvalidResponse.
         """
         try:
             _, body = await self._get("api/v1/accuracy")
@@ -178,10 +182,10 @@ class Client:
             return None
 
     async def settled_in(self, month: date, step_s: int, zone: Zone) -> dict[int, float]:
-        """Return the zone's settled prices of the month that begins on the day `month`.
+        """Return the settled prices of a zone in one month.
 
-        Prices are in EUR/MWh, by the start of their period. A period is `step_s` seconds long. Raises CannotConnect,
-        NoPastPrices and InvalidResponse.
+        `month` is the first day of the month. The prices are in EUR/MWh. The keys are the starts of the periods. A
+        period is `step_s` seconds long. Raises CannotConnect, NoPastPrices and InvalidResponse.
         """
         query = {"month": f"{month:%Y-%m}", "resolution": _RESOLUTIONS[step_s]}
         try:
@@ -193,7 +197,10 @@ class Client:
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
     ) -> tuple[CIMultiDictProxy[str], bytes | None]:
-        """Return the answer's header fields and its body. The body is None if the server has nothing new."""
+        """Return the header fields and the body of an answer.
+
+        If the server answers "not modified", the body is None.
+        """
         try:
             async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
                 self._check_status(response)
@@ -203,7 +210,7 @@ class Client:
         return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        """Return the body. If the body gets too long, stop reading and raise LongAnswer."""
+        """Return the body of an answer. If the body gets too long, stop reading and raise LongAnswer."""
         body = bytearray()
         async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
             body += chunk
@@ -235,9 +242,9 @@ class Client:
 
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
-    """Return our error for a failed request.
+    """Convert an exception of the HTTP library to an error of the integration.
 
-    Most errors have our own text, because the library's text may contain text from the server.
+    Most of these errors have the integration's own text, because the library's text may quote the server.
     """
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
@@ -248,7 +255,7 @@ def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConne
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:
-    """Return the pause in seconds from the header Retry-After; None if the header is missing or has a date."""
+    """Return the seconds in the header Retry-After. If the header is missing or has a date, return None."""
     value = response.headers.get("Retry-After", "")
     return float(value) if value.isascii() and value.isdigit() else None
 
@@ -266,7 +273,7 @@ class Server:
 
     @property
     def instance_id(self) -> str | None:
-        """The id of the server's installation; None if the server sent no id."""
+        """The id of the server's installation, or None if the server sent no id."""
         return self.about.instance_id if self.about else None
 
     @property
@@ -276,15 +283,15 @@ class Server:
 
     @property
     def zone(self) -> Zone:
-        """The zone of the prices at this address."""
+        """The zone of the prices that the server sends at `url`."""
         return self.answer.zone
 
     @property
     def addresses(self) -> dict[Zone, str]:
         """The base URL of each zone of the server.
 
-        The household may reach the server by another host name than the server's own. So the host comes from `url`, and
-        only the paths come from the server's description.
+        The household may reach the server by a host name that the server doesn't know. So the host name comes from
+        `url`. Only the paths come from the server's description.
         """
         url = URL(self.url)
         paths = self.about.zones if self.about else {}
@@ -297,41 +304,41 @@ class Server:
 
     @property
     def needs_zone_choice(self) -> bool:
-        """True if the server has several zones and its address names no zone."""
+        """True if the server has several zones and `url` doesn't name a zone."""
         return len(self.addresses) > 1 and self.about is not None and not self.about.zones[self.zone]
 
     @property
     def host(self) -> str:
-        """The host's name or address, in lower case."""
+        """The host name or the IP address in `url`, in lower case."""
         return URL(self.url).host or ""
 
     @property
     def place(self) -> str:
-        """The host, port and path of the URL, to distinguish several servers on one host."""
+        """The host, port and path of `url`. If two servers are on one host, the port or the path distinguishes them."""
         url = URL(self.url)
         return f"{url.host_port_subcomponent}{url.path.rstrip('/')}"
 
     @property
     def is_rehearsal(self) -> bool:
-        """True if the server shows a past day."""
+        """True if the server shows a past day instead of today."""
         return self.mode is Mode.REHEARSAL
 
     @property
     def unique_id(self) -> str:
-        """The server's id in Home Assistant. The id never depends on path, VAT rate or version.
+        """The server's id in Home Assistant. The id doesn't depend on the path, the VAT rate or the server's version.
 
-        A rehearsal reads the data of a live server and sends that server's installation id. So a rehearsal's id has a
+        A rehearsal sends the installation id of the live server whose data it reads. So the id of a rehearsal gets a
         suffix.
         """
         return self.unique_id_of(self.zone)
 
     def unique_id_of(self, zone: Zone) -> str:
-        """Return the server's id in Home Assistant for one of its zones."""
+        """Return the id in Home Assistant for one zone of the server."""
         identity = self.about.instance_id_of(zone) if self.about else self.host + zone.suffix
         return f"{identity}-{CONF_REHEARSAL}" if self.is_rehearsal else identity
 
     def name(self, language: str) -> str:
-        """Return the server's name."""
+        """Return the display name of the server in the given language."""
         return name_of(self.mode, self.zone, language) if self.instance_id else self.host
 
     @property
@@ -343,14 +350,20 @@ class Server:
 
 
 async def fetch_server(hass: HomeAssistant, url: str) -> Server:
-    """Return the server at `url`. Raises CannotConnect, NotTunnihind and InvalidResponse."""
+    """Request the prices and the description of the server at `url`.
+
+    Raises CannotConnect, NotTunnihind and InvalidResponse.
+    """
     client = Client(async_get_clientsession(hass), url)
     about = await client.about()
     return Server(url, await client.forecast(), about)
 
 
 async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
-    """Return the server with its prices by the quarter. If the server has no quarters, return it unchanged."""
+    """Return the server with quarter-hour prices.
+
+    If the request for these prices fails, return the server unchanged.
+    """
     try:
         return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))
     except TunnihindError:

@@ -1,6 +1,6 @@
-"""The clock of an entry.
+"""The clock of a config entry, and a timer that follows this clock. All instants are UTC seconds.
 
-All parts of an entry use this clock and its timers. All instants are UTC seconds.
+The prices, plans, sensors and actions of an entry read the time from the entry's clock.
 """
 
 from collections.abc import Callable
@@ -15,15 +15,17 @@ from ..prices.timeline import QUARTER_S
 
 # A cache in front of the server may send an answer that is a minute old.
 _CACHED_S: Final = 120
-# Both clocks show whole seconds, so their difference varies by a second.
+# The server's clock and Home Assistant's clock show whole seconds. So the difference between the clocks varies by a
+# second.
 _ROUNDING_S: Final = 1
 
 
 class EntryClock:
-    """The clock of one entry.
+    """The clock of one config entry.
 
-    A live entry uses Home Assistant's clock. A rehearsal uses its server's clock: the time in the last answer plus the
-    time since then. `server_ahead_s` is the lead of the server's clock over Home Assistant's clock, in seconds.
+    A live entry uses Home Assistant's clock. A rehearsal uses its server's clock: the time in the server's last answer
+    plus the time since that answer. `server_ahead_s` shows how many seconds the server's clock is ahead of Home
+    Assistant's clock.
     """
 
     def __init__(self, *, is_rehearsal: bool) -> None:
@@ -31,7 +33,7 @@ class EntryClock:
         self.server_ahead_s = 0
 
     def now(self) -> int:
-        """Return the entry's time, UTC seconds."""
+        """Return the time of the entry's clock in UTC seconds."""
         return home_now() + self.ahead_s
 
     def to_home_time(self, instant: int) -> int:
@@ -43,13 +45,17 @@ class EntryClock:
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
-        """Return whether the server's clock shows the expected time. If the time differs, one clock has been set."""
+        """Return whether `server_now` is the expected time of the server's clock.
+
+        If the times differ, the server's clock or Home Assistant's clock has been set.
+        """
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
     def synchronise(self, server_now: int) -> None:
-        """Update the lead of the server's clock from the time in an answer.
+        """Update `server_ahead_s` from `server_now`, the time in an answer of the server.
 
-        A time slightly before the expected time changes nothing, because the answer may come from a cache.
+        If the time is up to two minutes earlier than expected, nothing changes, because the answer may come from a
+        cache.
         """
         ahead_s = self._ahead_of_home(server_now)
         if not -_CACHED_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:
@@ -58,13 +64,13 @@ class EntryClock:
     def has_restarted(self, before: int, server_now: int) -> bool:
         """Return whether a rehearsal has started again since its clock showed `before`.
 
-        Return False for a live server.
+        For a live server, return False.
         """
         return self.is_rehearsal and server_now < before - _CACHED_S
 
     @property
     def ahead_s(self) -> int:
-        """The lead of the entry's clock over Home Assistant's clock, in seconds."""
+        """The number of seconds by which the entry's clock is ahead of Home Assistant's clock."""
         return self.server_ahead_s if self.is_rehearsal else 0
 
     def _ahead_of_home(self, server_now: int) -> int:
@@ -72,7 +78,7 @@ class EntryClock:
 
 
 class QuarterTimer:
-    """Calls `action` at the start of each quarter-hour of the entry's clock."""
+    """Calls `action` whenever a new quarter-hour begins by the entry's clock."""
 
     def __init__(self, hass: HomeAssistant, clock: EntryClock, action: Callable[[], None]) -> None:
         self._hass = hass
@@ -83,7 +89,7 @@ class QuarterTimer:
 
     @callback
     def async_set(self) -> None:
-        """Start the timer for the next quarter-hour. Call this method again whenever a clock may have been set."""
+        """Start the timer for the next quarter-hour. If a clock may have been set, call this method again."""
         now = self._clock.now()
         due_at = self._clock.to_home_time(now - now % QUARTER_S + QUARTER_S)
         if due_at != self._due_at:
@@ -109,5 +115,5 @@ class QuarterTimer:
 
 
 def home_now() -> int:
-    """Return Home Assistant's time, UTC seconds."""
+    """Return the time of Home Assistant's clock in UTC seconds."""
     return int(dt_util.utcnow().timestamp())

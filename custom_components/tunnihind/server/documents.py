@@ -1,6 +1,6 @@
 """Reads the server's JSON documents, and refuses documents that break the API's specification.
 
-Fields that the specification doesn't have are ignored.
+Fields outside the specification are ignored.
 """
 
 import math
@@ -14,21 +14,22 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# Larger prices and instants after the year 2099 are errors, for example in a wrong unit.
+# A price or an instant above its limit must be an error. For example, the value may be in a wrong unit.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
-# Longer texts are refused, because the server's credit becomes an attribute of every entity.
+# The longest accepted text, in characters. The server's credit is an attribute of every entity, so the credit must be
+# short.
 _LONGEST_TEXT: Final = 300
 _SAVING_DAYS: Final = 30
 _SAVING_HOURS: Final = 4
 
 
 class Malformed(ValueError):
-    """A document that breaks the specification. The message names the wrong field."""
+    """A document that breaks the specification. The error's message names the wrong field."""
 
 
 class UnknownZone(ValueError):
-    """A document with prices of a zone that the integration doesn't support. The message names the zone."""
+    """A document with prices of a zone that the integration doesn't support. The error's message names the zone."""
 
 
 def about_from(document: object) -> About:
@@ -49,7 +50,7 @@ def about_from(document: object) -> About:
 
 
 def _scale_from(told: object) -> tuple[float, ...]:
-    """Return the prices at which the colour changes; empty if the document has no valid scale."""
+    """Return the price scale, or an empty tuple if the scale is invalid."""
     try:
         return tuple(sorted(map(_price, told))) if isinstance(told, list) else ()
     except vol.Invalid:
@@ -59,8 +60,8 @@ def _scale_from(told: object) -> tuple[float, ...]:
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`.
 
-    `step_s` is the length of a period in seconds. Raises Malformed and UnknownZone. Raises ValueError for another
-    program's document.
+    `step_s` is the length of a period in seconds. Raises Malformed and UnknownZone. If the document comes from another
+    program, raise ValueError.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")
@@ -79,15 +80,15 @@ def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
 
 
 def _check_zone(value: object) -> None:
-    """Raise UnknownZone for a text that is not the code of a known zone."""
+    """If the value is a text but not the code of a known zone, raise UnknownZone."""
     if isinstance(value, str) and value not in Zone and len(value) <= _LONGEST_TEXT:
         raise UnknownZone(value)
 
 
 def settled_from(document: object) -> dict[int, float]:
-    """Read the settled prices in the answer of `GET /api/series`, EUR/MWh by the start of the hour.
+    """Read the hourly settled prices from the answer of `GET /api/series`.
 
-    Raises Malformed.
+    The prices are in EUR/MWh. The keys are the starts of the hours. Raises Malformed.
     """
     return {hour["ts"]: hour["eurMwh"] for hour in _checked(_SERIES, document)["actuals"]}
 
@@ -95,7 +96,7 @@ def settled_from(document: object) -> dict[int, float]:
 def plan_score_from(document: object) -> PlanScore | None:
     """Read the savings of plans in the last 30 days from the answer of `GET /api/v1/accuracy`.
 
-    Return None if the server has scored no plans. Raises Malformed.
+    If the server has scored no plans, return None. Raises Malformed.
     """
     windows = _checked(_ACCURACY, document)["windows"]
     window = next((window for window in windows if window["days"] == _SAVING_DAYS and "decisions" in window), None)
@@ -112,9 +113,10 @@ def plan_score_from(document: object) -> PlanScore | None:
 
 
 def past_prices_from(document: object, zone: Zone) -> dict[int, float]:
-    """Read the answer of `GET /api/v1/history`, EUR/MWh by the start of the period.
+    """Read the quarter-hour or hourly settled prices from the answer of `GET /api/v1/history`.
 
-    Raises Malformed, also for prices of another zone. No later check would find the prices of another zone.
+    The prices are in EUR/MWh. The keys are the starts of the periods. Raises Malformed if the document breaks the
+    specification or has the prices of another zone. Later code doesn't check the zone.
     """
     fields = _checked(_HISTORY, document)
     if fields["zone"] != zone:
@@ -129,14 +131,14 @@ def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
 
 
 def _zones_from(addresses: list[dict[str, Any]]) -> dict[Zone, str]:
-    """Read the paths of the zones, relative to the first zone's path. Unknown zones are left out."""
+    """Return the path of each known zone, relative to the path of the first zone."""
     paths = {item["zone"]: URL(item["url"]).path.rstrip("/") for item in addresses}
     root = next(iter(paths.values()), "")
     return {Zone(zone): path.removeprefix(root) for zone, path in paths.items() if zone in Zone}
 
 
 def _mode_from(value: object) -> Mode:
-    """Read the mode. A missing or unknown mode counts as live."""
+    """Return the server's mode. If the mode is missing or unknown, return the live mode."""
     return next((mode for mode in Mode if mode == value), Mode.LIVE)
 
 
@@ -226,7 +228,7 @@ def _settled(step_s: int) -> Callable[[object], Any]:
 
 
 def _prices(step_s: int) -> Callable[[object], Any]:
-    """Return the schema of a document with prices for periods of `step_s` seconds."""
+    """Return the schema of an answer with prices for periods of `step_s` seconds."""
     band = _record({"ts": _start_of(step_s), "p10": _price, "p50": _price, "p90": _price})
     return _record(
         {

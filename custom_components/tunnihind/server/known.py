@@ -1,4 +1,4 @@
-"""A server's known prices, collected from its newest answer, its earlier answers and its history."""
+"""Collects a server's known prices from the newest answer, the earlier answers and the history of prices."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,33 +13,35 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# Prices are kept for today and yesterday. The two days have at most 49 hours. A window that began before midnight needs
-# yesterday's prices.
+# The prices of today and yesterday are kept. Together, the two days have at most 49 hours. If the window of a plan
+# began before midnight, the plan needs yesterday's prices.
 KEEP_S: Final = 49 * HOUR_S
-# The market publishes only the prices of the next day. A settled price for a later day comes from a server whose clock
-# was ahead.
+# The market publishes prices only up to the end of the next day. If a settled price is for a later time, the server's
+# clock was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
-# A request may be sent this many seconds early, because the times of polls vary.
+# A request may be sent this many seconds before the pause ends, because the times of polls vary.
 _MARGIN_S: Final = 30
-# The server counts a day as 24 hours. If today has 25 hours, 48 hours may not include all of yesterday.
+# The server counts each day as 24 hours. After the clock change in autumn, 48 hours may not cover all of yesterday.
 _DAYS_SINCE_YESTERDAY: Final = 3
-# After this time, quarters are requested again from a server without quarters. An update may have added quarters.
+# If a server had no quarter-hour prices, they are requested again after this time. An update of the server may have
+# added quarter-hour prices.
 ASK_AGAIN_S: Final = HOUR_S
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
-    """Return `newer`, completed with prices of `older` that `newer` no longer contains.
+    """Add prices of `older` that are missing in `newer`, and return the result.
 
-    `now` is the household's time, UTC seconds. Periods from before yesterday are dropped.
+    `now` is the time of the entry's clock in UTC seconds. Prices that are more than 49 hours old are dropped.
 
-    A server forecasts only future periods. So older forecasts are kept for periods that have begun by the household's
-    clock or the server's clock. If the server's clock is more than an hour behind, all older forecasts are kept. If an
-    older settled price is more than 48 hours ahead of both clocks, it is dropped.
+    A server forecasts only periods that have not begun. So the older forecast of a period is kept if the period has
+    begun by the entry's clock or by the server's clock. If the server's clock is more than an hour behind the entry's
+    clock, all older forecasts are kept. If a settled price in `older` is more than 48 hours ahead of both clocks, it is
+    dropped.
     """
     if older and older.step_s < newer.step_s:
         older = older.in_hours()
     elif older and older.step_s > newer.step_s:
-        older = None  # an hour's price is not the price of its quarters
+        older = None  # the price of an hour doesn't show the prices of its quarters
     began = max(now, newer.now) if newer.now >= now - HOUR_S else inf
     begun = {start: band for start, band in older.forecast.items() if start <= began} if older else {}
     forecast = {**begun, **newer.forecast}
@@ -50,18 +52,19 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
-    """Return the known prices together with the `settled` prices, EUR/MWh by the start of their period.
+    """Add the `settled` prices to the known prices, and return the result.
 
-    Settled prices that are too old at `now` (UTC seconds) are dropped.
+    `settled` maps the starts of periods to prices in EUR/MWh. Settled prices that are more than 49 hours old at `now`
+    (UTC seconds) are dropped.
     """
     both = {**known.settled, **settled}
     return replace(known, settled={start: both[start] for start in sorted(both) if start >= now - KEEP_S})
 
 
 class History:
-    """Requests the missing past prices of today and yesterday. The pause between requests grows.
+    """Requests the missing past prices of today and yesterday. The pause grows with each request.
 
-    `is_missing` is true if prices of today are still missing after a request.
+    After a request, `is_missing` is true if past prices of today are still missing.
     """
 
     def __init__(self, client: Client) -> None:
@@ -71,18 +74,21 @@ class History:
         self._attempts = 0
 
     def is_due(self, now: int) -> bool:
-        """Return whether it is time for another request. `now` is the entry's time, UTC seconds."""
+        """Return whether it is time to repeat the last request.
+
+        `now` is the time of the entry's clock in UTC seconds.
+        """
         return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _MARGIN_S
 
     def forget(self) -> None:
-        """Forget all requests. If prices are missing, the next poll sends a new request."""
+        """Forget all earlier requests. If past prices are missing, the next poll requests these prices at once."""
         self.is_missing = False
         self._asked_at = self._attempts = 0
 
     async def completed(self, known: ForecastAnswer, now: int) -> ForecastAnswer:
         """Request the missing past prices of today and yesterday, and return all known prices.
 
-        While no settled price is known, no request is sent.
+        If no settled price is known yet, no request is sent.
         """
         yesterday, today = day_at(now, days_later=-1), day_at(now)
         if known.settled and not _knows(known, yesterday.start, now) and (self._attempts == 0 or self.is_due(now)):
@@ -114,30 +120,30 @@ class NewestPrices:
 
     @property
     def has_no_quarters(self) -> bool:
-        """True if the server was asked for quarters but has no usable quarters."""
+        """True if the server sent no valid prices when quarter-hour prices were requested."""
         return self._refused_at is not None
 
     def forget(self) -> None:
-        """Request quarters again with the next poll, because another server may answer."""
+        """Request quarter-hour prices again with the next poll, because another server may answer then."""
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:
-        """Return the newest prices. If the server has no valid quarters, return hours.
+        """Return the newest prices. If the server has no valid quarter-hour prices, return hourly prices.
 
-        If the server has no newer prices, return the same object as the last time. Raises CannotConnect, NotTunnihind
-        and InvalidResponse.
+        If the server has no newer prices, return the object that the last call returned. Raises CannotConnect,
+        NotTunnihind and InvalidResponse.
         """
         if not in_quarters:
             self._refused_at = None
             return await self._client.forecast(HOUR_S)
-        # The difference is negative if the clock was set back.
+        # If Home Assistant's clock was set back, the difference is negative.
         if self._refused_at is not None and 0 <= home_now() - self._refused_at < ASK_AGAIN_S:
             return await self._client.forecast(HOUR_S)
         try:
             quarters = await self._client.forecast(QUARTER_S)
         except (NotTunnihind, InvalidResponse) as error:
             hours = await self._client.forecast(HOUR_S)
-            LOGGER.debug("the server has no usable prices by the quarter: %s", error)
+            LOGGER.debug("the server sent no usable quarter-hour prices: %s", error)
             self._refused_at = home_now()
             return hours
         self._refused_at = None

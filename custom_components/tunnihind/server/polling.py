@@ -14,16 +14,16 @@ from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home
 from .clock import EntryClock, home_now
 from .known import History, NewestPrices, merged
 
-# A server makes a new answer at least every hour. An older answer comes from a cache in front of a server that no
-# longer works.
+# A working server makes a new answer at least once an hour. If an answer is older, it comes from a cache, and the
+# server behind the cache no longer works.
 ANSWER_LIFE_S: Final = HOUR_S
-# After this time, the server's description is requested again. The description may change without a failed poll, for
-# example by an update.
+# After this time, the server's description is requested again. An update of the server may change the description
+# without a failed poll.
 ABOUT_LIFE_S: Final = HOUR_S
 
 
 class Problem(StrEnum):
-    """A problem with the prices."""
+    """A problem with the prices of an entry."""
 
     SERVER_UNREACHABLE = "server_unreachable"
     PRICES_LATE = "prices_late"
@@ -48,13 +48,13 @@ _WRONG_SERVERS: Final[Mapping[Problem, type[TunnihindError]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """The contact with a server. Instants are UTC seconds by the entry's clock.
+    """The state of the contact with a server. Instants are UTC seconds by the entry's clock.
 
     `answered_at` is the time of the last answer, or 0 before the first answer. `answer_made_at` is the time at which
-    the server made the last answer. `clock_ahead_s` is the lead of the server's clock over the entry's clock, in
-    seconds. `are_quarters_missing` is true if the household is billed or paid by the quarter but the server has only
-    hours. If the server has another zone than the entry, or only one of the two is a rehearsal, `wrong_server` names
-    this problem.
+    the server made the last answer. `clock_ahead_s` shows how many seconds the server's clock is ahead of the entry's
+    clock. `are_quarters_missing` is true if the household is billed or paid by the quarter but the server has only
+    hourly prices. If the entry can't use the server's prices, `wrong_server` names the reason. For example, the server
+    may have the prices of another zone.
     """
 
     answered_at: int
@@ -65,7 +65,10 @@ class Contact:
     wrong_server: Problem | None
 
     def silence_s(self, now: int) -> int:
-        """Return the seconds since the server's last fresh answer. Old answers from a cache don't count."""
+        """Return the seconds since the server last sent an answer that was less than an hour old.
+
+        Older answers come from a cache.
+        """
         return now - min(self.answered_at, self.answer_made_at + ANSWER_LIFE_S)
 
 
@@ -77,11 +80,12 @@ class Beginning(Enum):
 
 
 class Polling:
-    """The polls of one server.
+    """Polls one server for an entry.
 
-    `clock` and `zone` belong to the entry. The server's answers set the clock. `had_identity` returns whether the
-    server sent its identity when it was added. `about` is the server's description of itself. `known` has the server's
-    known prices. `about` and `known` are None before the server's first answer.
+    `clock` is the entry's clock, and `zone` is the entry's zone. The server's answers synchronise the clock.
+    `had_identity` returns whether the server sent an installation id when the entry was added. `about` is the server's
+    description of itself. `known` contains the server's known prices. Before the server's first answer, `about` and
+    `known` are None.
     """
 
     def __init__(self, client: Client, clock: EntryClock, zone: Zone, *, had_identity: Callable[[], bool]) -> None:
@@ -103,7 +107,10 @@ class Polling:
         self._failures = 0
 
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
-        """Start with the stored description and prices, however old. Restore the entry's clock first."""
+        """Start with the server's stored description and prices, even if they are old.
+
+        The entry's clock must have been restored before.
+        """
         self.about = about
         self._answered_id = self._instance_id
         if known:
@@ -118,7 +125,7 @@ class Polling:
         return Mode.DEMO if self.about and self.about.mode is Mode.DEMO else Mode.LIVE
 
     def contact(self, *, needs_quarters: bool) -> Contact:
-        """Return the contact with the server.
+        """Return the state of the contact with the server.
 
         `needs_quarters` is true if the household is billed or paid by the quarter.
         """
@@ -132,13 +139,14 @@ class Polling:
         )
 
     async def ask(self, *, in_quarters: bool) -> tuple[ForecastAnswer, Beginning | None]:
-        """Poll the server. Return the known prices, and the reason if earlier prices were dropped.
+        """Poll the server, and return the known prices.
 
-        If the server doesn't answer as it should, raise TunnihindError. The known prices stay the same after an error.
+        If the poll dropped all earlier prices, also return the reason. Raises TunnihindError if the request fails or
+        the answer is invalid. After an error, the known prices stay the same.
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
-        if answer.zone is self._zone:  # a server of another zone needs no further check
+        if answer.zone is self._zone:  # the prices of another zone are refused anyway
             in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
             await self._ask_about(at_once=in_doubt and answer is not self._newest)
         self._failures = 0
@@ -158,10 +166,10 @@ class Polling:
         return self.known, beginning
 
     async def past(self, days: int) -> dict[int, float]:
-        """Return all known settled prices and the settled prices of the last `days`.
+        """Return all known settled prices and the settled prices of the last `days` days in EUR/MWh.
 
-        Prices are in EUR/MWh, by the start of their period. `days` is 2 to 14. If the server doesn't answer, or the
-        wrong server answers, only the known prices are returned.
+        The keys are the starts of the periods. `days` is from 2 to 14. If the server doesn't answer, or the wrong
+        server answers, return only the known settled prices.
         """
         known = self._known_or_fail()
         if self._wrong_server:
@@ -175,8 +183,8 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure. For a server in the home, the pause stays shorter. If the server requests a
-        longer pause, that pause applies, up to an hour.
+        The pause grows with each failure. For a server at home, the longest pause is shorter than for other servers. If
+        the server requests a longer pause, that pause applies, up to an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -186,23 +194,26 @@ class Polling:
         return max(pause, min(asked_for, HOUR_S))
 
     def _known_or_fail(self) -> ForecastAnswer:
-        """Return the known prices. If no price is known, raise the TunnihindError that names the wrong server."""
+        """Return the known prices. If no price is known, raise an error that names the problem with the server."""
         if not self.known:
             raise _WRONG_SERVERS[self._wrong_server or Problem.SERVER_IS_REHEARSAL](self._client.shown_url)
         return self.known
 
     def _note_server_time(self, answer: ForecastAnswer) -> None:
-        """Note the server's time. An answer with the same time as before is ignored, because it comes from a cache."""
+        """Synchronise the entry's clock with the time in an answer.
+
+        If the time has not changed since the last answer, the answer comes from a cache and is ignored.
+        """
         if not self.known or answer.now != self.known.now:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
 
     def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
-        """Return the reason to drop the prices known before `answer`, or None to keep them.
+        """If the earlier prices must be dropped, return the reason. Otherwise return None.
 
-        The prices of another server replace all earlier prices, because the earlier server may have been a demo. If the
-        other server has no price for now, the earlier prices are kept. Perhaps the old server has lost its data and has
-        a new id. A rehearsal that has started again also replaces all earlier prices.
+        If another server answers, the earlier prices are dropped, because the earlier server may have been a demo. If
+        the other server has no price for the present, the earlier prices are kept. In this case, the same server may
+        have lost its data and got a new id. If a rehearsal has started again, the earlier prices are dropped too.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):
@@ -218,13 +229,13 @@ class Polling:
         return None
 
     async def _ask_about(self, *, at_once: bool) -> None:
-        """Request the server's description of itself at the start, after a failed poll, and once an hour.
+        """Request the server's description of itself after the start, after a failed poll, and once an hour.
 
-        With `at_once`, a request is sent even if the last request is recent. `at_once` is true when the server's clock
-        has jumped, because the server may have begun or ended a rehearsal. If a request with `at_once` fails and the
-        server has sent a description before, raise CannotConnect.
+        If `at_once` is true, send a request even if the last request is recent. The caller sets `at_once` after a jump
+        of the server's clock, because the server may have begun or ended a rehearsal. If a request with `at_once` fails
+        and the server has sent a description before, raise CannotConnect.
         """
-        # The difference is negative if the clock was set back.
+        # If Home Assistant's clock was set back, the difference is negative.
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:
             return
         try:
