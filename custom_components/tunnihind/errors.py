@@ -15,7 +15,7 @@ class Refusal(ServiceValidationError):
 
 
 class TunnihindError(HomeAssistantError):
-    """A server that doesn't answer as it should.
+    """The server doesn't answer as it should.
 
     `url` is the server's address, without a password. If we have no text for an error, `reason` is the error's original
     message. `retry_after` is the pause in seconds that the server requests; None if the server requests no pause.

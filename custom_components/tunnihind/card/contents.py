@@ -82,11 +82,11 @@ class CardContents(CardBeginning):
     became too old. Otherwise `lost_since` and `stale_since` are None. `unit` is the unit in which people read prices:
     `cents` or `euros` per kWh. `currency` is the currency of all prices.
 
-    `prices` has the prices that the household pays from today on; None if no price is known. `selling` has the selling
-    prices from today on, without VAT, by the hour or by the quarter. If a selling price is below zero, the household
-    pays. `selling` is None if the household sells nothing or no price is known. `now` is the current period; None if
-    its price is unknown. `plans` has the plans with their windows. Users who may not read a plan's sensor don't get the
-    plan.
+    `prices` has the household's prices of today and later days. It is None if no such price is known. `selling` has the
+    selling prices of today and later days, without VAT, by the hour or by the quarter. If a selling price is below
+    zero, the household pays. `selling` is None if the household sells nothing or no price is known. `now` is the
+    current period; None if its price is unknown. `plans` has the plans with their windows. Users who may not read a
+    plan's sensor don't get the plan.
     """
 
     mode: Mode

@@ -208,7 +208,7 @@ class RowForm:
         """Return the figures that the form shows at first.
 
         For a new row, the form shows the table's figures. For an existing row, the form shows the row's figures. If a
-        part in the existing row follows the table, the form shows the table's figures for that part.
+        part in the existing row uses the table, the form shows the table's figures for that part.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
@@ -216,7 +216,7 @@ class RowForm:
         return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._figures_from_table(row, table)}
 
     def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
-        """Return the row with the figures that the form shows. In the returned row, no part follows the table."""
+        """Return the row with the figures that the form shows. The returned row takes no figure from the table."""
         followed = self._figures_from_table(row, self.from_table(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 

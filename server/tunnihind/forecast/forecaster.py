@@ -179,7 +179,7 @@ class TieredForecaster:
         return int(np.isfinite(replayed.issued[0, -BANK_DAYS:]).any(axis=1).sum())
 
     def _settled_days(self, task: _Task, first: date) -> dict[date, Floats]:
-        """Return p10, p50 and p90 of each settled day from `first` on, shape (3, 24).
+        """Return p10, p50 and p90 of each settled day from `first` on. Each day's array has shape (3, 24).
 
         Each day is forecast from the data of the day before, without the day's own prices.
         """

@@ -146,8 +146,8 @@ def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: b
     if settled is None or not settled.is_agreed:
         return _unconfirmed(claims, settled, may_wait=may_wait)
     same = next((one for one in claims if one.agrees_with(settled) and one.prices.adds_to(settled.prices)), None)
-    # If the claim adds quarters of agreed hours, the quarters are agreed too. If the claim adds new hours, its prices
-    # are not agreed.
+    # If the claim only adds the prices of quarters in agreed hours, these prices are agreed too. If the claim adds new
+    # hours, its prices are not agreed.
     return _ruling(
         claims, settled, same, is_agreed=same is not None and same.prices.hours.keys() == settled.prices.hours.keys()
     )

@@ -137,7 +137,7 @@ def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole
 def _packed(numbers: NDArray[Any]) -> bytes:
     """Put the lowest bytes of all numbers first and their higher bytes last, and compress all bytes.
 
-    The higher bytes of most numbers are equal, so they compress well next to each other.
+    The higher bytes are the same in most numbers. Equal bytes that lie side by side compress well.
     """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 

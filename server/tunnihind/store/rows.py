@@ -199,7 +199,7 @@ class TableRows[Row: Shape, Found]:
     ) -> Iterator[list[tuple[Any, ...]]]:
         query = self._query.where(*where).order_by(*order_by)
         with connection.execute(query, execution_options=_AS_THEY_COME) as result:
-            # If an order is given, rows are read one by one, because the caller mostly needs only the first sound row.
+            # With `order_by`, rows are read one by one. Such a caller often needs only the first sound row.
             for rows in result.partitions(1 if order_by else _MANY):
                 yield [*map(tuple, rows)]
 

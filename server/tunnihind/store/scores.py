@@ -1,4 +1,4 @@
-"""Stores the scores of served forecasts, and the model's forecasts of past days.
+"""Stores the scores of served forecasts. It also stores the forecasts that the model makes for past days.
 
 Forecasts of past days are kept, so that a new score needs only a few new forecasts. A forecast of a past day uses the
 data that count as known at its instant of issue. If a transaction adds data that a stored forecast should have used,

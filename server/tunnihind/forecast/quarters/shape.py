@@ -26,9 +26,9 @@ def deviations(
     """Return the distances of the quarters from the hour's price, shape (hours, 4), EUR/MWh.
 
     `p50` (hours,) holds the medians of the hours, EUR/MWh. `previous` and `following` (hours,) hold the expected prices
-    of the hours before and after each hour, EUR/MWh. Unknown prices are NaN. `recent` (hours,) is the recent slope of
-    the clock hour, in units of `scale`. `rise` (hours,) is the result of `sun_rise`. `shares` (hours, 3) holds the
-    shares of the slope's predictors, in the order of `columns_of`.
+    of the hours before and after each hour, EUR/MWh. Unknown prices are NaN. `recent` (hours,) is the recent mean slope
+    of the price within the same clock hour, in units of `scale`. `rise` (hours,) is the result of `sun_rise`. `shares`
+    (hours, 3) holds the shares of the slope's predictors, in the order of `columns_of`.
     """
     before, after = one_for_the_other(p50 - previous, following - p50)
     unit = scale(p50)

@@ -107,7 +107,8 @@ def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floa
     """Return the three predictors of the slope, shape (..., 3).
 
     `line` is the slope of the line through the neighbouring hours. `unit` is the result of `scale`. `line` and `unit`
-    are in EUR/MWh. `recent` is the recent slope of the clock hour. `rise` is the result of `sun_rise`.
+    are in EUR/MWh. `recent` is the recent mean slope of the price within the same clock hour. `rise` is the result of
+    `sun_rise`.
     """
     return np.stack([line / unit, recent, rise], axis=-1)
 
