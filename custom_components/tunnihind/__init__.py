@@ -25,7 +25,7 @@ PLATFORMS: Final = (*_READ_BY_AUTOMATIONS, Platform.BINARY_SENSOR)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions and serve the card. Both must work even if no entry is loaded."""
+    """Register the actions and serve the card. The actions and the card must work even if no entry is loaded."""
     async_setup_services(hass)
     card_feed.async_register(hass)
     await card_module.async_serve(hass)

@@ -1,4 +1,4 @@
-"""Provides the integration's conditions to Home Assistant, if its version supports such conditions."""
+"""Provides the integration's conditions to versions of Home Assistant that support them."""
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.condition import Condition

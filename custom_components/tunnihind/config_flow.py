@@ -1,4 +1,4 @@
-"""Adds a server to Home Assistant. The user types its address, or Home Assistant discovers the server."""
+"""Adds a server to Home Assistant. The user types the server's address, or Home Assistant finds the server."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, override
@@ -77,7 +77,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
-        """Return the flow that adds and changes plans. Other subentries do not exist."""
+        """Return the flow that adds and changes plans. An entry has no other subentries."""
         return {SUBENTRY_PLAN: PlanFlow}
 
     @override
@@ -92,7 +92,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._continue_with_server()
 
     async def _continue_with_server(self) -> ConfigFlowResult:
-        """Add the zone that the address names. If the address names none of several zones, ask for the zone."""
+        """Add the server's zone. If the server has several zones and the address names no zone, ask for the zone."""
         return await self.async_step_zone() if self._found.needs_zone_choice else await self._add_found()
 
     async def async_step_zone(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -185,7 +185,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
         """Ask whether the server at the new address shall replace the present server.
 
-        If somebody has installed the present server anew, it also counts as another server.
+        A new installation of the present server also counts as another server.
         """
         if user_input is not None:
             return self._store_address()
@@ -193,7 +193,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_zeroconf(self, discovery_info: ZeroconfServiceInfo) -> ConfigFlowResult:
-        """Add a server that announced itself on the network. If the server is known, update the server's address."""
+        """Add a server that announced itself on the network. If the server was added before, update the server's address."""
         prefix = discovery_info.properties.get("path") or ""
         url = URL.build(scheme="http", host=discovery_info.host, port=discovery_info.port, path=prefix)
         return await self._discovered(url) or await self.async_step_zeroconf_confirm()
@@ -205,7 +205,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
-        """Add the server that runs as a Home Assistant app. If the server is known, update the server's address."""
+        """Add the server that runs as a Home Assistant app. If the server was added before, update the server's address."""
         url = URL.build(scheme="http", host=discovery_info.config["host"], port=discovery_info.config["port"])
         self._app = discovery_info.name
         return await self._discovered(url) or await self.async_step_hassio_confirm()
@@ -263,7 +263,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         ]
 
     def _likely_zones(self, zones: Iterable[Zone]) -> list[Zone]:
-        """Return the zones in the order of the list, but with the zone of Home Assistant's country first."""
+        """Return `zones`, with the zone of Home Assistant's country first."""
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:

@@ -10,8 +10,8 @@ LOGGER: Final = logging.getLogger(__package__)
 
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
-# Imported statistics of several entries are told apart by a number in their ids. Under this key, the entry's data has a
-# number for each mode.
+# The ids of an entry's statistics contain a number. Each mode (live, demo or rehearsal) has its own number. Under this
+# key, the entry's data has these numbers.
 CONF_STATISTICS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"
@@ -32,8 +32,8 @@ EUR_PER_MWH: Final = "EUR/MWh"
 # Each constant below is true if Home Assistant has a certain new feature. Remove a constant when the oldest version
 # that hacs.json allows has the feature.
 _VERSION: Final = (MAJOR_VERSION, MINOR_VERSION)
-# Before Home Assistant 2026.7, the triggers and conditions of integrations had no option `for`. If their target
-# contained several entities, they could not handle each entity separately.
+# Before Home Assistant 2026.7, the triggers and conditions of integrations had no option `for`. Such triggers and
+# conditions also could not handle several entities separately.
 KNOWS_TRIGGERS: Final = _VERSION >= (2026, 7)
 # Before Home Assistant 2026.8, a device named its parent device by the parent's identifiers. Newer versions expect the
 # parent's device id.

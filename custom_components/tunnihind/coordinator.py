@@ -1,7 +1,7 @@
 """Keeps the prices and the plans that a household's entities show.
 
-The coordinator polls the server once a minute. It updates the entities when new prices arrive. Even if the server
-doesn't answer, the coordinator updates the entities every quarter-hour. All times follow the entry's clock.
+The coordinator polls the server once a minute. When new prices arrive, the coordinator updates the entities. It also
+updates the entities every quarter-hour, even if the server doesn't answer. All times follow the entry's clock.
 """
 
 from collections.abc import Callable, Mapping

@@ -26,7 +26,7 @@ def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
 
 
 def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> DeviceInfo:
-    """Return the description of a plan's device. Its parent device is the server's device."""
+    """Return the description of a plan's device. The parent device is the server's device."""
     device = DeviceInfo(
         identifiers={(DOMAIN, plan.subentry_id)},
         name=plan.title,

@@ -67,8 +67,8 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# Each function returns whether a plan with a given form has the entity with the given key. Every plan has the entities
-# that are not listed here.
+# By an entity's key, a function that returns whether a plan with the given form has this entity. If a key is missing
+# here, every plan has the entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -109,7 +109,7 @@ class ServerEntity(_Entity):
 
 
 class PriceEntity(ServerEntity):
-    """An entity that is available if the current price is known. The server need not answer."""
+    """An entity that is available if the current price is known, even if the server doesn't answer."""
 
     @property
     @override
@@ -165,11 +165,11 @@ class PlanEntity(_Entity):
 
 
 class SteeringEntity(PlanEntity):
-    """An entity that changes a plan. The entity is available if the plan can be used. Prices need not be known."""
+    """An entity that changes a plan. The entity is available if the plan can be used, even if no price is known."""
 
     @property
     def plan(self) -> SteeredPlan | None:
-        """The plan with the changes by entities and actions. If the plan can't be used, the result is None."""
+        """The plan with the changes that entities and actions have made. If the plan can't be used, the result is None."""
         return self.coordinator.planner.plan(self.plan_id)
 
     @property
@@ -288,7 +288,7 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
 
 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
-    """Change all of these plans. A plan is given as its coordinator and the id of its subentry.
+    """Make the same change in all of these plans. A plan is named by its coordinator and the id of its subentry.
 
     If a change of any plan is not allowed, no plan is changed, and Refusal is raised. The error's text names the plan,
     the field and the allowed values. The changes are stored before this function returns. So a restart doesn't lose the

@@ -1,4 +1,4 @@
-"""Stores an entry's state, so that it is known after a restart of Home Assistant."""
+"""Stores the state of an entry, and reads the state after a restart of Home Assistant."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field

@@ -1,4 +1,4 @@
-"""Provides the integration's triggers to Home Assistant, if its version supports such triggers."""
+"""Provides the integration's triggers to versions of Home Assistant that support them."""
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.trigger import Trigger

@@ -1,4 +1,4 @@
-"""Sends the contents of an entry to its open cards: when a card opens, and after every change.
+"""Sends the contents of an entry to each open card: when the card opens, and after every change of the contents.
 
 A card subscribes with the websocket command `tunnihind/card/subscribe`. With the command `tunnihind/card/past`, a card
 requests the prices of the days before today.
@@ -182,7 +182,7 @@ class CardPast(TypedDict):
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
     """Request the market prices of past days from the server. Return the household's prices of these days.
 
-    The prices are by the hour or by the quarter, as the household pays and sells today.
+    The household's present contracts decide whether the prices are by the hour or by the quarter.
     """
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()
@@ -224,7 +224,7 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/past", **_ENTRY_FIELDS})
 @async_response
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send a card an entry's prices of the days before today. `CardPast` describes the answer.
+    """Send an entry's prices of the days before today to a card. `CardPast` describes the answer.
 
     The message has the same fields as the message to `_subscribe`, and the same errors are possible. The error
     `not_found` may also mean that the entry is not loaded.

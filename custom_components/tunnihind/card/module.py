@@ -23,9 +23,9 @@ class _Files(HomeAssistantView):
     """Serves the card's main file and the files that the main file imports.
 
     The addresses contain no host name. So they also work over https and behind a proxy. Browsers may keep the files for
-    a month. Each address therefore contains a version that changes with the files. All files have the same version,
-    because browsers load an imported file from the folder of the file that imports it. A request for an old version
-    gets the newest file.
+    a month. Each address therefore contains a version. If a file changes, the version changes. All files have the same
+    version, because browsers load an imported file from the folder of the file that imports it. A request for an old
+    version gets the newest file.
     """
 
     url = f"/{DOMAIN}/{{version}}/{{name}}"

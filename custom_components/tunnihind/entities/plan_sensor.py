@@ -30,7 +30,7 @@ def _cost_band(decision: Decision) -> Attributes:
 
 
 # These sensors show expected figures of one window. Sums or means over several windows would be meaningless, so the
-# sensors have no long-term statistics. The module `saved_sensor` has the sensors for actual costs and savings.
+# sensors have no long-term statistics. The module `saved_sensor` contains the sensors for the actual costs and savings.
 PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
     ValueDescription(
         key="window_start",

@@ -40,9 +40,9 @@ def _times(first: Period | None, last: Period | None) -> Attributes:
 class PriceDescription(ValueDescription[PricesNow]):
     """The description of a sensor for a price per kilowatt-hour.
 
-    The sensor has no device class, because Home Assistant has none for prices per kilowatt-hour. Only current prices
-    and today's spread have long-term statistics. The statistics of a current price show the mean, the minimum and the
-    maximum of each past day.
+    The sensor has no device class, because Home Assistant has none for prices per kilowatt-hour. Only the sensors for
+    current prices and for today's spread have long-term statistics. The statistics of a current price show the mean,
+    the minimum and the maximum of each past day.
     """
 
     native_unit_of_measurement: str | None = EUR_PER_KWH
@@ -75,7 +75,7 @@ class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
 
 
 class SellingSensor(SellingEntity, PriceSensor):
-    """A sensor for the price at which the household sells electricity in the current or the next period."""
+    """A sensor for the selling price of the current or the next period."""
 
 
 def _price(period: Period | None) -> float | None:
@@ -189,8 +189,8 @@ SELLING_SENSORS: Final = (_current_sensor(SELLING_PRICE), _next_sensor(NEXT_SELL
 def next_price(billing: Billing) -> PriceDescription:
     """Return the description of the sensor for the price of the next hour or quarter.
 
-    The sensor's name says whether the household is billed by the hour or by the quarter. If the billing changes, the
-    name changes at the next start of Home Assistant.
+    The sensor's name depends on whether the household is billed by the hour or by the quarter. If the billing changes,
+    the name changes at the next start of Home Assistant.
     """
     by_quarter = billing.billed_by is Resolution.QUARTER
     return _next_sensor("next_price", "next_quarter_price" if by_quarter else "next_price")
@@ -200,7 +200,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     _current_sensor("current_price"),
     PriceDescription(
         key="current_price_cents",
-        # By default, the sensor is disabled. Home Assistant's Energy dashboard would take its cents for euros.
+        # By default, the sensor is disabled, because Home Assistant's Energy dashboard would read cents as euros.
         native_unit_of_measurement=CENTS_PER_KWH,
         suggested_display_precision=2,
         entity_registry_enabled_default=False,

@@ -51,7 +51,7 @@ class AccountAt:
 
 
 def _eur(amount: float) -> float:
-    return round(amount, _EUR_DECIMALS) or 0.0  # `or 0.0` replaces -0.0
+    return round(amount, _EUR_DECIMALS) or 0.0  # `or 0.0` replaces -0.0 with 0.0
 
 
 def _saved_per_kwh(total: Total) -> float | None:
@@ -200,7 +200,7 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     @property
     @override
     def last_reset(self) -> datetime | None:
-        """The time from which an all-time sum counts. For other sensors, the time is None.
+        """The time at which an all-time sum began at zero. For other sensors, the time is None.
 
         If the sum starts again at zero, this time changes. Without this time, the statistics would count the lower sum
         as a loss.
