@@ -193,7 +193,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_zeroconf(self, discovery_info: ZeroconfServiceInfo) -> ConfigFlowResult:
-        """Add a server that announced itself on the network. If the server was added before, update the server's address."""
+        """Add a server that announced itself on the network. If the server was added before, update its address."""
         prefix = discovery_info.properties.get("path") or ""
         url = URL.build(scheme="http", host=discovery_info.host, port=discovery_info.port, path=prefix)
         return await self._discovered(url) or await self.async_step_zeroconf_confirm()
@@ -205,7 +205,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
-        """Add the server that runs as a Home Assistant app. If the server was added before, update the server's address."""
+        """Add the server that runs as a Home Assistant app. If the server was added before, update its address."""
         url = URL.build(scheme="http", host=discovery_info.config["host"], port=discovery_info.config["port"])
         self._app = discovery_info.name
         return await self._discovered(url) or await self.async_step_hassio_confirm()

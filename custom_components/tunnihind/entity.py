@@ -169,7 +169,7 @@ class SteeringEntity(PlanEntity):
 
     @property
     def plan(self) -> SteeredPlan | None:
-        """The plan with the changes that entities and actions have made. If the plan can't be used, the result is None."""
+        """The plan with the changes by entities and actions. If the plan can't be used, the result is None."""
         return self.coordinator.planner.plan(self.plan_id)
 
     @property
