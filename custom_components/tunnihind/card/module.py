@@ -24,8 +24,8 @@ class _Files(HomeAssistantView):
 
     The addresses contain no host name. So they also work over https and behind a proxy. Browsers may keep the files for
     a month. Each address therefore contains a version. If a file changes, the version changes. All files have the same
-    version, because browsers load an imported file from the folder of the file that imports it. A request for an old
-    version gets the newest file.
+    version, because browsers load an imported file from the folder of the file that imports it. If a browser requests
+    an old version, the newest version of the file is sent.
     """
 
     url = f"/{DOMAIN}/{{version}}/{{name}}"

@@ -190,7 +190,7 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """The condition that entities of one kind are on. Entities of other kinds in the condition's target are ignored."""
+    """A condition that tests if the target's entities of one kind are on. Entities of other kinds are ignored."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class
@@ -209,8 +209,8 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # If the target contains no entities, Home Assistant's own check returns True. An automation would then run a
-        # heater at any price.
+        # If the target contains no entities, Home Assistant's own check for "all" returns True. An automation would
+        # then run a heater at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 

@@ -202,8 +202,7 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     def last_reset(self) -> datetime | None:
         """The time at which an all-time sum began at zero. For other sensors, the time is None.
 
-        If the sum starts again at zero, this time changes. Without this time, the statistics would count the lower sum
-        as a loss.
+        Without this time, Home Assistant's statistics would count a restart of the sum at zero as a loss.
         """
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None
