@@ -1,4 +1,4 @@
-"""Tunnihind: the electricity prices of a household, with a forecast."""
+"""Tunnihind, an integration that shows a household its electricity prices and a forecast of the prices."""
 
 from typing import Final
 
@@ -18,14 +18,14 @@ from .services import async_setup_services
 from .storage import Storage
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
-# Home Assistant updates entities in the order in which they were added. Automations trigger on binary sensors and then
+# Home Assistant updates entities in the order in which they were added. When a binary sensor changes, an automation may
 # read other entities. So binary sensors are added last.
 _READ_BY_AUTOMATIONS: Final = (Platform.CALENDAR, Platform.NUMBER, Platform.SENSOR, Platform.SWITCH, Platform.TIME)
 PLATFORMS: Final = (*_READ_BY_AUTOMATIONS, Platform.BINARY_SENSOR)
 
 
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
-    """Register the actions and serve the card. Actions and card work even while no server is loaded."""
+    """Register the actions and serve the card. The actions and the card must work even if no entry is loaded."""
     async_setup_services(hass)
     card_feed.async_register(hass)
     await card_module.async_serve(hass)
@@ -33,8 +33,8 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 
 async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
-    """Set up an entry. Each entry is for one zone of a server."""
-    # The card is offered even if the server doesn't answer, because the card shows that problem.
+    """Set up a config entry. Each config entry shows the prices of one zone of a server."""
+    # If the server doesn't answer, the card shows this problem. So the card is added before the server is polled.
     card_module.async_offer_card(hass)
     coordinator = TunnihindCoordinator(hass, entry)
     await coordinator.async_start()
@@ -49,7 +49,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) ->
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
-    """Unload an entry, and store its known prices and plans."""
+    """Unload an entry, and store the entry's known prices and plans."""
     unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
     if unloaded:
         await entry.runtime_data.async_save()
@@ -58,14 +58,14 @@ async def async_unload_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -
 
 
 async def async_remove_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Delete the entry's stored data. If no other entry is left, remove the card from pages."""
+    """Delete the entry's stored data. If no other entry is left, remove the card from all pages."""
     if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):
         card_module.async_withdraw(hass)
     await Storage(hass, entry.entry_id).remove()
 
 
 async def _async_entry_changed(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Apply changed options and plans without a reload. Only a new address of the server needs a reload."""
+    """Apply changed options and plans without a reload. If the server's address has changed, reload the entry."""
     coordinator = entry.runtime_data
     if entry.data[CONF_URL] != coordinator.url:
         hass.config_entries.async_schedule_reload(entry.entry_id)

@@ -1,11 +1,11 @@
-"""Sets up the binary sensors."""
+"""Adds the binary sensors to Home Assistant."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, override
 
-# Since Home Assistant 2026.10, type checkers refuse this import and expect another module. Older versions lack that
-# module.
+# From Home Assistant 2026.10 on, type checkers expect an import of these names from another module. Older versions of
+# Home Assistant don't have that module.
 from homeassistant.components.binary_sensor import (  # type: ignore[attr-defined]
     BinarySensorDeviceClass,
     BinarySensorEntity,
@@ -37,7 +37,7 @@ PARALLEL_UPDATES = 0
 
 @dataclass(frozen=True, kw_only=True)
 class PriceBinaryDescription(BinarySensorEntityDescription):
-    """The description of a binary sensor for the prices."""
+    """The description of a binary sensor whose state depends on prices."""
 
     is_on_fn: Callable[[PricesNow], bool | None]
     attributes_fn: Callable[[PricesNow], Attributes] | None = None
@@ -109,7 +109,7 @@ class PriceBinarySensor(PriceEntity, BinarySensorEntity):
 
 
 class SellingBinarySensor(SellingEntity, PriceBinarySensor):
-    """A binary sensor for the price at which the household sells electricity."""
+    """A binary sensor for the current selling price."""
 
 
 class ProblemSensor(DataEntity, BinarySensorEntity):
@@ -131,7 +131,7 @@ class ProblemSensor(DataEntity, BinarySensorEntity):
 
 
 class WindowSensor(PlanEntity, BinarySensorEntity):
-    """A sensor that is on while the plan's window runs. Between two pieces of the window, the sensor is off."""
+    """A sensor that is on while a piece of the plan's window runs. Between two pieces, the sensor is off."""
 
     @property
     @override

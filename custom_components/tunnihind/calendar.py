@@ -28,16 +28,16 @@ async def async_setup_entry(
 
 
 class PlanCalendar(DataEntity, CalendarEntity):
-    """The windows of all plans.
+    """A calendar whose events are the pieces of all plans' windows.
 
-    The calendar has all windows of the past two weeks, and each plan's running or next window. If a plan runs below or
-    above a price limit, the calendar has all known future windows of the plan.
+    The calendar shows all windows of the past two weeks, and each plan's running or next window. If a plan runs below
+    or above a price limit, the calendar shows all known future windows of the plan.
     """
 
     @property
     @override
     def event(self) -> CalendarEvent | None:
-        """The piece that runs now, or else the next piece of any plan."""
+        """The piece that runs now. If no piece runs, the event is the next piece of any plan."""
         ahead = (one for one in self._pieces() if one[-1] > self.prices.now)
         first = min(ahead, key=lambda one: one[-2], default=None)
         return self._event(*first) if first else None
@@ -46,15 +46,15 @@ class PlanCalendar(DataEntity, CalendarEntity):
     async def async_get_events(
         self, hass: HomeAssistant, start_date: datetime, end_date: datetime
     ) -> list[CalendarEvent]:
-        """Return the pieces that overlap the given time, in the order of their starts."""
+        """Return the pieces that overlap the given span of time, in the order of their starts."""
         events = (self._event(*one) for one in self._pieces())
         asked = [one for one in events if one.start_datetime_local < end_date and start_date < one.end_datetime_local]
         return sorted(asked, key=lambda event: event.start_datetime_local)
 
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
-        """Yield each piece of each window, in UTC seconds by the entry's clock.
+        """Yield the plan, the window, the start and the end of each piece. Times are UTC seconds by the entry's clock.
 
-        Plain seconds are used for speed, because every update reads two weeks of pieces.
+        Every update reads the pieces of two weeks. Seconds are faster to compare than datetimes.
         """
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
@@ -62,7 +62,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
                     yield from ((plan, window, start, end) for start, end in window.pieces)
 
     def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
-        """Return a piece as an event. The event's times are by Home Assistant's clock, as in all calendars."""
+        """Return a piece as an event. Even in a rehearsal, the event's times follow Home Assistant's clock."""
         clock = self.coordinator.clock
         return CalendarEvent(
             start=datetime.fromtimestamp(clock.to_home_time(start), UTC),

@@ -1,4 +1,4 @@
-"""The conditions, for versions of Home Assistant that support conditions of integrations."""
+"""Provides the integration's conditions to versions of Home Assistant that support them."""
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.condition import Condition
@@ -10,5 +10,5 @@ if KNOWS_TRIGGERS:
 
 
 async def async_get_conditions(hass: HomeAssistant) -> dict[str, type[Condition]]:
-    """Return the conditions by name."""
+    """Return the conditions' classes by name. If Home Assistant is too old, return no conditions."""
     return CONDITIONS if KNOWS_TRIGGERS else {}

@@ -1,4 +1,4 @@
-"""Adds a server by its address, by discovery on the network, or by an announcement of the Supervisor."""
+"""Adds a server to Home Assistant. The user types the server's address, or Home Assistant finds the server."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, override
@@ -44,12 +44,12 @@ from .server.client import Server, fetch_server, server_url, with_quarters, with
 from .server.clock import home_now
 
 EXAMPLE_URL: Final = "http://192.168.1.10:8080"
-# The address of a server that runs on Home Assistant's own machine with default settings.
+# The address of a server that runs on Home Assistant's own computer and uses the default port.
 LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
-# The question for the household's network package. Until the household chooses a package, prices are market prices with
-# VAT.
+# This question is about the household's network package. If the household names no package, its prices are market
+# prices with VAT.
 _PACKAGE_QUESTION: Final = vol.Schema({vol.Optional(PACKAGE): PACKAGE_CHOICE})
 _NO_QUESTION: Final = vol.Schema({})
 
@@ -70,19 +70,19 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_options_flow(config_entry: ConfigEntry) -> OptionsFlow:
-        """Return the flow for the options."""
+        """Return the flow that changes the options of an entry."""
         return TunnihindOptionsFlow()
 
     @classmethod
     @callback
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
-        """Return the flow for plans, the only subentries of a server."""
+        """Return the flow that adds and changes plans. An entry has no other subentries."""
         return {SUBENTRY_PLAN: PlanFlow}
 
     @override
     async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the address of a server, and check that a server answers there."""
+        """Ask for the address of a server, and check that the server answers."""
         server = await self._server_at(user_input)
         if server is None:
             schema = _ADDRESS.extend(self._questions(self._likely_zones(Zone)).schema)
@@ -92,11 +92,11 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._continue_with_server()
 
     async def _continue_with_server(self) -> ConfigFlowResult:
-        """If the server has several zones and the address names no zone, ask for the zone."""
+        """Add the server's zone. If the server has several zones and the address names no zone, ask for the zone."""
         return await self.async_step_zone() if self._found.needs_zone_choice else await self._add_found()
 
     async def async_step_zone(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for the zone to add, and check that the server has the prices of this zone."""
+        """Ask for the price zone to add, and check that the server has the prices of this zone."""
         server, self._errors = self._found, {}
         offered = self._zones_to_add(server)
         if not offered:
@@ -125,7 +125,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
-        """Note the error of a server that has another zone than `wanted`."""
+        """Set the form's error: the server's prices are not of the zone `wanted`."""
         self._errors[field] = OtherZone.key
         self._text_values |= {
             "url": without_password(server.url),
@@ -134,9 +134,9 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         }
 
     async def _add_found(self) -> ConfigFlowResult:
-        """Add the entry.
+        """Continue with the server that was found.
 
-        If the server is a rehearsal, first explain the rehearsal. If the entry exists, end the flow.
+        If the server is a rehearsal, first explain rehearsals. If an entry for this zone exists, end the flow.
         """
         await self.async_set_unique_id(self._found.unique_id, raise_on_progress=False)
         if self._found.zone not in self._zones_to_add(self._found):
@@ -144,13 +144,17 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self.async_step_rehearsal() if self._found.is_rehearsal else await self._finish()
 
     async def async_step_rehearsal(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Explain a rehearsal before it is added. Automations would switch real devices by prices of a past day."""
+        """Explain a rehearsal before the rehearsal is added.
+
+        If a household used a rehearsal by mistake, its automations would switch real devices according to the prices of
+        a past day.
+        """
         if user_input is not None:
             return await self._finish()
         return self._confirm_form("rehearsal", _NO_QUESTION, {"url": without_password(self._found.url)})
 
     async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask the household to confirm and complete the fees of its network package."""
+        """Show the fees of the household's network package. Ask the household to confirm and complete these fees."""
         if user_input is None:
             if billing_from(self._answers).billed_by is Resolution.QUARTER:
                 self._found = await with_quarters(self.hass, self._found)
@@ -160,7 +164,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return form or self._create()
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask for a new address of the same server."""
+        """Ask for a new address of the entry's server."""
         entry = self._get_reconfigure_entry()
         server = await self._server_at(user_input)
         if server is not None and server.is_rehearsal is not entry.data.get(CONF_REHEARSAL, False):
@@ -179,7 +183,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self.async_step_replace()
 
     async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether another server shall replace the present server.
+        """Ask whether the server at the new address shall replace the present server.
 
         A new installation of the present server also counts as another server.
         """
@@ -189,32 +193,32 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     async def async_step_zeroconf(self, discovery_info: ZeroconfServiceInfo) -> ConfigFlowResult:
-        """Add a server that announced itself, or update the address of a known server."""
+        """Add a server that announced itself on the network. If the server was added before, update its address."""
         prefix = discovery_info.properties.get("path") or ""
         url = URL.build(scheme="http", host=discovery_info.host, port=discovery_info.port, path=prefix)
         return await self._discovered(url) or await self.async_step_zeroconf_confirm()
 
     async def async_step_zeroconf_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether to add the server that was found."""
+        """Ask whether to add the server that was found on the network."""
         name = self._found.name(self.hass.config.language)
         return await self._confirm("zeroconf_confirm", user_input, {"name": name, "url": self._found.url})
 
     @override
     async def async_step_hassio(self, discovery_info: HassioServiceInfo) -> ConfigFlowResult:
-        """Add the server that runs as an app beside Home Assistant, or update the server's address."""
+        """Add the server that runs as a Home Assistant app. If the server was added before, update its address."""
         url = URL.build(scheme="http", host=discovery_info.config["host"], port=discovery_info.config["port"])
         self._app = discovery_info.name
         return await self._discovered(url) or await self.async_step_hassio_confirm()
 
     async def async_step_hassio_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether to add the app's server."""
+        """Ask whether to add the server that runs as an app."""
         return await self._confirm("hassio_confirm", user_input, {"app": self._app})
 
     async def _discovered(self, url: URL) -> ConfigFlowResult | None:
-        """Look up the server at that address. If there is nothing to add, end the flow.
+        """Request the description of a discovered server. If none of the server's zones can be added, end the flow.
 
-        If the present address of an entry no longer works, the entry gets the new address. If somebody has ignored a
-        zone of the server, all zones without an entry are ignored.
+        If the present address of an entry no longer works, the entry gets the new address. If the user has ignored one
+        zone of the server, no zone of the server is offered again.
         """
         try:
             server = await fetch_server(self.hass, server_url(str(url)))
@@ -239,15 +243,15 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         if await self._still_answers(entry):
             await self._poll_now(entry)
             return
-        # A loaded entry is reloaded by its update listener.
+        # If the entry is loaded, the entry's update listener reloads the entry.
         self.hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_URL: url})
         if entry.state is ConfigEntryState.SETUP_RETRY:
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the server's zones that have no entry yet.
+        """Return the server's zones for which no entry exists.
 
-        An entry belongs to a zone if the entry has the zone's id or address.
+        An entry belongs to a zone if the entry has the zone's id or the zone's address.
         """
         entries = self._async_current_entries(include_ignore=False)
         ids = {entry.unique_id for entry in entries}
@@ -259,13 +263,13 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         ]
 
     def _likely_zones(self, zones: Iterable[Zone]) -> list[Zone]:
-        """Return the zones, with the zone of Home Assistant's country first."""
+        """Return `zones`, with the zone of Home Assistant's country first."""
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
         """Return the questions about the household's bill.
 
-        If the first zone has network packages, one question is about the package.
+        If network packages of the first zone are known, one of the questions is about the package.
         """
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
@@ -273,7 +277,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     async def _confirm(
         self, step_id: str, user_input: dict[str, Any] | None, placeholders: dict[str, str]
     ) -> ConfigFlowResult:
-        """Ask about the bill, and whether to add the server that was found."""
+        """Ask whether to add the server that was found. On the same form, ask about the household's bill."""
         if user_input is not None:
             self._note_answers(user_input)
             return await self._continue_with_server()
@@ -285,14 +289,14 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return self.async_show_form(step_id=step_id, data_schema=questions, description_placeholders=placeholders)
 
     def _note_answers(self, user_input: dict[str, Any] | None) -> None:
-        """Note the household's answers about its bill."""
+        """Keep the household's answers about its bill until the entry is created."""
         answers = user_input or {}
         self._answers |= {key: value for key, value in answers.items() if key == BILLED_BY}
         if answers.get(PACKAGE):
             self._package = Package(answers[PACKAGE])
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
-        """Return the server at the typed address. If no server answers, note the error and return None."""
+        """Return the server at the typed address. If no server answers, keep the error for the form and return None."""
         self._errors = {}
         if user_input is None:
             return None
@@ -339,9 +343,9 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
                 raise AbortFlow("already_configured")
 
     async def _finish(self) -> ConfigFlowResult:
-        """If the household chose a package and the zone has packages, show the package's fees.
+        """If the household chose a network package and the zone has packages, show the package's fees.
 
-        Otherwise add the entry.
+        Otherwise, create the entry.
         """
         has_packages = bool(price_lists_of(self._found.zone).packages)
         return await self.async_step_tariff() if self._package and has_packages else self._create()
@@ -353,7 +357,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     def _period(self) -> CurrentPeriod:
-        """Return the current period with its price from the server's answer."""
+        """Return the current period, with the price that the server sent for this period."""
         now = self._found.answer.now if self._found.is_rehearsal else home_now()
         chosen = self._found.about.chosen_vat_rate if self._found.about else None
         billed_by = billing_from(self._answers).billed_by
@@ -372,9 +376,9 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _store_address(self) -> ConfigFlowResult:
-        """Store the new address.
+        """Store the server's new address in the entry.
 
-        A loaded entry reloads itself when its data changes. Other entries are reloaded here.
+        A loaded entry reloads itself after a change of its data. Other entries are reloaded by this function.
         """
         entry, server = self._get_reconfigure_entry(), self._found
         if entry.state is ConfigEntryState.LOADED:

@@ -1,7 +1,7 @@
-"""The data of a household's entities: its prices and plans.
+"""Keeps the prices and the plans that a household's entities show.
 
-The server is polled once a minute. A poll without new prices changes nothing. Entities are updated after new prices and
-every quarter-hour, even while the server doesn't answer. All times are by the entry's clock.
+The coordinator polls the server once a minute. When new prices arrive, the coordinator updates the entities. It also
+updates the entities every quarter-hour, even if the server doesn't answer. All times follow the entry's clock.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,11 +49,11 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 
 
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
-    """The prices of one household, from one server, and the decisions of the household's plans.
+    """The prices of one household from one server, and the decisions of the household's plans.
 
-    `billing` has the household's billing period. `selling` is the household's contract for selling electricity; None if
-    the household sells nothing. `selling_prices` are the prices that the household gets. `server_device_id` is the id
-    of the server's device.
+    `billing` says whether the household is billed by the hour or by the quarter. `selling` is the household's contract
+    for selling electricity. If the household sells nothing, `selling` is None. `selling_prices` are the prices that the
+    household gets for its electricity. `server_device_id` is the id of the server's device.
     """
 
     config_entry: TunnihindConfigEntry
@@ -72,8 +72,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
-        # After a change of server, the old server is polled until the entry is reloaded. So this id must stay the same
-        # until the reload.
+        # If the entry gets another server, the old server is polled until the entry is reloaded. So this id of the
+        # server must stay the same until the reload.
         self._server: Final = entry.unique_id
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
@@ -95,19 +95,22 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def about(self) -> About | None:
-        """The server's description of itself; None if it has sent no description yet."""
+        """The server's description of itself.
+
+        If the server has sent no description yet, the result is None.
+        """
         return self._polling.about
 
     @property
     def mode(self) -> Mode:
-        """The kind of prices that the entry shows."""
+        """The kind of prices that the entry shows: live prices, made-up prices, or prices of a past day."""
         return self._polling.mode
 
     @property
     def attribution(self) -> str:
-        """The server's credit, or the integration's name if the server sends no credit.
+        """The credit line for the prices. If the server sends no credit line, the integration's name is used.
 
-        If the prices are not live, a mark stands in front of the credit.
+        If the prices are not live, the line begins with a mark.
         """
         return marked_credit(
             self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
@@ -115,37 +118,41 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def contact(self) -> Contact:
-        """The contact with the server."""
+        """The state of the connection to the server."""
         return self._polling.contact(needs_quarters=self._needs_quarters)
 
     @property
     def tariff(self) -> Tariff:
-        """The household's tariff: the fees and the VAT on top of the market's price."""
+        """The household's tariff, which contains the fees and the VAT that are added to the market price."""
         chosen = self.about.chosen_vat_rate if self.about else None
         return tariff_from(self.config_entry.options, zone=self.zone, chosen_vat_rate=chosen)
 
     @property
     def paid_prices(self) -> PaidPrices:
-        """The prices that the household paid for past hours."""
+        """The source of the prices that the household paid in the past."""
         step_s = self.billing.billed_by.step_s
         settled_in = partial(self.client.settled_in, step_s=step_s, zone=self.zone)
         return PaidPrices(step_s=step_s, settled_in=settled_in, tariff=self.tariff)
 
     @property
     def _needs_quarters(self) -> bool:
-        """True if the household is billed or paid by the quarter."""
+        """True if the household's contract for buying or for selling has quarter-hour prices."""
         sold_by = self.selling.resolution if self.selling else Resolution.HOUR
         return Resolution.QUARTER in {self.billing.billed_by, sold_by}
 
     @property
     def _asks_for_quarters(self) -> bool:
-        """True if the household needs quarters, or if only quarters reach beyond the public window."""
+        """True if polls request quarter-hour prices from the server.
+
+        The household may need quarter-hour prices. On a server with the full horizon, only the quarter-hour forecast
+        reaches beyond the public window.
+        """
         return self._needs_quarters or (self.about is not None and self.about.full_horizon)
 
     async def async_start(self) -> None:
-        """Start with the stored state, then poll the server.
+        """Load the stored state, then poll the server.
 
-        With stored prices, an entry can start even while its server doesn't answer. Raises ConfigEntryNotReady if the
+        If prices are stored, the entry starts even if the server doesn't answer. Raises ConfigEntryNotReady if the
         server doesn't answer and no prices are stored.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
@@ -165,7 +172,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     async def _async_update_data(self) -> ForecastAnswer:
         """Poll the server.
 
-        If the server has nothing new, entities are updated only if a quarter-hour was missed or a problem has changed.
+        If the server sends no new prices, entities are updated only in two cases. The timer has missed a quarter-hour,
+        or the list of problems has changed.
         """
         try:
             known, beginning = await self._polling.ask(in_quarters=self._asks_for_quarters)
@@ -187,9 +195,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         return known
 
     def _update_if_due(self) -> None:
-        """Update the entities if a problem has changed, or if the timer has missed a quarter-hour.
+        """Update the entities if the list of problems has changed, or if the timer has missed a quarter-hour.
 
-        The timer misses a quarter-hour if the computer sleeps or a clock is set.
+        The timer misses a quarter-hour if the computer was asleep, or if somebody has set a clock.
         """
         if not self.data:
             return
@@ -198,20 +206,20 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
             self.async_update_listeners()
 
     async def async_past_market_prices(self, days: int) -> ForecastAnswer:
-        """Return the settled prices of the last `days` (2 to 14), together with all known settled prices."""
+        """Return the settled prices of the last `days` days (2 to 14), and all other known settled prices."""
         return replace(self.data, settled=await self._polling.past(days), forecast={})
 
     @callback
     @override
     def async_update_listeners(self) -> None:
-        """Compute the prices and plans as of now, then update the entities."""
+        """Compute the prices and plans for the present moment, then update the entities."""
         if self.data:
             self._update_prices()
         super().async_update_listeners()
 
     @callback
     def _update_prices(self) -> None:
-        """Compute prices, plans and problems for this quarter-hour, and set the timer for the next quarter-hour."""
+        """Compute the prices, plans and problems of this quarter-hour. Set the timer to the next quarter-hour."""
         self._timer.async_set()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
         lines.update(self.data, tariff, self.billing, self.selling)
@@ -235,13 +243,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def async_follow(self, look: Callable[[], None]) -> None:
-        """Call `look` now and, while the entry is loaded, at each update of the entities."""
+        """Call `look` now and at each update of the entities until the entry is unloaded."""
         look()
         self.config_entry.async_on_unload(self.async_add_listener(look))
 
     @callback
     def async_take_plans(self, plans: Mapping[str, SteeredPlan], *, replan: bool = False) -> None:
-        """Apply changed plans, and update the entities. Raises ValueError if a changed plan can't be used."""
+        """Apply changed plans, and update the entities. If a changed plan can't be used, raise ValueError."""
         self.planner.take(plans, self.clock.now(), replan=replan)
         self.async_update_listeners()
 
@@ -249,7 +257,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def async_apply_options(self) -> None:
         """Apply changed options and plans without a reload, so that no entity becomes unavailable.
 
-        If the household now needs quarters, a poll in the background requests them.
+        If the changed options need other prices, a poll in the background requests these prices.
         """
         asked_for_quarters = self._asks_for_quarters
         self.planner.update(self.config_entry.subentries.values())
@@ -257,11 +265,11 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         self.selling = selling_from(self.config_entry.options)
         self.async_update_listeners()
         if self._asks_for_quarters is not asked_for_quarters:
-            # A background task of the entry ends when the entry is unloaded.
+            # If the entry is unloaded, Home Assistant cancels this background task.
             self.config_entry.async_create_background_task(self.hass, self.async_refresh(), f"{self.name} other prices")
 
     async def async_save(self) -> None:
-        """Store the state at once."""
+        """Write the present state to the storage at once."""
         await self._storage.save(self._state_to_store())
 
     def _save_what_changed(self) -> None:

@@ -1,4 +1,4 @@
-"""The devices of a config entry: one for the server, one for each plan."""
+"""Describes the devices of a config entry: one device for the server, and one device for each plan."""
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
@@ -26,7 +26,7 @@ def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
 
 
 def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> DeviceInfo:
-    """Return the description of a plan's device, with the server's device as the parent."""
+    """Return the description of a plan's device. The parent device is the server's device."""
     device = DeviceInfo(
         identifiers={(DOMAIN, plan.subentry_id)},
         name=plan.title,
@@ -41,15 +41,18 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 
 
 def _model(coordinator: TunnihindCoordinator) -> str:
-    """Return the device's model. The model names a demo or a rehearsal, even if the device is renamed."""
+    """Return the device's model.
+
+    If the server is a demo or a rehearsal, the model says so. A user can rename a device, but can't change its model.
+    """
     return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 
 
 @callback
 def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Create the server's device, and update the device when the server changes.
+    """Create the server's device, and keep the device's data up to date.
 
-    The plans' devices refer to the server's device.
+    Plans' devices have the server's device as their parent. So this function must run before the plans are added.
     """
     coordinator = entry.runtime_data
 
@@ -63,7 +66,7 @@ def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> Non
 
 @callback
 def async_rename_plans(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Give the plans' devices the present names of the plans."""
+    """If plans were renamed, rename the plans' devices."""
     registry = dr.async_get(hass)
     titles = {(DOMAIN, plan.subentry_id): plan.title for plan in entry.subentries.values()}
     for device in dr.async_entries_for_config_entry(registry, entry.entry_id):

@@ -1,4 +1,4 @@
-"""The data for a bug report: the known prices, their age, and the plans' decisions."""
+"""Collects the data for a bug report: the known prices, the age of the prices, and the plans' decisions."""
 
 from dataclasses import asdict
 from typing import Any, Final
@@ -12,13 +12,13 @@ from .coordinator import TunnihindConfigEntry
 from .household.problems import problems
 from .plans.outcome import Outcome
 
-# The server's address may contain a name or a password, or reveal the household's network. The other fields may
-# identify the server.
+# The values of these fields are hidden. The server's address may contain a password, or reveal the household's network.
+# The other fields may identify the server.
 _REDACT: Final = {CONF_URL, CONF_INSTANCE_ID, "unique_id", "title", "attribution"}
 
 
 async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: TunnihindConfigEntry) -> dict[str, Any]:
-    """Return the state of one entry."""
+    """Return the data for a bug report about one entry."""
     coordinator = entry.runtime_data
     prices = coordinator.prices
     return async_redact_data(

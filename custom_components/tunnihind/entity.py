@@ -38,9 +38,10 @@ SELLING_PRICE: Final = "selling_price"
 NEXT_SELLING_PRICE: Final = "next_selling_price"
 NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
-# The key of a plan's entity for automations.
+# The key of a plan's binary sensor "Window". Automations use this sensor.
 WINDOW: Final = "window"
-# Some entities have another name in plans for high prices. The translation keys of these names have this prefix.
+# If a plan looks for high prices, some of its entities have other names. The translation keys of these names begin with
+# this prefix.
 DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
@@ -56,18 +57,18 @@ def _looks_for_cheapest(form: Form) -> bool:
 def _saves(form: Form) -> bool:
     """Return whether a device saves money by running in the plan's windows.
 
-    A device avoids the windows of a plan for high prices.
+    If a plan looks for high prices, the device should not run in the plan's windows.
     """
     return not looks_for_high_prices(form)
 
 
 def _knows_energy(form: Form) -> bool:
-    """Return whether the device's energy is known from a meter or from its power."""
+    """Return whether the plan's form names the device's meter or the device's power."""
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# Functions that return whether a plan has an entity, by the entity's key. Entities that are not listed here belong to
-# every plan.
+# By an entity's key, a function that returns whether a plan with the given form has this entity. If a key is missing
+# here, every plan has the entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -78,7 +79,7 @@ _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
 
 
 def has_entity(form: Form, key: str) -> bool:
-    """Return whether a plan with this data has the entity with this key."""
+    """Return whether a plan with the data `form` has the entity with this key."""
     return key not in _FORMS_WITH or _FORMS_WITH[key](form)
 
 
@@ -92,7 +93,7 @@ class _Entity(CoordinatorEntity[TunnihindCoordinator]):
 
 
 class ServerEntity(_Entity):
-    """An entity of the server."""
+    """An entity of the server's device."""
 
     def __init__(self, coordinator: TunnihindCoordinator, description: EntityDescription) -> None:
         super().__init__(coordinator)
@@ -103,12 +104,12 @@ class ServerEntity(_Entity):
 
     @property
     def prices(self) -> PricesNow:
-        """The household's prices in this quarter of an hour."""
+        """The household's prices as of the present quarter-hour."""
         return self.coordinator.prices
 
 
 class PriceEntity(ServerEntity):
-    """An entity that is available while the current price is known, even if the server doesn't answer."""
+    """An entity that is available if the current price is known, even if the server doesn't answer."""
 
     @property
     @override
@@ -117,7 +118,7 @@ class PriceEntity(ServerEntity):
 
 
 class SellingEntity(PriceEntity):
-    """An entity about a selling price. Only households that sell electricity have such entities."""
+    """An entity that shows a selling price. Only households that sell electricity have such entities."""
 
     @property
     @override
@@ -126,7 +127,7 @@ class SellingEntity(PriceEntity):
 
 
 class DataEntity(ServerEntity):
-    """An entity about the data itself. Such an entity is always available."""
+    """An entity that is always available, such as a sensor for the age of the prices."""
 
     @property
     @override
@@ -135,7 +136,7 @@ class DataEntity(ServerEntity):
 
 
 class PlanEntity(_Entity):
-    """An entity of a plan."""
+    """An entity of a plan's device."""
 
     def __init__(self, coordinator: TunnihindCoordinator, plan: ConfigSubentry, description: EntityDescription) -> None:
         super().__init__(coordinator)
@@ -148,27 +149,27 @@ class PlanEntity(_Entity):
 
     @property
     def outcome(self) -> Outcome | None:
-        """The plan's decision; None once the plan can no longer be used."""
+        """The window of the plan, or the reason why there is none. If the plan can't be used, the result is None."""
         return self.coordinator.prices.outcomes.get(self.plan_id)
 
     @property
     def decision(self) -> Decision | None:
-        """The plan's window, if it has one."""
+        """The plan's window. If the plan has no window, the result is None."""
         return self.outcome if isinstance(self.outcome, Decision) else None
 
     @property
     @override
     def available(self) -> bool:
-        """True while the plan has a window, or while the plan can be used and the current price is known."""
+        """True if the plan has a window. Also true if the plan can be used and the current price is known."""
         return self.decision is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
 
 
 class SteeringEntity(PlanEntity):
-    """An entity that changes a plan. The entity is available while the plan can be used, even without prices."""
+    """An entity that changes a plan. The entity is available if the plan can be used, even if no price is known."""
 
     @property
     def plan(self) -> SteeredPlan | None:
-        """The plan with all its changes; None once the plan can no longer be used."""
+        """The plan with the changes by entities and actions. If the plan can't be used, the result is None."""
         return self.coordinator.planner.plan(self.plan_id)
 
     @property
@@ -177,13 +178,13 @@ class SteeringEntity(PlanEntity):
         return self.plan is not None
 
     async def async_change(self, change: Change) -> None:
-        """Change the plan. Raises Refusal."""
+        """Change the plan. If the change is not allowed, raise Refusal."""
         await async_change_plans([(self.coordinator, self.plan_id)], change)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ValueDescription[Subject](SensorEntityDescription):
-    """The description of a sensor, with functions that compute the state and the attributes from the subject."""
+    """The description of a `ValueSensor`. Two functions compute the sensor's state and attributes from the subject."""
 
     value_fn: Callable[[Subject], StateType | datetime]
     attributes_fn: Callable[[Subject], Attributes] | None = None
@@ -192,8 +193,8 @@ class ValueDescription[Subject](SensorEntityDescription):
 class ValueSensor[Subject](SensorEntity):
     """A sensor that shows a figure of a subject, such as a plan's window.
 
-    Without a subject, the sensor is unknown. In a rehearsal, the sensor has no long-term statistics, because statistics
-    would remain after the rehearsal.
+    If there is no subject, the sensor's state is unknown. In a rehearsal, the sensor has no long-term statistics.
+    Otherwise, these statistics would remain after the rehearsal.
     """
 
     coordinator: TunnihindCoordinator
@@ -202,7 +203,7 @@ class ValueSensor[Subject](SensorEntity):
     @property
     @abstractmethod
     def subject(self) -> Subject | None:
-        """The data that contain the sensor's figure."""
+        """The data from which the sensor's state is computed."""
 
     @property
     @override
@@ -222,7 +223,7 @@ class ValueSensor[Subject](SensorEntity):
 
 
 def moment(seconds: int | None) -> datetime | None:
-    """Return UTC seconds as a datetime, for Home Assistant."""
+    """Convert UTC seconds to a datetime."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
@@ -232,9 +233,9 @@ def add_to_plans[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """Add the described entities to every plan that has them.
+    """Add to each plan the described entities that fit the plan.
 
-    Plans that are added or changed later get their entities then.
+    If a plan is added or changed later, its new entities are added at that time.
     """
     added: set[tuple[str, str]] = set()
 
@@ -271,7 +272,7 @@ def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
 
 @callback
 def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Remove the entities that a plan no longer has. If the household sells nothing, remove selling entities too."""
+    """Remove entities that no longer fit their plans. If the household sells nothing, remove selling entities too."""
     unfitting = {
         f"{plan.subentry_id}_{key}"
         for plan in entry.subentries.values()
@@ -287,10 +288,11 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
 
 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
-    """Change all of these plans or none. Each plan is given by its coordinator and its subentry's id.
+    """Make the same change in all of these plans. A plan is named by its coordinator and the id of its subentry.
 
-    The changes are stored before this function returns, so that a restart doesn't lose them. Raises Refusal before any
-    plan is changed. The error's text names the plan, the field and the allowed values.
+    If a change of any plan is not allowed, no plan is changed, and Refusal is raised. The error's text names the plan,
+    the field and the allowed values. The changes are stored before this function returns. So a restart doesn't lose the
+    changes.
     """
     changed: dict[TunnihindCoordinator, dict[str, SteeredPlan]] = {}
     for coordinator, plan_id in plans:

@@ -1,4 +1,4 @@
-"""The errors of servers and actions, with texts that Home Assistant translates."""
+"""The errors of servers and of actions. Home Assistant translates the texts of these errors."""
 
 from typing import ClassVar
 
@@ -8,17 +8,18 @@ from .const import DOMAIN
 
 
 class Refusal(ServiceValidationError):
-    """A call that an action can't carry out."""
+    """An action or an entity can't carry out the user's request."""
 
     def __init__(self, key: str, **placeholders: str) -> None:
         super().__init__(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders)
 
 
 class TunnihindError(HomeAssistantError):
-    """The server doesn't answer as it should.
+    """The server doesn't answer as expected.
 
-    `url` is the server's address, without a password. If we have no text for an error, `reason` is the error's original
-    message. `retry_after` is the pause in seconds that the server requests; None if the server requests no pause.
+    `url` is the server's address, without a password. `reason` is the original error's message, or another detail for
+    the error's text. `retry_after` is the pause in seconds that the server requests. If the server requests no pause,
+    `retry_after` is None.
     """
 
     key: ClassVar[str]
@@ -38,19 +39,19 @@ class TunnihindError(HomeAssistantError):
 
 
 class CannotConnect(TunnihindError, key="cannot_connect"):
-    """The server can't be reached, or can't serve now."""
+    """The server can't be reached, or the server reports an error of its own."""
 
 
 class NoAnswer(CannotConnect, key="no_answer"):
-    """The server takes too long."""
+    """The server takes too long to answer."""
 
 
 class ConnectionRefused(CannotConnect, key="connection_refused"):
-    """The computer is there, but no server answers at the port."""
+    """A computer has this address, but no server listens at the port."""
 
 
 class UnknownHost(CannotConnect, key="unknown_host"):
-    """No computer has that name."""
+    """No computer has the name in the address."""
 
 
 class BrokenAnswer(CannotConnect, key="broken_answer"):
@@ -62,27 +63,27 @@ class RateLimited(CannotConnect, key="rate_limited"):
 
 
 class RedirectLoop(CannotConnect, key="redirect_loop"):
-    """The address redirects in circles."""
+    """The address redirects endlessly."""
 
 
 class NotTunnihind(TunnihindError, key="not_tunnihind"):
-    """The server at the address doesn't have this API."""
+    """The server at the address doesn't have Tunnihind's API."""
 
 
 class ForeignAnswer(NotTunnihind, key="foreign_answer"):
-    """The answer is a web page or another program's document, without prices."""
+    """The answer is a web page or a document of another program."""
 
 
 class NoPastPrices(TunnihindError, key="no_past_prices"):
-    """The server has no endpoint for past prices. The specification doesn't require this endpoint."""
+    """The server has no endpoint for past prices. Tunnihind's API specification doesn't require this endpoint."""
 
 
 class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
-    """A live server has become a rehearsal of a past day."""
+    """A server that had live prices now shows a past day."""
 
 
 class RehearsalOver(TunnihindError, key="rehearsal_over"):
-    """A server that was a rehearsal no longer shows a past day."""
+    """A server that showed a past day no longer does so."""
 
 
 class InvalidResponse(TunnihindError, key="invalid_response"):
@@ -94,8 +95,8 @@ class UnknownPriceZone(InvalidResponse, key="unknown_zone"):
 
 
 class OtherZone(TunnihindError, key="other_zone"):
-    """The server has the prices of another zone than the entry."""
+    """The server's prices are of a different zone than the entry's zone."""
 
 
 class LongAnswer(InvalidResponse, key="long_answer"):
-    """The answer is longer than any answer of the API."""
+    """The answer is longer than any correct answer of the API."""

@@ -1,4 +1,4 @@
-"""Repair notices. A notice appears when a problem lasts, and disappears when the problem ends."""
+"""Shows repair notices. If a problem lasts, a notice appears. When the problem ends, the notice disappears."""
 
 from typing import Final
 
@@ -56,7 +56,7 @@ def async_clear(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
 
 
 def issue_id(entry: TunnihindConfigEntry, key: str) -> str:
-    """Return the id of the entry's repair notice of that kind."""
+    """Return the id of the entry's repair notice about the problem `key`."""
     return f"{key}_{entry.entry_id}"
 
 
@@ -78,7 +78,7 @@ def _outdated_parts(coordinator: TunnihindCoordinator) -> tuple[Part, ...]:
 def _is_too_old(version: str) -> bool:
     try:
         return AwesomeVersion(version) < AwesomeVersion(OLDEST_SERVER)
-    except AwesomeVersionException:  # a private build has a name instead of a number
+    except AwesomeVersionException:  # the version of a private build is a name
         return False
 
 

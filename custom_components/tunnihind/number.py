@@ -1,4 +1,4 @@
-"""Sets up the numbers of plans: duration, energy and price limit."""
+"""Adds number entities to plans: the duration, the energy and the price limit."""
 
 from typing import Final, override
 
@@ -30,7 +30,7 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# The energy is not a configuration entity, because automations set the energy before each charge of a car.
+# Automations set the energy before each charge of a car. So this entity is not a configuration entity.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,
@@ -53,18 +53,18 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add each plan's numbers."""
+    """Add the number entities of each plan."""
     add_to_plans(entry, async_add_entities, PlanNumber, [DURATION, ENERGY])
     add_to_plans(entry, async_add_entities, PriceLimitNumber, [PRICE_CAP])
 
 
 class PlanNumber(SteeringEntity, NumberEntity):
-    """A figure of a plan, in the unit of the plan's data."""
+    """A number entity that shows a figure of a plan, and changes the figure."""
 
     @property
     @override
     def available(self) -> bool:
-        """True if the plan has this number. A plan has either an energy or a duration."""
+        """True if the plan uses this figure. A plan uses either an energy or a duration."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property
@@ -78,7 +78,10 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """The price limit of a plan, in the unit that the household chose; unknown if the plan has no limit."""
+    """A number entity for the price limit of a plan, in the unit that the household chose.
+
+    If the plan has no price limit, the entity's state is unknown.
+    """
 
     @property
     def _unit(self) -> Unit:

@@ -1,4 +1,4 @@
-"""Sets up the sensors for prices, for plans, and for the age and quality of the data."""
+"""Adds the sensors for prices, for plans, for the age of the prices, and for the quality of the forecast."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ from .entities.saved_sensor import SAVED_SENSORS, SavedSensor
 from .entity import add_to_plans, while_selling
 
 PARALLEL_UPDATES = 0
-# The interval of the only sensor that polls the server itself.
+# The interval at which `SavingSensor` polls the server. No other sensor polls the server itself.
 SCAN_INTERVAL = timedelta(hours=1)
 
 
@@ -29,7 +29,7 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add the sensors, also for plans that are added later."""
+    """Add the sensors. If a plan is added later, its sensors are added at that time."""
     coordinator = entry.runtime_data
 
     def add_selling() -> None:

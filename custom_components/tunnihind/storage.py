@@ -1,4 +1,4 @@
-"""The state that is stored for a restart of Home Assistant: the newest prices, and the plans' decisions."""
+"""Stores the state of an entry, and reads the state after a restart of Home Assistant."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,8 +15,8 @@ from .plans.steering import SteeredPlan
 from .server.answers import About, ForecastAnswer
 
 _VERSION: Final = 1
-# Changes are collected for this many seconds and written together. When Home Assistant stops, it writes the remaining
-# changes.
+# After a change, the storage waits this many seconds for more changes. Then all changes are written together. When Home
+# Assistant stops, the remaining changes are written at once.
 _DELAY_S: Final = 15
 
 
@@ -24,10 +24,13 @@ _DELAY_S: Final = 15
 class StoredState:
     """The stored state of an entry.
 
-    `server` is the unique id of the entry's server. `server_ahead_s` is the lead of the server's clock over Home
-    Assistant's clock, in seconds. `outcomes` has the plans' decisions. `ran` has the plans' windows of the last two
-    weeks. `steered` has the plans that entities or actions have changed. `outcomes`, `ran` and `steered` are by the id
-    of the subentry. `ledger` has the costs and savings of the windows, as JSON.
+    `server` is the unique id of the entry's server. `about` is the server's description of itself. `answer` contains
+    the newest prices. `server_ahead_s` is the number of seconds by which the server's clock is ahead of Home
+    Assistant's clock.
+
+    The keys of `outcomes`, `ran` and `steered` are the ids of the plans' subentries. `outcomes` contains the decisions
+    about the plans. `ran` contains the plans' windows of the last two weeks. `steered` contains the plans that entities
+    or actions have changed. `ledger` contains the costs and savings of the windows as JSON values.
     """
 
     server: str | None = None
@@ -40,9 +43,9 @@ class StoredState:
     server_ahead_s: int = 0
 
     def for_server(self, server: str | None) -> StoredState:
-        """Return the stored state, as far as it is valid for that server.
+        """Return the parts of the state that are valid for this server.
 
-        Prices, the VAT rate and the clock of another server are left out.
+        If the state comes from another server, its prices, VAT rate and clock are left out.
         """
         if server == self.server:
             return self
@@ -57,7 +60,7 @@ class Storage:
         self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.{entry_id}")
 
     async def load(self) -> StoredState:
-        """Return the stored state. Parts that can't be read are empty."""
+        """Return the stored state. If a part of the file can't be read, this part is empty."""
         try:
             kept = await self._store.async_load()
         except UnsupportedStorageVersionError:
@@ -68,7 +71,7 @@ class Storage:
         return state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
-        """Store the state after a short delay. If a newer state comes first, only the newer state is stored."""
+        """Store the state after a short delay. If a newer state arrives earlier, only the newer state is stored."""
         self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
     async def save(self, state: StoredState) -> None:
@@ -87,7 +90,7 @@ _STEERED: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
-    """Return the stored state. Each part is read separately, so that readable parts stay usable."""
+    """Return the state that is stored in this document. If a part can't be read, only this part is empty."""
     return StoredState(
         server=document.get("server"),
         about=part_of(document, "about", _ABOUT.decode),
@@ -101,14 +104,14 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
 
 
 def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
-    """Return a stored part of each plan, by the plan's id. Plans whose part can't be read are left out."""
+    """Return the part `name` of each plan, by the plan's id. If a plan's part can't be read, the plan is left out."""
     plans = part_of(document, name, dict) or {}
     found = {plan: part_of(plans, plan, read) for plan in plans}
     return {plan: kept for plan, kept in found.items() if kept is not None}
 
 
 def part_of[Part](document: Mapping[str, Any], name: str, read: Callable[[Any], Part]) -> Part | None:
-    """Return a part of the file; None if it is missing or can't be read."""
+    """Return a part of the document. If the part is missing or can't be read, return None."""
     kept = document.get(name)
     try:
         return read(kept) if kept else None

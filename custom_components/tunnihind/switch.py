@@ -1,4 +1,4 @@
-"""Sets up the switches that turn plans on and off."""
+"""Adds a switch to each plan. The switch turns the plan on and off."""
 
 from typing import Any, Final, override
 
@@ -12,7 +12,8 @@ from .entity import SteeringEntity, add_to_plans
 from .plans.steering import Change
 
 PARALLEL_UPDATES = 0
-# The switch is a configuration entity, so that "turn off everything here" doesn't turn plans off for good.
+# A command like "turn off everything here" doesn't turn off configuration entities. So this switch is a configuration
+# entity.
 ENABLED: Final = SwitchEntityDescription(key="enabled", entity_category=EntityCategory.CONFIG)
 
 
@@ -21,7 +22,7 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add each plan's switch."""
+    """Add the switch of each plan."""
     add_to_plans(entry, async_add_entities, PlanSwitch, [ENABLED])
 
 

@@ -1,4 +1,4 @@
-"""The data for Home Assistant's system health page: the servers' number and zones, and the first server's state."""
+"""Shows the number of servers, their zones and the first server's state on Home Assistant's system health page."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from .coordinator import TunnihindConfigEntry
 
 @callback
 def async_register(hass: HomeAssistant, register: SystemHealthRegistration) -> None:
-    """Register the page's data."""
+    """Register the function that collects the data for the page."""
     register.async_register_info(_info)
 
 

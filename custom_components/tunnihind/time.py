@@ -1,4 +1,4 @@
-"""Sets up the times of plans: the earliest start and the deadline."""
+"""Adds two time entities to each plan: the earliest start and the deadline."""
 
 from datetime import time
 from typing import Final, override
@@ -24,12 +24,15 @@ async def async_setup_entry(
     entry: TunnihindConfigEntry,
     async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
-    """Add each plan's times."""
+    """Add the time entities of each plan."""
     add_to_plans(entry, async_add_entities, PlanTime, TIMES)
 
 
 class PlanTime(SteeringEntity, TimeEntity):
-    """The earliest start or the deadline of a plan; unknown if the plan has none."""
+    """A time entity for the earliest start or the deadline of a plan.
+
+    If the plan has no such time, the entity's state is unknown.
+    """
 
     @property
     @override

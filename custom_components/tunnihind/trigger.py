@@ -1,4 +1,4 @@
-"""The triggers, for versions of Home Assistant that support triggers of integrations."""
+"""Provides the integration's triggers to versions of Home Assistant that support them."""
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.trigger import Trigger
@@ -10,5 +10,5 @@ if KNOWS_TRIGGERS:
 
 
 async def async_get_triggers(hass: HomeAssistant) -> dict[str, type[Trigger]]:
-    """Return the triggers by name."""
+    """Return the triggers' classes by name. If Home Assistant is too old, return no triggers."""
     return TRIGGERS if KNOWS_TRIGGERS else {}

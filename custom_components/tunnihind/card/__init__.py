@@ -1,1 +1,1 @@
-"""The card with the household's prices: its contents, and its delivery to dashboards."""
+"""The dashboard card with the household's prices. Makes the card's contents, and serves the card's files."""

@@ -1,7 +1,7 @@
-"""Prices of many periods in a compact form: one list for each quantity.
+"""Prices of many periods in a compact form. Each quantity has one list.
 
-All lists except `charges` have one item for each period. Period `i` begins at start + i * step, UTC seconds. An unknown
-value is None.
+All lists except `charges` have one item for each period. Period `i` begins `i * step` seconds after `start`. `start` is
+in UTC seconds. An unknown value is None.
 """
 
 from bisect import bisect_right
@@ -22,10 +22,11 @@ _LEVELS: Final = {level: place for place, level in enumerate(Level)}
 
 
 class Columns(TypedDict):
-    """The prices of consecutive periods, EUR/kWh.
+    """The prices of consecutive periods in EUR/kWh.
 
-    `step` is the length of a period in seconds: 3600 or 900. `price` is the settled price or the forecast's median.
-    `low` and `high` are the forecast's 10th and 90th percentile. For a settled price, `low` and `high` are None.
+    `step` is the length of a period in seconds: 3600 or 900. Each `price` is a settled price or the median of a
+    forecast. `low` and `high` are the 10th and the 90th percentile of the forecast. For a settled price, `low` and
+    `high` are None.
     """
 
     start: int
@@ -38,15 +39,19 @@ class Columns(TypedDict):
 class PriceColumns(Columns):
     """The prices that the household pays, with VAT, by the hour or by the quarter.
 
-    `level` is the price's level, from 0 for very_low to 4 for very_high. If levels are by the hour, all quarters of an
-    hour have the hour's level. If a price of the day is unknown, all levels of the day are None. `tint` is the price's
-    colour, from 0 for cheap to 4 for expensive, or 5 below zero. The colours follow the server's scale of the last 30
-    days. If the server sends no scale, the scale is made from the prices in this table.
+    `level` is the level of a price, from 0 for very_low to 4 for very_high. If the household chose levels by the hour,
+    all four quarters of an hour have the same level. If any price of a day is unknown, all levels of the day are None.
 
-    `market` is the market's settled price or the forecast's median, EUR/kWh without VAT. `charges` has the different
-    sets of fees, EUR/kWh. The fees include VAT only if the household's contract gives fees with VAT. A set has the fees
-    by part: margin, balancing, network, renewable, security and excise. Fees of zero are left out. `charged` is the
-    index of the period's set in `charges`. VAT is `price` minus `market` and the fees.
+    `tint` is the colour of a price, from 0 for cheap to 4 for expensive. A price below zero has the colour 5. The
+    server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds,
+    the colours divide the prices in this table into five groups of equal size.
+
+    `market` is the settled market price or the median of its forecast, in EUR/kWh without VAT.
+
+    `charges` lists the different sets of fees in these periods. Each set maps the name of a fee to its amount in
+    EUR/kWh. The names are margin, balancing, network, renewable, security and excise. Fees of zero are left out. A fee
+    includes VAT only if the household's contract states the fee with VAT. `charged` is the index in `charges` of the
+    set that applies in a period. The VAT of a price is `price` minus `market` and minus the fees.
     """
 
     level: list[int | None]
@@ -57,7 +62,7 @@ class PriceColumns(Columns):
 
 
 def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> PriceColumns | None:
-    """Return the household's known prices in [start, end), UTC seconds, or None if no price is known."""
+    """Return the household's known prices from `start` to `end` (UTC seconds). If no price is known, return None."""
     paid = columns_of(prices.timeline, start, end)
     if paid is None:
         return None
@@ -81,7 +86,7 @@ def price_columns(prices: PricesNow, tariff: Tariff, start: int, end: int) -> Pr
 
 
 def columns_of(timeline: Timeline, start: int, end: int) -> Columns | None:
-    """Return the known prices in [start, end), UTC seconds, or None if no price is known."""
+    """Return the known prices from `start` to `end` (UTC seconds). If no price is known, return None."""
     periods = timeline.between(start, end)
     if not periods:
         return None
@@ -106,9 +111,9 @@ def _days(periods: Sequence[Period]) -> Iterator[Day]:
 
 
 def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
-    """Return a function from an instant to its price level, 0 to 4.
+    """Return a function that returns the price level of an instant, from 0 to 4.
 
-    If a price of the instant's day is unknown, the function returns None.
+    If any price of the instant's day is unknown, the function returns None.
     """
     places: dict[int, int] = {}
     for day in _days(timeline.between(start, end)):
@@ -119,10 +124,10 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
 
 
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
-    """Return each price's colour.
+    """Return the colour of each price. `PriceColumns` describes the colours.
 
-    The bounds of `scale` are market prices, EUR/MWh. In each period, a bound gives a household price. The mean of these
-    household prices replaces the bound.
+    The bounds in `scale` are market prices in EUR/MWh. With the tariff of each period, a bound becomes a household
+    price. The mean of these household prices separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

@@ -1,8 +1,8 @@
-"""The card's contents on Home Assistant's websocket: the contract between the integration and the card.
+"""The contents that the integration sends to the card over Home Assistant's websocket.
 
-The types below describe the whole contract. Instants are whole UTC seconds by the entry's clock. Prices are household
-prices or selling prices in EUR/kWh, to 4 decimals. The card shows prices in the unit that `unit` names. From this code,
-a test makes the examples of every state in tests/integration/card/examples.
+The types below are the contract between the integration and the card. Instants are in whole UTC seconds and follow the
+entry's clock. Household prices and selling prices are in EUR/kWh and have 4 decimals. The examples in
+tests/integration/card/examples show the contents in each state. A test compares the examples with this code.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from .columns import Columns, PriceColumns, columns_of, price_columns
 
 
 class State(StrEnum):
-    """The state of the entry whose prices the card shows."""
+    """The state of the config entry whose prices the card shows."""
 
     READY = "ready"
     NO_PRICE = "no_price"
@@ -42,7 +42,10 @@ class State(StrEnum):
 
 
 class CardNow(TypedDict):
-    """The current period, [start, end): an hour, or a quarter if the household is billed by the quarter."""
+    """The start and the end of the current period.
+
+    The period is an hour. If the household is billed by the quarter, the period is a quarter of an hour.
+    """
 
     start: int
     end: int
@@ -51,10 +54,11 @@ class CardNow(TypedDict):
 class CardPlan(TypedDict):
     """A plan with its windows.
 
-    Each window has one or more pieces in the order of time. A piece is [start, end) in UTC seconds. `windows` has the
-    windows of the last two weeks, and the window that runs or comes next. If the plan runs below or above a price
-    limit, `windows` has all known windows of the future. `id` is the subentry's id. `entity_id` is the plan's binary
-    sensor "Window", or None if the sensor was deleted.
+    `id` is the id of the plan's subentry. `entity_id` is the id of the plan's binary sensor "Window". If the sensor was
+    deleted, `entity_id` is None. `windows` lists the windows of the last two weeks, and the window that runs or comes
+    next. If the plan runs below or above a price limit, `windows` lists all known windows of the future.
+
+    Each window has one or more pieces in the order of time. Each piece is a pair of start and end in UTC seconds.
     """
 
     id: str
@@ -72,21 +76,23 @@ class CardBeginning(TypedDict):
 class CardContents(CardBeginning):
     """The contents of a loaded entry.
 
-    The first event after a subscription has all fields. Each later event has only the changed fields. While `state` is
-    neither `ready` nor `no_price`, events have only `state`. The other fields then keep their last values.
+    The first event of a subscription contains all fields. Each later event contains only the changed fields. While
+    `state` is neither `ready` nor `no_price`, an event contains only `state`. The card then keeps the last values of
+    the other fields.
 
-    `mode` is the kind of prices: live, made up or of a past day. `clock_ahead_s` is the lead of the entry's clock over
-    Home Assistant's clock, in seconds. `clock_ahead_s` is 0 except in a rehearsal. `problems` has the present problems,
-    like the attribute of the sensor "Data problem". If `problems` has `server_unreachable`, `lost_since` is the time of
-    the server's last fresh answer. If `problems` has `forecast_stale`, `stale_since` is the time at which the forecast
-    became too old. Otherwise `lost_since` and `stale_since` are None. `unit` is the unit in which people read prices:
-    `cents` or `euros` per kWh. `currency` is the currency of all prices.
+    `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. `clock_ahead_s` is the number
+    of seconds by which the entry's clock is ahead of Home Assistant's clock. Except in a rehearsal, `clock_ahead_s` is
+    0. `problems` lists the present problems. The sensor "Data problem" has the same list in its attribute `problems`.
+    `lost_since` is the time of the server's last fresh answer. Without the problem `server_unreachable`, `lost_since`
+    is None. `stale_since` is the time at which the forecast became too old. Without the problem `forecast_stale`,
+    `stale_since` is None. `unit` is the unit in which the card shows prices: `cents` or `euros` per kWh. `currency` is
+    the currency of all prices.
 
-    `prices` has the household's prices of today and later days. It is None if no such price is known. `selling` has the
-    selling prices of today and later days, without VAT, by the hour or by the quarter. If a selling price is below
-    zero, the household pays. `selling` is None if the household sells nothing or no price is known. `now` is the
-    current period; None if its price is unknown. `plans` has the plans with their windows. Users who may not read a
-    plan's sensor don't get the plan.
+    `prices` contains the household's prices of today and later days. If no price is known, `prices` is None.
+    `selling` contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household
+    pays the buyer. If the household sells nothing or no selling price is known, `selling` is None. `now` is the current
+    period. If the current price is unknown, `now` is None. `plans` lists the plans with their windows. If a user may
+    not read a plan's binary sensor "Window", the plan is left out for this user.
     """
 
     mode: Mode
@@ -119,7 +125,10 @@ def beginning(entry: TunnihindConfigEntry, *, removed: bool = False) -> CardBegi
 
 
 class Contents:
-    """Makes the card's contents for a loaded entry. The lists of prices are made again only after a change."""
+    """Makes the card's contents for a loaded entry.
+
+    The lists of prices are computed again only if the prices or the date have changed.
+    """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
         self._coordinator = coordinator
@@ -128,7 +137,7 @@ class Contents:
         self._selling: Columns | None = None
 
     def as_of_now(self) -> CardContents:
-        """Return the contents as of now."""
+        """Return the contents at the present moment."""
         coordinator = self._coordinator
         prices, contact = coordinator.prices, coordinator.contact
         self._make_columns(prices)

@@ -1,7 +1,7 @@
-"""Sends contents to the open cards of an entry, at first and on every change.
+"""Sends the contents of an entry to each open card: when the card opens, and after every change of the contents.
 
-Cards subscribe by the websocket command `tunnihind/card/subscribe`. Cards request the days before today by the command
-`tunnihind/card/past`.
+A card subscribes with the websocket command `tunnihind/card/subscribe`. With the command `tunnihind/card/past`, a card
+requests the prices of the days before today.
 """
 
 from dataclasses import replace
@@ -32,9 +32,9 @@ from .contents import CardBeginning, CardContents, Contents, beginning
 
 CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
-# Only the contents of a loaded entry have this field.
+# A field that only the contents of a loaded entry have.
 _PRICES: Final = "prices"
-# The server has this many days of history.
+# A request for past prices can cover at most this many days, including today.
 _DAYS: Final = 14
 _ENTRY: Final = "entry_id"
 _ENTITY: Final = "entity_id"
@@ -45,7 +45,7 @@ _ENTRY_FIELDS: Final[dict[str | vol.Marker, Any]] = {vol.Optional(_ENTRY): str, 
 def async_subscribe(
     hass: HomeAssistant, entry: TunnihindConfigEntry, connection: ActiveConnection, message: int
 ) -> CALLBACK_TYPE:
-    """Send the entry's contents to a card, now and on every change. Return a function that ends the subscription.
+    """Send the entry's contents to a card, now and after every change. Return a function that ends the subscription.
 
     `message` is the id of the card's request.
     """
@@ -67,7 +67,7 @@ def async_subscribe(
 
 
 class _Feed:
-    """Makes an entry's contents once for all open cards."""
+    """Makes an entry's contents once for all open cards, and sends each card the changes."""
 
     def __init__(self, hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
         self.cards: Final[list[_Card]] = []
@@ -118,7 +118,7 @@ class _Feed:
 
 
 class _Card:
-    """An open card and its user."""
+    """An open card. The card gets only the data that its user may read."""
 
     def __init__(self, hass: HomeAssistant, entry_id: str, connection: ActiveConnection, message: int) -> None:
         self._hass = hass
@@ -131,7 +131,7 @@ class _Card:
     def show(self, contents: CardContents | CardBeginning) -> None:
         """Send the fields that have changed since the last event.
 
-        The user's rights are checked each time, because rights may change.
+        The user's rights are checked for every event, because an administrator may change the rights at any time.
         """
         readable = self._readable(contents)
         changed = {name: value for name, value in readable.items() if self._shown.get(name, _NEVER) != value}
@@ -140,7 +140,7 @@ class _Card:
             self._connection.send_event(self._message, changed)
 
     def _readable(self, contents: CardContents | CardBeginning) -> dict[str, Any]:
-        """Return the contents without data of entities that the user may not read."""
+        """Return the contents, but leave out the data of entities that the user may not read."""
         readable: dict[str, Any] = {**contents}
         if _PRICES not in readable:
             return readable
@@ -158,7 +158,7 @@ class _Card:
 
 
 def may_read(hass: HomeAssistant, user: User, platform: Platform, unique_id: str) -> bool:
-    """Return whether a user may read one of the integration's entities."""
+    """Return whether a user may read the entity with this platform and unique id."""
     if user.permissions.access_all_entities(POLICY_READ):
         return True
     entity_id = er.async_get(hass).async_get_entity_id(platform, DOMAIN, unique_id)
@@ -169,9 +169,10 @@ FEEDS: Final[HassKey[dict[str, _Feed]]] = HassKey(f"{DOMAIN}_card_feeds")
 
 
 class CardPast(TypedDict):
-    """The known settled prices of at most two weeks before today.
+    """The known settled prices of the 13 days before today.
 
-    The fields mean the same as in `CardContents`. Each household price has the fees and the VAT of its date.
+    `prices` and `selling` have the same form as in `CardContents`. Each household price includes the fees and the VAT
+    that applied on its date.
     """
 
     prices: PriceColumns | None
@@ -179,9 +180,9 @@ class CardPast(TypedDict):
 
 
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
-    """Request the past days' market prices, and return the household's prices from them.
+    """Request the market prices of past days from the server. Return the household's prices of these days.
 
-    All prices have the present periods of billing and selling.
+    The household's present contracts decide whether the prices are by the hour or by the quarter.
     """
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()
@@ -196,7 +197,7 @@ async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
 
 @callback
 def async_register(hass: HomeAssistant) -> None:
-    """Register the commands."""
+    """Register the card's websocket commands."""
     async_register_command(hass, _subscribe)
     async_register_command(hass, _past)
 
@@ -204,14 +205,15 @@ def async_register(hass: HomeAssistant) -> None:
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/subscribe", **_ENTRY_FIELDS})
 @callback
 def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Subscribe to the contents of an entry, see `CardContents`.
+    """Subscribe a card to the contents of an entry. `CardContents` describes the contents.
 
-    The message names the entry by its id or by any of its entities. By default, the entry is the one that was added
-    first. A rehearsal is the default only if all entries are rehearsals.
+    The message may name the entry by the entry's id, or by the id of one of the entry's entities. If the message names
+    no entry, the oldest entry that is not a rehearsal is used. If all entries are rehearsals, the oldest rehearsal is
+    used.
 
-    The result is null. The first event follows at once and has all fields. Each later event has the changed fields. A
-    reload of the entry doesn't end the subscription. If the entry does not exist, the error is `not_found`. If the user
-    may not read the entry's current price, the error is `unauthorized`.
+    The command's result is null. The first event follows at once and contains all fields. Each later event contains the
+    changed fields. A reload of the entry doesn't end the subscription. If the entry does not exist, the error is
+    `not_found`. If the user may not read the entry's current price, the error is `unauthorized`.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry:
@@ -222,10 +224,10 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 @websocket_command({vol.Required("type"): f"{DOMAIN}/card/past", **_ENTRY_FIELDS})
 @async_response
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send an entry's prices of the days before today, see `CardPast`.
+    """Send an entry's prices of the days before today to a card. `CardPast` describes the answer.
 
-    The message and the errors are the same as for `_subscribe`. Here `not_found` may also mean that the entry is not
-    loaded.
+    The message has the same fields as the message to `_subscribe`, and the same errors are possible. The error
+    `not_found` may also mean that the entry is not loaded.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:
@@ -242,9 +244,9 @@ async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str
 def _readable_entry(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> TunnihindConfigEntry | None:
-    """Return the entry that the message names. If no such entry exists, send an error and return None.
+    """Return the entry that the card's message names. If the entry does not exist, send an error and return None.
 
-    Raises Unauthorized.
+    Raises Unauthorized if the user may not read the entry's current price.
     """
     entry = _entry(hass, msg)
     if entry is None:

@@ -20,11 +20,12 @@ _DIGITS: Final = 12
 
 
 class _Files(HomeAssistantView):
-    """The card's file and the files that it imports.
+    """Serves the card's main file and the files that the main file imports.
 
-    Addresses have no host, so that they work over https and behind a proxy. Caches may keep the files for a month. So
-    when a file changes, its path changes. All files share one path, because browsers load an imported file from the
-    path of the file that imports it. For an old path, the newest file is sent.
+    The addresses contain no host name. So they also work over https and behind a proxy. Browsers may keep the files for
+    a month. Each address therefore contains a version. If a file changes, the version changes. All files have the same
+    version, because browsers load an imported file from the folder of the file that imports it. If a browser requests
+    an old version, the newest version of the file is sent.
     """
 
     url = f"/{DOMAIN}/{{version}}/{{name}}"
@@ -42,7 +43,7 @@ class _Files(HomeAssistantView):
 
 
 async def async_serve(hass: HomeAssistant) -> None:
-    """Serve the card's files if there is a frontend."""
+    """Serve the card's files. If Home Assistant runs without its frontend, do nothing."""
     if frontend.DOMAIN not in hass.config.components:
         return
     paths, version = await hass.async_add_executor_job(_read)
@@ -52,24 +53,24 @@ async def async_serve(hass: HomeAssistant) -> None:
 
 @callback
 def async_offer_card(hass: HomeAssistant) -> None:
-    """Add the card to all pages. A page loads the card once, even with several entries."""
+    """Add the card to all pages. Each page loads the card only once, even if there are several entries."""
     if address := module_address(hass):
         frontend.add_extra_js_url(hass, address)
 
 
 @callback
 def async_withdraw(hass: HomeAssistant) -> None:
-    """Remove the card from pages."""
+    """Remove the card from all pages."""
     if address := module_address(hass):
         frontend.remove_extra_js_url(hass, address)
 
 
 def module_address(hass: HomeAssistant) -> str | None:
-    """Return the address of the card's module; None if there is no frontend."""
+    """Return the address of the card's main file. If Home Assistant runs without its frontend, return None."""
     return hass.data.get(_ADDRESS)
 
 
 def _read() -> tuple[list[Path], str]:
-    """Return the card's files, and a digest that changes with their contents."""
+    """Return the paths of the card's files, and a version that is computed from the files' contents."""
     paths = sorted(FOLDER.glob("*.js"))
     return paths, sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:_DIGITS]

@@ -1,1 +1,1 @@
-"""The sensors, and the triggers and conditions for automations."""
+"""The integration's sensors, and its triggers and conditions for automations."""

@@ -1,8 +1,8 @@
 """Triggers and conditions for automations that use prices and plans.
 
-As everywhere in Home Assistant, an entity that comes back from `unavailable` or `unknown` fires no trigger. So no
-dishwasher runs twice after a restart or a reload. During a restart, an automation can miss the start of a window. So
-the blueprints also check the condition `window_running` when Home Assistant has started.
+As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. So a restart or a
+reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires for this
+start. The blueprints therefore also check the condition `window_running` after each start of Home Assistant.
 """
 
 import asyncio
@@ -36,22 +36,22 @@ from ..entity import DEAR, NEGATIVE_SELLING_PRICE, WINDOW
 from ..prices.timeline import QUARTER_S
 from ..server.clock import EntryClock
 
-# If the price is negative for less than this many seconds, no trigger fires.
+# If the price stays negative for less than this many seconds, `PriceTurnedNegative` doesn't fire.
 WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
-# Converted prices are rounded to this many decimals. Shown prices have fewer decimals.
+# Bounds in EUR/kWh are rounded to this many decimals. The sensors round their prices to fewer decimals.
 _DECIMALS: Final = 6
 
 
 class TunnihindTrigger(EntityTriggerBase):
-    """A trigger for entities of one kind. The trigger ignores other entities among its targets."""
+    """A trigger for entities of one kind. If the target contains entities of other kinds, the trigger ignores them."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _translation_key: ClassVar[str]
     _kind_if_named: ClassVar[str | None] = None
-    """A second kind. Its entities count only if the target names the entity itself, not its device or area."""
+    """A second kind of entities. An entity of this kind counts only if the target names the entity itself."""
 
     @override
     @classmethod
@@ -76,9 +76,10 @@ class TunnihindTrigger(EntityTriggerBase):
     async def async_attach_runner(
         self, run_action: TriggerActionRunner, did_not_trigger: TriggerNotTriggeredReporter | None = None
     ) -> CALLBACK_TYPE:
-        """Attach an automation so that it runs when all entities have been updated.
+        """Attach an automation, and run the automation only after all entities have been updated.
 
-        Entities are updated one after another. An automation that ran at once would read some old states.
+        Entities are updated one after another. If the automation ran at the first update, it could read old states of
+        the other entities.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
@@ -95,9 +96,9 @@ class TunnihindTrigger(EntityTriggerBase):
 
 
 class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger for the start of a window or of one of its pieces.
+    """A trigger that fires when a window or one of its pieces starts.
 
-    The trigger also fires if another window ends at the same moment.
+    If one window ends and another window starts at the same moment, the trigger also fires.
     """
 
     _translation_key = WINDOW
@@ -111,18 +112,18 @@ class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 def _start_of(window: State) -> str | None:
-    """Return the start of the window's first piece. This start identifies the window.
+    """Return the start of the window's first piece, which identifies the window.
 
-    A running window keeps its start, even if the window gets more pieces.
+    If a running window gets more pieces, the start of the window stays the same.
     """
     pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
     return pieces[0]["start"] if pieces else None
 
 
 class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger for the end of a window or of one of its pieces.
+    """A trigger that fires when a window or one of its pieces ends.
 
-    If another window starts at the same moment, the trigger doesn't fire.
+    If one window ends and another window starts at the same moment, the trigger doesn't fire.
     """
 
     _translation_key = WINDOW
@@ -130,9 +131,9 @@ class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger for a price that falls below zero for at least half an hour.
+    """A trigger that fires when a price falls below zero for at least half an hour.
 
-    For a shorter time, it isn't worth switching a device on.
+    If the price is negative for a shorter time, switching a device on is not worthwhile.
     """
 
     _translation_key = "negative_price"
@@ -149,7 +150,7 @@ class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger for the publication of tomorrow's prices."""
+    """A trigger that fires when tomorrow's prices are published."""
 
     _translation_key = "tomorrow_known"
     _to_states = _ON
@@ -158,8 +159,8 @@ class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
 class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
     """A trigger that fires when the current price enters a range.
 
-    The range is above or below a bound, or between or outside two bounds. Bounds are in EUR/kWh, or in c/kWh if the
-    trigger gives that unit.
+    The range contains all prices above or below one bound, or all prices between or outside two bounds. A bound is in
+    EUR/kWh. If the automation's trigger names the unit c/kWh, the bound is in c/kWh.
     """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.SENSOR: DomainSpec()}
@@ -173,7 +174,7 @@ class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTrigger
 
 
 def _in_euros(value: object) -> object:
-    """Convert a bound in c/kWh to EUR/kWh. Return any other value unchanged."""
+    """If `value` is a bound in c/kWh, convert the bound to EUR/kWh. Otherwise, return `value` unchanged."""
     if isinstance(value, dict) and value.get("unit_of_measurement") == CENTS_PER_KWH and "number" in value:
         return {"number": round(value["number"] / _CENTS, _DECIMALS)}
     return value
@@ -189,7 +190,7 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """The condition that entities of one kind are on. The condition ignores other entities among its targets."""
+    """A condition that tests if the target's entities of one kind are on. Entities of other kinds are ignored."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class
@@ -208,7 +209,8 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # If there are no entities, Home Assistant's own check for "all" is true. A heater would then run at any price.
+        # If the target contains no entities, Home Assistant's own check for "all" returns True. An automation would
+        # then run a heater at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 
@@ -225,7 +227,7 @@ CONDITIONS: Final = {
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return the `entity_ids` of this integration's entities with that `translation_key`."""
+    """Return those `entity_ids` whose entities belong to this integration and have this `translation_key`."""
     registry = er.async_get(hass)
     return {
         entity_id
@@ -237,9 +239,10 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 
 
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
-    """Raise vol.Invalid if a named device or entity of this integration has none of these `kinds`.
+    """Raise vol.Invalid if the target names a device or entity of this integration that has none of these `kinds`.
 
-    Such a target would have no effect. Areas, floors and labels may contain any entities.
+    The automation would ignore such a device or entity. The areas, floors and labels in a target are not checked,
+    because an area may contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
     named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]
@@ -256,7 +259,7 @@ def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collecti
 
 
 def clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:
-    """Return the clock of the entity's config entry; None while the entry is not loaded."""
+    """Return the clock of the entity's config entry. If the entry is not loaded, return None."""
     registered = er.async_get(hass).async_get(entity_id)
     entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
     for entry in entries:

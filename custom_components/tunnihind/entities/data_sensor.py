@@ -1,4 +1,4 @@
-"""Sensors for the age and the quality of the data."""
+"""Sensors that show the age of the prices and the quality of the forecast."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -16,7 +16,7 @@ from ..server.answers import Backtest, PlanScore
 
 
 class DataSensor(DataEntity, ValueSensor[PricesNow]):
-    """A sensor for the age or the quality of the data."""
+    """A sensor for the age of the prices or for the quality of the forecast."""
 
     @property
     @override
@@ -94,9 +94,10 @@ FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
 
 
 class SavingSensor(DataEntity, ValueSensor[PlanScore]):
-    """The saving of plans by the forecast, in percent of the greatest possible saving. The server computes the saving.
+    """A sensor for the saving of plans that follow the forecast, in percent of the greatest possible saving.
 
-    While the sensor is enabled, it polls the server once an hour. No other entity needs the answer.
+    The server computes the saving. While the sensor is enabled, the sensor itself polls the server once an hour. No
+    other entity needs the answer.
     """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
@@ -116,7 +117,7 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
     @override
     async def async_added_to_hass(self) -> None:
         await super().async_added_to_hass()
-        # Update in the background, so that a slow server does not delay the start.
+        # The first update runs in the background. So a slow server does not delay the start of Home Assistant.
         self.async_schedule_update_ha_state(force_refresh=True)
 
     @override
@@ -124,6 +125,6 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
         try:
             self._score = await self.coordinator.client.plan_score()
         except TunnihindError as error:
-            # The sensor keeps its last score, because scores change only once a day. The coordinator reports the
-            # unreachable server.
+            # The sensor keeps its last score, because scores change only once a day. If the server can't be reached,
+            # the coordinator reports this problem.
             LOGGER.debug("the server did not answer /api/v1/accuracy: %s", error)

@@ -1,4 +1,4 @@
-"""Sensors for a plan's window: instants, lengths of time and amounts."""
+"""Sensors that show the times, the price, the cost and the saving of a plan's window, and the plan's status."""
 
 from collections.abc import Callable
 from typing import Final, override
@@ -29,8 +29,9 @@ def _cost_band(decision: Decision) -> Attributes:
     return {"p10": cost.low, "p90": cost.high, "energy": cost.energy} if cost else {}
 
 
-# These sensors have no long-term statistics, because the expected figures of single windows don't add up. Other sensors
-# have the actual costs and savings.
+# These sensors show expected figures of one window. A sum or a mean of such figures over several windows would be
+# meaningless. Therefore, the sensors have no long-term statistics. The module `saved_sensor` contains the sensors for
+# the actual costs and savings.
 PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
     ValueDescription(
         key="window_start",
@@ -80,7 +81,7 @@ PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
 
 
 class PlanSensor(PlanEntity, ValueSensor[Decision]):
-    """A figure of a plan's window; unknown while the plan has no window."""
+    """A sensor for a figure of a plan's window. While the plan has no window, the sensor's state is unknown."""
 
     @property
     @override
@@ -97,7 +98,7 @@ PLAN_STATUS: Final = ValueDescription[Status](
 
 
 class PlanStatusSensor(PlanEntity, ValueSensor[Status]):
-    """The sensor of a plan's status. The sensor is available even while no price is known."""
+    """A sensor for the status of a plan. The sensor is available even if no price is known."""
 
     @property
     @override
@@ -140,11 +141,11 @@ WINDOW_TIMES: Final = tuple(
 
 
 class WindowTimeSensor(PlanEntity, ValueSensor[_WindowAt]):
-    """The minutes until a plan's window begins, or the minutes left in the window.
+    """A sensor for the minutes until a plan's window begins, or for the minutes left in the window.
 
-    The sensor is unknown while the plan has no window. The sensor's state changes every quarter-hour, because windows
-    begin and end at quarter-hours. For a countdown by the second, dashboards use the sensors of the window's start and
-    end.
+    While the plan has no window, the sensor's state is unknown. The state changes every quarter-hour, because windows
+    begin and end at quarter-hours. To show a countdown in seconds, a dashboard can use the sensors for the start and
+    the end of the window.
     """
 
     @property

@@ -22,15 +22,15 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# The longest list for the planner HAEO: four days of quarters, about 20 kB. HAEO plans fewer than four days ahead.
-# Together, both lists of the sensor stay below 100 kB.
+# The list for the energy optimizer HAEO has at most this many prices: four days of quarter-hours, about 20 kB. HAEO
+# plans fewer than four days ahead. Together, the two lists of the sensor take less than 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
 
 
 def _times(first: Period | None, last: Period | None) -> Attributes:
-    """Return the start of `first` and the end of `last` as Tallinn times."""
+    """Return the start of `first` and the end of `last` as attributes in Tallinn time."""
     if first is None or last is None:
         return {}
     return iso_bounds(first.start, last.end)
@@ -40,9 +40,9 @@ def _times(first: Period | None, last: Period | None) -> Attributes:
 class PriceDescription(ValueDescription[PricesNow]):
     """The description of a sensor for a price per kilowatt-hour.
 
-    The sensor has no device class, because Home Assistant has no class for such prices. Only current prices and today's
-    spread have long-term statistics. The statistics of a current price include the mean, minimum and maximum of past
-    days.
+    The sensor has no device class, because Home Assistant has none for prices per kilowatt-hour. Only the sensors for
+    current prices and for today's spread have long-term statistics. The statistics of a current price show the mean,
+    the minimum and the maximum of each past day.
     """
 
     native_unit_of_measurement: str | None = EUR_PER_KWH
@@ -52,7 +52,8 @@ class PriceDescription(ValueDescription[PricesNow]):
 class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
     """A sensor for the price of a period or of a day.
 
-    Cards and planners read the lists in the sensor's attributes. The recorder doesn't store these lists.
+    The attributes of some sensors contain lists of prices for dashboard cards and planning programs. Home Assistant's
+    recorder doesn't store these lists.
     """
 
     _unrecorded_attributes = frozenset(
@@ -74,7 +75,7 @@ class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
 
 
 class SellingSensor(SellingEntity, PriceSensor):
-    """A sensor for a price at which the household sells electricity."""
+    """A sensor for the selling price of the current or the next period."""
 
 
 def _price(period: Period | None) -> float | None:
@@ -137,15 +138,15 @@ def _list(prices: PricesNow) -> Attributes:
     return {
         "rates": rates(prices.listed),
         "forecast": points(prices.listed[:MOST_POINTS]),
-        # Without this attribute, the planner HAEO would interpolate between the prices.
+        # Without this attribute, the energy optimizer HAEO would interpolate between the prices.
         "interpolation_mode": "previous",
     }
 
 
 def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
-    """Yield the descriptions of a day's average, lowest and highest price.
+    """Yield the descriptions of the sensors for a day's average, lowest and highest price.
 
-    Until all prices of the day are published, the sensors are unknown.
+    Until all prices of the day are published, the states of these sensors are unknown.
     """
 
     def of_day[Value](figure: Callable[[DayPrices], Value]) -> Callable[[PricesNow], Value | None]:
@@ -188,7 +189,8 @@ SELLING_SENSORS: Final = (_current_sensor(SELLING_PRICE), _next_sensor(NEXT_SELL
 def next_price(billing: Billing) -> PriceDescription:
     """Return the description of the sensor for the price of the next hour or quarter.
 
-    If the billing changes, the sensor's name changes at the next start.
+    The sensor's name depends on whether the household is billed by the hour or by the quarter. If the billing changes,
+    the name changes at the next start of Home Assistant.
     """
     by_quarter = billing.billed_by is Resolution.QUARTER
     return _next_sensor("next_price", "next_quarter_price" if by_quarter else "next_price")
@@ -198,7 +200,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     _current_sensor("current_price"),
     PriceDescription(
         key="current_price_cents",
-        # The sensor is disabled at first, because the Energy dashboard would read cents as euros.
+        # By default, the sensor is disabled, because Home Assistant's Energy dashboard would read cents as euros.
         native_unit_of_measurement=CENTS_PER_KWH,
         suggested_display_precision=2,
         entity_registry_enabled_default=False,
@@ -219,7 +221,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
     PriceDescription(
         key="spread_today",
-        # The history of the spread shows how much a battery or a plan could gain each day.
+        # The history of this sensor shows how much a battery or a plan could gain each day.
         state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
         value_fn=_spread_today,

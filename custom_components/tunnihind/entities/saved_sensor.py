@@ -1,10 +1,12 @@
-"""Sensors for the cost and the saving of a plan's windows, and for the expected saving.
+"""Sensors that show the cost and the saving of a plan's past windows.
 
-The sum of all savings may decrease, because a window can turn out more expensive than an immediate start. A corrected
-price also changes earlier sums. So the all-time sums have the state class "total", not "total increasing".
+A window can turn out more expensive than an immediate start of the device. Such a window reduces the sum of all
+savings. A later correction of a price can also reduce the sum. Therefore, the all-time sums have the state class
+"total" and not "total increasing".
 
-Dashboards show days, months and years from the long-term statistics of the all-time sums. If a sum began again each
-month, readings that arrive late for the month before would be lost.
+From the long-term statistics of the all-time sums, dashboards can show the amounts of days, months and years. The
+all-time sums do not start again at zero each month. Otherwise, meter readings that arrive after the end of their month
+would be lost.
 """
 
 from collections.abc import Callable
@@ -31,25 +33,25 @@ _UNKNOWN: Final = (None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class AccountAt:
-    """The account of a plan's costs and savings at the instant `now`, UTC seconds."""
+    """A plan's account of costs and savings, and the present instant `now` in UTC seconds."""
 
     account: Account
     now: int
 
     @property
     def today(self) -> Total:
-        """The sum of today's windows."""
+        """The total cost and saving of today's windows."""
         return self.account.total_of([local(self.now).date()])
 
     @property
     def this_month(self) -> Total:
-        """The sum of this month's windows."""
+        """The total cost and saving of this month's windows."""
         today = local(self.now).date()
         return self.account.total_of(today - days * _DAY for days in range(today.day))
 
 
 def _eur(amount: float) -> float:
-    return round(amount, _EUR_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
+    return round(amount, _EUR_DECIMALS) or 0.0  # `or 0.0` replaces -0.0 with 0.0
 
 
 def _saved_per_kwh(total: Total) -> float | None:
@@ -67,9 +69,11 @@ def _last_saving(at: AccountAt) -> float | None:
 
 
 def _last_attributes(at: AccountAt) -> Attributes:
-    """Return the attributes of the last window: its actual and its expected saving, EUR/kWh.
+    """Return the attributes of the sensor for the last window's saving.
 
-    If the used energy is known, the attributes also have the energy, its cost and its saving.
+    The attributes contain the actual and the expected saving of the last window in EUR/kWh. If the energy used in the
+    window is known, the attributes also contain this energy, its cost in EUR and its saving in EUR. The attributes
+    `today`, `this_month` and `ever` contain mean savings in EUR/kWh.
     """
     means = {
         "today": _saved_per_kwh(at.today),
@@ -180,7 +184,7 @@ SAVED_SENSORS: Final = (
 
 
 class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
-    """A figure of a plan's past windows. The sensor is available even while no price is known."""
+    """A sensor for a cost or a saving of a plan's past windows. The sensor is available even if no price is known."""
 
     @property
     @override
@@ -196,9 +200,9 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     @property
     @override
     def last_reset(self) -> datetime | None:
-        """The time at which the sum began.
+        """The time at which an all-time sum began at zero. For other sensors, the time is None.
 
-        Without this time, statistics would count a restart at zero as lost money.
+        Without this time, Home Assistant's statistics would count a restart of the sum at zero as a loss.
         """
         if self.state_class is not SensorStateClass.TOTAL or self.subject is None:
             return None

@@ -261,7 +261,7 @@ async def test_the_finder_keeps_to_the_deadline_and_says_when_there_is_not_enoug
     page = await watched_page.show("/?hours=3&by=2025-12-15T16:00")
     await expect(page.locator("[data-found] .cheapest")).to_contain_text("12:15–15:15")
     await page.get_by_label("How long").fill("4")
-    await expect(page.locator("[data-found]")).to_contain_text("Not enough hours with a price")
+    await expect(page.locator("[data-found]")).to_contain_text("Too few hours in this time")
 
 
 async def test_a_deadline_is_chosen_by_day_and_hour_or_by_one_press(watched_page: WatchedPage) -> None:
@@ -273,7 +273,7 @@ async def test_a_deadline_is_chosen_by_day_and_hour_or_by_one_press(watched_page
     await expect(time.locator("option:checked")).to_have_text("07:00")
     await day.select_option(label="Today")
     await expect(time.locator("option:checked")).to_have_text("13:00")
-    await expect(page.locator("[data-found]")).to_contain_text("Not enough hours with a price")
+    await expect(page.locator("[data-found]")).to_contain_text("Too few hours in this time")
     await time.select_option(label="24:00")
     assert f"by={HOUR + 12 * HOUR_S}" in await location_of(page)
     await expect(page.locator("[data-found] .cheapest")).to_contain_text("Today")

@@ -113,7 +113,9 @@ async def test_the_hint_on_the_excise_names_both_figures_on_any_day(
 ) -> None:
     freezer.move_to("2026-02-03T12:00:00+02:00")
     said = placeholders_of(await choose(hass, "prices"))
-    assert said["dispute"] == ("Check this one: sources disagree. Most say 0.307 since May 2026, one says 0.21. ")
+    assert said["dispute"] == (
+        "Check this rate, because sources disagree. Most say 0.307 since May 2026, but one says 0.21. "
+    )
 
 
 async def test_the_vat_rate_starts_at_the_one_that_the_operator_chose(hass: HomeAssistant, imitate: Imitate) -> None:

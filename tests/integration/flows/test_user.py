@@ -206,7 +206,7 @@ async def test_a_rehearsal_is_added_once_it_is_clear_that_automations_fire_for_r
     address = await imitate(about=about_of(mode="rehearsal"))
     form = await type_address(hass, address)
     assert (form["type"], form["step_id"]) == (FlowResultType.FORM, "rehearsal")
-    assert "for real" in texts("en")["config"]["step"]["rehearsal"]["description"]
+    assert "switch real devices" in texts("en")["config"]["step"]["rehearsal"]["description"]
     assert placeholders_of(form) == {"url": address}
     result = await hass.config_entries.flow.async_configure(form["flow_id"], {})
     assert (result["title"], result["result"].unique_id) == ("Tunnihind rehearsal", "other-rehearsal")

@@ -76,7 +76,7 @@ REFUSED = [
     pytest.param({"deadline": "06:00", "clear": ["deadline"]}, "deadline can't be both", id="set and cleared"),
     pytest.param({"energy": 5}, "power: give the device", id="energy without power"),
     pytest.param({"energy": -1, "power": 3}, "energy: -1.0 is not between 0 and 1000", id="less than nothing"),
-    pytest.param({"energy": 5, "power": 3, "duration": "01:00:00"}, "duration: it is calculated", id="both"),
+    pytest.param({"energy": 5, "power": 3, "duration": "01:00:00"}, "duration: this value is calculated", id="both"),
     pytest.param({"max_starts": 0}, "max_starts: 0 is not between", id="no starts"),
     pytest.param({"earliest": "22:00", "deadline": "22:30"}, "never run.*60 minutes.*30 minutes", id="no room"),
 ]
@@ -211,5 +211,5 @@ async def test_a_plan_with_an_unusable_form_has_no_controls_and_gives_an_error(c
     await car.settle()
     assert car.state("switch", "enabled", PLAN_ID).state == "unavailable"
     assert car.state("number", "duration", PLAN_ID).state == "unavailable"
-    with pytest.raises(ServiceValidationError, match=r"plan “Plan” can't be used.*Open its form"):
+    with pytest.raises(ServiceValidationError, match=r"plan “Plan” can't be used.*Open the plan's form"):
         await update(car, duration="01:00:00")

@@ -176,6 +176,6 @@ async def test_while_nothing_is_scored_so_far_ahead_other_days_can_be_chosen(ser
     near = replace(whole, by_days_ahead=dict.fromkeys(range(1, 8), nothing) | {1: whole.by_days_ahead[1]})
     data = replace(sample_views.ordinary(), accuracy=(near,), months=Months(issued=(MonthScores("2025-12", near),)))
     html = (await (await serve(data)).ask("/accuracy?ahead=7")).body.decode()
-    assert "Nothing has been scored yet" in html
+    assert "No forecast has been scored yet" in html
     assert ">1</a>" in html
     assert "ahead=7" in html

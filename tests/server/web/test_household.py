@@ -17,12 +17,12 @@ from tunnihind.web.summary import Summary, summarise
 
 FRIDAY = ESTONIA.midnight(date(2026, 11, 20))
 
-RENEWABLE = "Renewable energy fee: known until 31 December 2026; later days are shown with that rate too."
-BALANCING = "Balancing capacity fee: known until 31 December 2027; later days are shown with that rate too."
-NETWORK = "Network fee: known from 1 June 2026 on; earlier days are shown with that rate too."
+RENEWABLE = "Renewable energy fee: known until 31 December 2026; the same rate is used for later days."
+BALANCING = "Balancing capacity fee: known until 31 December 2027; the same rate is used for later days."
+NETWORK = "Network fee: known from 1 June 2026 on; the same rate is used for earlier days."
 FEES = (
     "Balancing capacity fee, Renewable energy fee, Security of supply fee, Electricity excise: "
-    "known from 1 January 2026 on; earlier days are shown with that rate too."
+    "known from 1 January 2026 on; the same rate is used for earlier days."
 )
 NEAREST = " (nearest known rate)"
 

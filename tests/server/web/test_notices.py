@@ -57,7 +57,7 @@ def test_prices_of_tomorrow_are_due_and_after_half_past_three_late(minutes: int,
         ("disagreement", False, "Tue 16 Dec: two sources give different prices. Until it is clear"),
         ("off", False, "Tue 16 Dec: the prices that came look wrong"),
         ("incomplete", False, "Tomorrow's prices are late"),
-        ("disagreement", True, "Tue 16 Dec: two sources give different prices. This page shows those of one"),
+        ("disagreement", True, "Tue 16 Dec: two sources give different prices. This page shows the prices of one"),
         ("off", True, None),
     ],
 )

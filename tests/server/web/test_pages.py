@@ -172,7 +172,7 @@ async def test_the_language_is_the_readers_unless_the_address_names_one(
 
 async def test_a_value_of_the_address_that_means_nothing_is_left_out_and_said(server: RunningServer) -> None:
     html = await html_of(server, "/?unit=btu&package=vork_3&margin=-5&hours=3")
-    assert "the value that its address has for unit, package, margin, and leaves it out" in html
+    assert "an unknown value for unit, package, margin. The page ignores this value" in html
     assert re.sub(r'<div class="notices".*?</div>', "", html, flags=re.DOTALL) == re.sub(
         r'<div class="notices".*?</div>', "", await html_of(server, "/"), flags=re.DOTALL
     )
