@@ -42,7 +42,7 @@ from tunnihind.forecast.run import LEAD_DAYS, LEVELS
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.forecast.scoring.significance import diebold_mariano
-from tunnihind.market import MARKETS, Zone, delivery_day
+from tunnihind.market import DAY_S, HOUR_S, MARKETS, Zone, delivery_day
 
 LAST: Final = date(2025, 12, 31)
 PLAN_HOURS: Final = 4
@@ -172,7 +172,8 @@ def paired(before: BacktestResult, after: BacktestResult) -> tuple[BacktestResul
 
 
 def _issue_and_target(issued: IssuedForecasts) -> Instants:
-    pairs: Instants = issued.target_ts * 10 + issued.lead_days
+    """Return a number for each forecast, (n,). The days ahead are not enough: stale prices give two issues the same."""
+    pairs: Instants = issued.issued_ts * HOUR_S * DAY_S + issued.target_ts - issued.issued_ts
     return pairs
 
 

@@ -197,7 +197,7 @@ def selectors() -> dict[str, Texts]:
         config_flow._ADDRESS.schema,
         options_flow.UNIT_FORM.schema,
         plan_form.KIND_FORM.schema,
-        *(plan_form.schema_in(unit, form).schema for unit in Unit for form in plan_form.PlanForm),
+        *(plan_form.plan_form_schema(unit, form).schema for unit in Unit for form in plan_form.PlanForm),
         *(form.schema.schema for form in FORMS_OF_PRICES),
     ):
         key = selector.config.get("translation_key")
@@ -235,7 +235,7 @@ def _selectors_of(*schemas: Mapping[Any, Any]) -> Iterator[NumberSelector | Sele
 def test_every_text_of_the_plan_form_is_one_of_a_field() -> None:
     shown: dict[str, set[str]] = {}
     for form in plan_form.PlanForm:
-        fields = fields_of(plan_form.schema_in(Unit.CENTS, form).schema)
+        fields = fields_of(plan_form.plan_form_schema(Unit.CENTS, form).schema)
         shown.setdefault("", set()).update(name for name, inner in fields.items() if inner is None)
         for name, inner in fields.items():
             if inner is not None:

@@ -1,6 +1,7 @@
 """Adds and changes plans.
 
-To add a plan, people first choose a kind of hours, and then fill in the form for this kind.
+To add a plan, people first choose the hours that the plan looks for, like the cheapest hours. Then they fill in the
+form for this choice.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,8 +36,8 @@ from .plan_form import (
     PlanForm,
     errors_of,
     form_of,
+    plan_form_schema,
     plan_of,
-    schema_in,
     suggested,
     to_unfold,
 )
@@ -161,7 +162,7 @@ class PlanFlow(ConfigSubentryFlow):
         Home Assistant checks the input of each step in the same way. Raises InvalidData.
         """
         try:
-            checked: dict[str, Any] = schema_in(self._unit, self._new)(user_input)
+            checked: dict[str, Any] = plan_form_schema(self._unit, self._new)(user_input)
         except vol.Invalid as error:
             field = ".".join(map(str, error.path))
             raise InvalidData(
@@ -185,7 +186,7 @@ class PlanFlow(ConfigSubentryFlow):
         errors: dict[str, str] | None = None,
         placeholders: dict[str, str] | None = None,
     ) -> SubentryFlowResult:
-        fields = schema_in(self._unit, form, to_unfold(values, errors or (), form))
+        fields = plan_form_schema(self._unit, form, to_unfold(values, errors or (), form))
         schema = self.add_suggested_values_to_schema(fields, values)
         return self.async_show_form(
             step_id=step_id, data_schema=schema, errors=errors, description_placeholders=placeholders

@@ -21,7 +21,7 @@ from homeassistant.helpers.selector import (
 )
 
 from ..prices.network_clock import DAY_RATE_ENDS, DAY_RATE_STARTS
-from ..prices.rates import Entry, NetworkRates, Package, Part, PriceLists, nearest_entry, price_lists_of
+from ..prices.rates import Entry, NetworkRates, Package, Part, PriceLists, nearest_rate, price_lists_of
 from ..prices.units import Unit, in_language
 from ..prices.zones import Zone
 from .fields import NumberField, foldable, price, quantity
@@ -280,8 +280,8 @@ class RowForm:
 
     def _entry(self, part: Part) -> Entry[NetworkRates] | Entry[float]:
         if part is Part.NETWORK:
-            return nearest_entry(self.price_lists.packages[self.package], self.day)
-        return nearest_entry(self.price_lists.fees[part], self.day)
+            return nearest_rate(self.price_lists.packages[self.package], self.day)
+        return nearest_rate(self.price_lists.fees[part], self.day)
 
     def _keys(self, part: Part) -> tuple[str, ...]:
         """Return the names of the figures that the table has for a part."""
@@ -291,7 +291,7 @@ class RowForm:
 
     @property
     def _table(self) -> dict[str, float]:
-        fees = {part.value: nearest_entry(entries, self.day).rate for part, entries in self.price_lists.fees.items()}
+        fees = {part.value: nearest_rate(entries, self.day).rate for part, entries in self.price_lists.fees.items()}
         if self.package is Package.OWN:
             return fees
         rates = self._network_rates(self.package)
@@ -304,7 +304,7 @@ class RowForm:
         return fees | {key: rate for key, rate in network.items() if rate is not None}
 
     def _network_rates(self, package: Package) -> NetworkRates:
-        return nearest_entry(self.price_lists.packages[package], self.day).rate
+        return nearest_rate(self.price_lists.packages[package], self.day).rate
 
     def placeholders(self, language: str) -> dict[str, str]:
         """Return the values of the placeholders in the form's texts, in the given language.

@@ -129,7 +129,7 @@ def price_lists_of(zone: Zone) -> PriceLists:
     return _PRICE_LISTS.get(zone, _NO_PRICE_LISTS)
 
 
-def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
+def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
     """Return the newest entry that began on or before that day. If there is no such entry, return the oldest entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]

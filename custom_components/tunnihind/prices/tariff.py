@@ -15,7 +15,7 @@ from .network_clock import (
     is_within,
     network_time,
 )
-from .rates import FEES, NETWORK, NetworkRates, Package, Part, nearest_entry
+from .rates import FEES, NETWORK, NetworkRates, Package, Part, nearest_rate
 from .timeline import rounded
 from .zones import Zone, legal_vat_rate
 
@@ -188,7 +188,7 @@ class Tariff:
         return tuple(
             part
             for part in Part
-            if part in entries and nearest_entry(entries[part], day).is_outdated_on(day, compared_on=row.compared_on)
+            if part in entries and nearest_rate(entries[part], day).is_outdated_on(day, compared_on=row.compared_on)
         )
 
     def row_on(self, day: date) -> TariffRow | None:
@@ -212,7 +212,7 @@ class Tariff:
             return self._network(row, wall, vat_rate)
         if part not in row.from_table:
             return Charge(part, row.typed(part), self._vat_on_typed(vat_rate))
-        entry = nearest_entry(FEES[part], wall.date())
+        entry = nearest_rate(FEES[part], wall.date())
         return Charge(part, entry.rate / _CENTS, vat_rate, is_known=entry.holds_on(wall.date()))
 
     def _vat_on_typed(self, vat_rate: float) -> float:
@@ -222,7 +222,7 @@ class Tariff:
         if row.package is Package.OWN:
             own = row.network_night if self._is_night_rate(wall) else row.network_day
             return Charge(Part.NETWORK, own, self._vat_on_typed(vat_rate))
-        entry = nearest_entry(NETWORK[row.package], wall.date())
+        entry = nearest_rate(NETWORK[row.package], wall.date())
         has_peaks = entry.rate.peak is not None
         now = network_time(wall, has_peaks=has_peaks)
         if Part.NETWORK in row.from_table:

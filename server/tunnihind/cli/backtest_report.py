@@ -61,7 +61,7 @@ def document(report: BacktestReport) -> dict[str, Any]:
 
 
 def tables(report: BacktestReport) -> Iterator[Table]:
-    """Yield the tables of a report. Tables are at most 100 columns wide."""
+    """Yield the tables of a report. Each table is at most 100 characters wide."""
     overall = {"all": report.overall}
     leads = {str(lead): scores for lead, scores in report.leads.items()}
     hours = {f"{hour:02}:00": scores for hour, scores in report.hours.items()}

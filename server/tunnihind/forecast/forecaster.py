@@ -181,7 +181,7 @@ class TieredForecaster:
     def _settled_days(self, task: _Task, first: date) -> dict[date, Floats]:
         """Return p10, p50 and p90 of each settled day from `first` on. Each day's array has shape (3, 24).
 
-        Each day is forecast from the data of the day before, without the day's own prices.
+        Each forecast uses the data known on the day before. It does not use the prices of the forecast day.
         """
         days = task.days
         settled = range(days.grid.index(first), days.newest + 1)

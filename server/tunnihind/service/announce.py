@@ -58,7 +58,7 @@ class Announcer:
             await self._withdraw()
 
     async def _follow(self, addresses: Sequence[str]) -> None:
-        """If the addresses have changed, announce exactly `addresses`."""
+        """Announce `addresses` instead of the addresses announced so far. Without addresses, only withdraw those."""
         if addresses == self._addresses and self._zeroconf is not None:
             return
         await self._withdraw()

@@ -107,7 +107,7 @@ def rule(
 ) -> dict[date, Ruling]:
     """For each delivery day with a witness, return the ruling.
 
-    `witnesses` has the witnesses of each source by day. The sources are in the order of trust. The sources are not
+    `witnesses` has the witnesses of each source by day. The most trusted source comes first. The sources are not
     asked again for days before `waits_from`. If sources differ about a day before `waits_from`, the rule decides at
     once.
     """
@@ -139,7 +139,7 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) ->
 
 
 def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day. The claims are in the order of trust."""
+    """Return the ruling on a day. The claim of the most trusted source comes first."""
     for pair in combinations(claims, 2):
         if pair[0].agrees_with(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
             return _agreed(pair, claims, settled)

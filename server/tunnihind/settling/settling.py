@@ -62,7 +62,7 @@ class Outcome:
 class Settling:
     """Settles prices in the store. The methods block, so they must be called in a thread.
 
-    `sources` holds the names of the sources in the order of trust. When a day is newly held back, `on_held` is called
+    `sources` holds the names of the sources, the most trusted first. When a day is newly held back, `on_held` is called
     with the source and the reason.
     """
 

@@ -241,7 +241,7 @@ class OpenMeteo:
 
         The answer's hours must begin at `start_ts`, or at the start of the UTC day of `start_ts`.
         """
-        locations = parse_locations(body)
+        locations = parse_point_answers(body)
         if len(locations) != len(self._points):
             raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(self._points)}")
         hours = _hours(locations[0], start_ts)
@@ -265,7 +265,7 @@ def newest_known_run(now: float) -> int:
     return int(now - KNOWN_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
 
 
-def parse_locations(body: bytes) -> tuple[PointAnswer, ...]:
+def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:
     """Parse an answer for one point (an object) or for several points (a list). Raises RunMissing, BadAnswer."""
     if _BROKEN_OFF in body[-1000:]:
         raise RunMissing(_SOURCE, "its answer broke off: there is no such run")

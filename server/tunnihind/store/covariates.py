@@ -242,7 +242,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return a covariate's stored series by instant of issue, from the first to the last of `issues`."""
+    """Return a covariate's stored series by instant of issue. They cover the time from the first to the last issue."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}

@@ -35,7 +35,7 @@ _MOST_LABELS: Final = 4
 _TICKS: Final = 5
 
 
-class Trio(NamedTuple):
+class ComparedScore(NamedTuple):
     """One kind of score, for the forecast and for each of the two naive forecasts. NaN means unknown."""
 
     forecast: float
@@ -53,10 +53,10 @@ class Figures:
     """
 
     days: int
-    error: Trio
-    share: Trio
+    error: ComparedScore
+    share: ComparedScore
     coverage: float
-    boiler: Trio
+    boiler: ComparedScore
     boiler_ideal: float
 
     @classmethod
@@ -68,10 +68,10 @@ class Figures:
         saved = (boiler_eur_a_year(one) for one in (boiler.forecast, boiler.seven_day_mean, boiler.baseline))
         return cls(
             days=days_scored(hourly.n),
-            error=Trio(hourly.mae, scores.seven_day_mean_mae.get(ahead, float("nan")), hourly.baseline_mae),
+            error=ComparedScore(hourly.mae, scores.seven_day_mean_mae.get(ahead, float("nan")), hourly.baseline_mae),
             share=_shares(plans.get(DAY_PLAN_HOURS, NO_PLANS)),
             coverage=hourly.coverage80,
-            boiler=Trio(*saved),
+            boiler=ComparedScore(*saved),
             boiler_ideal=boiler_eur_a_year(boiler.ideal),
         )
 
@@ -117,7 +117,7 @@ class AccuracySummary:
     is_backtest: bool
     months: Mapping[date, Figures]
     window: Figures | None
-    week: Trio | None
+    week: ComparedScore | None
     charts: tuple[BarChart, ...]
     years: tuple[int, ...]
 
@@ -161,8 +161,8 @@ def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
 
 
-def _shares(plans: PlanScores) -> Trio:
-    return Trio(plans.share, plans.seven_day_mean_share, plans.baseline_share)
+def _shares(plans: PlanScores) -> ComparedScore:
+    return ComparedScore(plans.share, plans.seven_day_mean_share, plans.baseline_share)
 
 
 def _charts(months: Mapping[date, Figures], texts: Texts) -> Iterator[BarChart]:

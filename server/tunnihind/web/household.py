@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from tunnihind.web.display import Display, PricedPeriod
-from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON, OwnTariff, Tariff, nearest_entry
+from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON, OwnTariff, Tariff, nearest_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: D
     for bounds, parts in unknown.items():
         yield f"{', '.join(parts)}: {bounds}"
     for fee, entries in FEES.items():
-        if (other := nearest_entry(entries, _day(now, display)).disputed) is not None:
+        if (other := nearest_rate(entries, _day(now, display)).disputed) is not None:
             yield texts("household.disputed", part=texts(f"part.{fee}"), rate=_amount(other, display))
 
 

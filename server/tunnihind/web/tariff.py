@@ -95,7 +95,7 @@ READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.
 """The earliest day on which one of the table's newest rates was read."""
 
 
-def nearest_entry[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
+def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
     """Return the newest entry that begins on a day or before it. If all entries begin later, return the first entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
@@ -141,13 +141,13 @@ class PackageTariff:
     def network_time(self, ts: int) -> NetworkTime | None:
         """Return the kind of network rate that holds at an instant. If the package has only one rate, return None."""
         wall = ESTONIA.local(ts)
-        rates = nearest_entry(NETWORK[self.package], wall.date()).rate
+        rates = nearest_rate(NETWORK[self.package], wall.date()).rate
         return None if rates.day == rates.night else _network_time(wall, rates)
 
     def unknown_rates(self, day: date) -> Iterator[UnknownRate]:
         """Yield the parts of the price for which the table has no rate on a day."""
-        nearest: dict[Part, Entry[NetworkRates] | Entry[float]] = {"network": nearest_entry(NETWORK[self.package], day)}
-        nearest.update({fee: nearest_entry(entries, day) for fee, entries in FEES.items()})
+        nearest: dict[Part, Entry[NetworkRates] | Entry[float]] = {"network": nearest_rate(NETWORK[self.package], day)}
+        nearest.update({fee: nearest_rate(entries, day) for fee, entries in FEES.items()})
         for part, entry in nearest.items():
             if day < entry.since:
                 yield UnknownRate(part, entry.since, is_after=False)
@@ -232,8 +232,8 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
     The function caches the rates, because a page needs the rates of each hour.
     """
     return (
-        nearest_entry(NETWORK[package], day).rate,
-        {fee: nearest_entry(entries, day).rate for fee, entries in FEES.items()},
+        nearest_rate(NETWORK[package], day).rate,
+        {fee: nearest_rate(entries, day).rate for fee, entries in FEES.items()},
     )
 
 

@@ -20,12 +20,12 @@ from tunnihind.web.drawing import Drawing
 
 
 def wind_names(market: Market) -> tuple[str, ...]:
-    """Return the names of a market's wind covariates: the wind speed at wind farms, m/s at 100 m above ground."""
+    """Return the names of a market's wind covariates. Each is the wind speed at a wind farm, m/s at 100 m."""
     return tuple(f"wind_speed_100m@{point.name}" for point in deciding_points(market.zone, "wind"))
 
 
 def sun_names(market: Market) -> tuple[str, ...]:
-    """Return the names of a market's sun covariates: the shortwave radiation on the ground in towns, W/m²."""
+    """Return the names of a market's sun covariates. Each is the shortwave radiation on the ground in a town, W/m²."""
     return tuple(f"shortwave_radiation@{point.name}" for point in deciding_points(market.zone, "load"))
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from custom_components.tunnihind.prices.network_clock import NetworkTime, network_time
-from custom_components.tunnihind.prices.rates import FEES, NETWORK, Package, Part, nearest_entry
+from custom_components.tunnihind.prices.rates import FEES, NETWORK, Package, Part, nearest_rate
 from custom_components.tunnihind.prices.tariff import Tariff, TariffRow
 from tests.support.household.home import instant
 
@@ -133,7 +133,7 @@ def test_an_entry_is_old_a_year_after_it_was_read() -> None:
 def test_before_the_table_begins_the_nearest_entry_is_the_first() -> None:
     entries = FEES[Part.EXCISE]
     assert not any(entry.holds_on(date(2020, 1, 1)) for entry in entries)
-    assert nearest_entry(entries, date(2020, 1, 1)) is entries[0]
+    assert nearest_rate(entries, date(2020, 1, 1)) is entries[0]
 
 
 @pytest.mark.parametrize("day", ["2027-03-28", "2026-10-25"])

@@ -64,6 +64,14 @@ def test_forecasts_are_paired_by_issue_and_hour() -> None:
     assert {*before.forecasts.target_ts} == {*first.forecasts.target_ts} & {*second.forecasts.target_ts}
 
 
+def test_two_issues_with_the_same_days_ahead_are_two_forecasts() -> None:
+    earlier = columns_of(issued_a_day_ahead(np.zeros(HOURS.size)))
+    later = columns_of(issued_a_day_ahead(np.ones(HOURS.size))) | {"issued_ts": earlier["issued_ts"] + HOUR_S}
+    both = result_of({name: np.concatenate([earlier[name], later[name]]) for name in earlier})
+    before, after = paired(both, result_of(later))
+    assert before.forecasts.p50.tolist() == after.forecasts.p50.tolist() == np.ones(HOURS.size).tolist()
+
+
 def test_the_pinball_loss_that_decides_is_the_one_that_is_reported() -> None:
     result = issued_a_day_ahead(np.full(HOURS.size, 75.0))
     issued = result.forecasts

@@ -17,7 +17,7 @@ from tests.support.upstreams.open_meteo import plain_weather
 from tunnihind.errors import BadAnswer, RateLimited, RunMissing, SourceError, SourceRefused
 from tunnihind.forecast.known import IssuedSeries
 from tunnihind.market import DAY_S, HOUR_S
-from tunnihind.sources.open_meteo import KNOWN_AFTER_S, MODEL, OpenMeteo, newest_known_run, parse_locations
+from tunnihind.sources.open_meteo import KNOWN_AFTER_S, MODEL, OpenMeteo, newest_known_run, parse_point_answers
 from tunnihind.weather_points import POINTS, VARIABLES
 
 MIDNIGHT = int(datetime(2025, 12, 15, tzinfo=UTC).timestamp())
@@ -410,7 +410,7 @@ json_values = st.recursive(
 @given(body=st.binary() | json_values.map(json.dumps).map(str.encode))
 def test_no_answer_raises_anything_but_that_it_is_bad_or_there_is_no_run(body: bytes) -> None:
     with suppress(BadAnswer, RunMissing):
-        parse_locations(body)
+        parse_point_answers(body)
 
 
 def test_points_are_distinct_and_lie_around_the_baltic() -> None:

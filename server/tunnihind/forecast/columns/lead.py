@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunnihind.forecast.columns.next_day import NextDayScale, next_day_columns, second_day_columns
-from tunnihind.forecast.columns.prices_and_calendar import calendar_columns, neighbour_columns, own_columns
+from tunnihind.forecast.columns.prices_and_calendar import calendar_columns, neighbour_columns, own_price_columns
 from tunnihind.forecast.columns.table import DayRows, Group, Rows
 from tunnihind.forecast.columns.weather import anomalies, weather_columns
 from tunnihind.forecast.known import Floats
@@ -101,7 +101,7 @@ class LeadColumns:
         )
 
     def _groups(self, target: DayRows, lead: int, issue: DayRows) -> Iterator[Group]:
-        yield Group(OWN, own_columns(self.prices, target, lead))
+        yield Group(OWN, own_price_columns(self.prices, target, lead))
         yield Group(CALENDAR, calendar_columns(self.season, self.prices, target, lead))
         weather = (
             weather_columns(name, driver.values, driver.anomaly, self.season.sun, target, lead, issue)

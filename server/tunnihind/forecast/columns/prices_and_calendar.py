@@ -24,7 +24,7 @@ _YEAR_DAYS: Final = 364
 _AROUND_DAYS: Final = PROFILE_DAYS // 2
 
 
-def own_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
+def own_price_columns(prices: PriceState, target: DayRows, lead: int) -> Columns:
     """Return hourly and daily columns of the own zone's prices."""
     y, j, week = prices.own, target - lead, target - 7
     means = {f"price_mean_{days}d": prices.mean[days][j] for days in MEAN_DAYS}
