@@ -1,7 +1,7 @@
 """The value of a forecast for planning, as a share of the possible saving.
 
 A plan runs in the periods of the day that are cheapest in a forecast. If periods are equally cheap, the plan runs in
-the earliest periods. The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal
+the earliest of them. The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal
 saving is the saving with perfect foresight. The share is the sum of the savings divided by the sum of the ideal
 savings. In this share, days with small possible savings have little weight. Prices and savings are in EUR/MWh without
 VAT.
@@ -148,7 +148,8 @@ def boiler_eur_a_year(saved_eur_mwh: float) -> float:
 class Decisions:
     """The scores of plans within one delivery day, and of plans within the seven days after the issue.
 
-    `by_days_ahead` has the scores of plans within one day, by days ahead and then by the plan's length in hours.
+    The keys of `by_days_ahead` are days ahead. Each value maps a plan's length in hours to the scores of such plans
+    within one delivery day.
     """
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
@@ -158,8 +159,8 @@ class Decisions:
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
         """Compute the scores of plans from the plans' savings.
 
-        `days` has the savings of plans within each day, by days ahead and then by the plan's length in hours. `weeks`
-        has the savings of plans within seven days.
+        The keys of `days` are days ahead. Each value holds one mapping for each delivery day. The mapping's keys are
+        the plans' lengths in hours. `weeks` has the savings of plans within seven days.
         """
         return cls(
             by_days_ahead={

@@ -126,7 +126,7 @@ def _decisions(result: BacktestResult) -> Decisions:
 
 
 def _issues(result: BacktestResult) -> Iterator[dict[int, Hours]]:
-    """For each issue, yield the delivery days without any published price, by lead day."""
+    """For each issue, yield the delivery days that had no published price at the issue. The keys are lead days."""
     issued = result.forecasts.issued_ts
     order = np.argsort(issued, kind="stable")
     _, firsts = np.unique(issued[order], return_index=True)
