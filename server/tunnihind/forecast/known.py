@@ -174,7 +174,7 @@ def issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tuple[IssuedSe
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The data known at the instant `as_of`, which are all the data that a forecast may use."""
+    """The data known at the instant `as_of`. A forecast may use only these data."""
 
     as_of: int
     prices: PriceHistory

@@ -108,8 +108,8 @@ def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, 
     """For each target day, return the weighted mean price of each clock hour, EUR/MWh, shape (..., 24).
 
     Also return true for each target day whose mean uses any known price, shape (...). The mean of a target day covers
-    the days up to a row of `history`. `seen` (...) holds this row, and `classes` (...) holds the day class of the
-    target day. If a clock hour's price is unknown on every day, its mean is the mean of all hours.
+    the days up to the target day's row in `seen` (...). `classes` (...) holds the day class of each target day. If a
+    clock hour's price is unknown on every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)

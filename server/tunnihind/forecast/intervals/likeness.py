@@ -16,7 +16,7 @@ _SCALE_EUR_MWH: Final = 30.0
 
 
 def likeness(past: Floats, now: Floats, *, width: float, least: float) -> Floats:
-    """Return the weights of past errors, from `least` to 1 + `least`.
+    """Return the weight of each past error, a number from `least` to 1 + `least`.
 
     `past` holds the p50 to which each error belongs. `now` holds the p50 of the new forecast. Both arrays are in
     EUR/MWh, and are broadcast to one shape. `width` is the standard deviation of the Gaussian weight in asinh units.

@@ -5,8 +5,8 @@ between the low and the high prices. For such forecasts, the median of the actua
 forecast. Therefore p50 moves by a share of the median error. The method is a local quantile regression (Yu, Jones 1998,
 Local linear quantile regression, Journal of the American Statistical Association 93(441)).
 
-The median error over all price levels is subtracted first. This error comes from past rises and falls of all prices.
-Such rises and falls seldom continue.
+The median error over all price levels is subtracted from the median error at the similar level. The error over all
+levels comes from past rises and falls of all prices. Such rises and falls seldom continue.
 """
 
 from typing import Final

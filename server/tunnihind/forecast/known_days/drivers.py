@@ -89,7 +89,7 @@ def by_part(names: Iterable[str]) -> Iterator[list[str]]:
 def _next_day_of(
     week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
 ) -> dict[tuple[str, str], _Part]:
-    """Return the next-day forecasts of the Baltic parts in `week`, in GW.
+    """Return the next-day forecasts of Baltic load, wind power and solar power in `week`, in GW.
 
     If a part has unknown values in row `target`, the part is left out.
     """
@@ -180,7 +180,7 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to the unit of its part. If any covariate of the part is given in MW, the unit is GW."""
+    """Convert a covariate to the unit of its `_Part`. If any covariate of the `_Part` is given in MW, the unit is GW."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
@@ -267,7 +267,10 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
 
 
 def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
-    """Return load - wind - solar of the given parts. If a part has no value for an hour, its usual value is used."""
+    """Return the residual load of `parts`, load - wind - solar.
+
+    If a part has no value for an hour, its usual value is used.
+    """
     known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
     signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
     residual = np.full(known.shape, np.nan)

@@ -52,7 +52,7 @@ class DayGrid:
     def slots(self) -> NDArray[np.int64]:
         """Return the position of each clock hour in an array of all hours of the grid, shape (days, 25).
 
-        On a 25-hour day, clock hour 2 occurs twice. The 25th column holds the position of its second occurrence. On
+        On a 25-hour day, clock hour 2 occurs twice. The 25th column holds the position of the second clock hour 2. On
         other days, the 25th column repeats the column of clock hour 2. On a 23-hour day, clock hour 2 is missing, and
         its column holds the position of the next hour.
         """

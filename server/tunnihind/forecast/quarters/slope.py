@@ -1,4 +1,4 @@
-"""The slope of the price within an hour, predicted from neighbouring hours, recent slopes and the sun.
+"""Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
 A share is the coefficient of one of the three predictors. The shares are learnt by ridge regression on the forecasts
 issued for past days. The regression shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025.
@@ -64,7 +64,7 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """The sums from which the shares are learnt, by day from `first` on.
+    """The sums from which the shares are learnt. The first row belongs to the day `first`.
 
     `moments` holds weighted sums of the products of two predictors, shape (days, 3, 3). `with_slope` holds weighted
     sums of the products of a predictor and the slope, shape (days, 3).

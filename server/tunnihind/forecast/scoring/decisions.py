@@ -1,6 +1,6 @@
 """The value of a forecast for planning, as a share of the possible saving.
 
-A plan runs in the periods of the day that are cheapest in a forecast. If periods are equally cheap, the plan runs in
+A plan runs in the cheapest periods of the day, according to a forecast. If periods are equally cheap, the plan runs in
 the earliest of them. The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal
 saving is the saving with perfect foresight. The share is the sum of the savings divided by the sum of the ideal
 savings. In this share, days with small possible savings have little weight. Prices and savings are in EUR/MWh without
@@ -57,7 +57,7 @@ class Savings(NamedTuple):
 
 
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
-    """Return the mean price minus the mean price of the periods that are cheapest in `forecast`, EUR/MWh."""
+    """Return the saving of a plan that takes the `periods` cheapest periods of `forecast`, EUR/MWh."""
     taken = np.argsort(forecast, kind="stable")[:periods]
     # Subtract the lowest price before taking the means. Otherwise, if all prices are equal, rounding errors of the
     # means would look like a saving.

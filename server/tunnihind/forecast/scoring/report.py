@@ -47,8 +47,8 @@ class BacktestReport:
 
     `months` has the scores by month of the delivery day, for instance 2025-01. `hours` has the scores by hour of the
     day in the market's local time, 0 to 23. `below_p50` is the share of hours whose price was below p50, by lead day.
-    `decisions` has the scores of plans. Only delivery days without any published price at the issue are used, because
-    plans for other days need no forecast.
+    `decisions` has the scores of plans. Plans are made only for delivery days without any published price at the issue,
+    because plans for other days need no forecast.
     """
 
     leads: dict[int, Scores]

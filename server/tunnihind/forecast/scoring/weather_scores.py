@@ -64,7 +64,7 @@ class LeadAgreement:
 
 @dataclass(frozen=True, slots=True)
 class VariableScores:
-    """The accuracy of the forecasts of a weather variable. `variable` is the source's name of the variable."""
+    """The accuracy of the forecasts of a weather variable. `variable` is the variable's name at the weather source."""
 
     variable: str
     unit: str
