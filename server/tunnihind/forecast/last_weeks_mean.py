@@ -37,9 +37,9 @@ _PRIOR_WEIGHT: Final = 1e-6
 class LastWeeksMean:
     """Forecasts each clock hour's mean price over the last six weeks. Similar and recent days have more weight.
 
-    The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). The lead of day i is i - j. p10
-    and p90 are computed from the errors that this method would have made at the same lead on earlier days. If few days
-    are known, p10 and p90 are close to a wide prior.
+    The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). The lead of day i is i - j. The
+    percentiles p10 and p90 are computed from the errors that this method would have made at the same lead on earlier
+    days. If few days are known, p10 and p90 are close to a wide prior.
     """
 
     market: Market

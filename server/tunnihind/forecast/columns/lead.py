@@ -47,7 +47,7 @@ class WeatherDriver:
 
 @dataclass(frozen=True, slots=True)
 class LeadColumns:
-    """The data from which a model's rows are computed for all leads.
+    """The data from which the rows of all leads are computed.
 
     `lag` is the number of days from the day of issue to the newest settled day. The lag is 1 if tomorrow's prices are
     known at the issue, otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the

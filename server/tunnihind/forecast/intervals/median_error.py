@@ -5,7 +5,7 @@ between the low and the high prices. For such forecasts, the median of the actua
 forecast. Therefore p50 moves by a share of the median error. The method is a local quantile regression (Yu, Jones 1998,
 Local linear quantile regression, Journal of the American Statistical Association 93(441)).
 
-The median error over all price levels is subtracted from the median error at the similar level. The error over all
+The median error over all price levels is subtracted from the median error at a similar price level. The error over all
 levels comes from past rises and falls of all prices. Such rises and falls seldom continue.
 """
 
@@ -31,7 +31,7 @@ _UNLIKE: Final = 0.05
 
 
 def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
-    """Add a share of the median error of past forecasts at a similar price level to `p50` (leads, 24).
+    """Return `p50` (leads, 24), moved by a share of the median error of past forecasts at a similar price level.
 
     `actual` (days, 24) holds the actual prices. `issued` (leads, days, 24) holds the forecasts of these prices. All
     values are in EUR/MWh. The last day is the newest day that a forecast may use.

@@ -180,7 +180,10 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to the unit of its `_Part`. If any covariate of the `_Part` is given in MW, the unit is GW."""
+    """Convert a covariate to the unit of its `_Part`.
+
+    If any covariate of the `_Part` is given in MW, the unit is GW.
+    """
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):

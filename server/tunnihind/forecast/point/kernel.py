@@ -104,8 +104,8 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
     """Return the kernel's inputs from next-day drivers.
 
-    For the first lead, the inputs are the hourly columns of the supply curves and the hinges, and both the hourly and
-    the daily columns of each driver. For the second lead, the inputs are all daily columns of next-day drivers.
+    For the first lead, the inputs are the hourly columns of the supply curves and the hinges. Each driver adds its
+    hourly and its daily columns. For the second lead, the inputs are all daily columns of next-day drivers.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):

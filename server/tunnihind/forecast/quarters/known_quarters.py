@@ -52,11 +52,11 @@ def scale(hours: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class KnownQuarters:
-    """Prices and shapes of past hours, by delivery day and clock hour. The first delivery day is `first`.
+    """Prices and shapes of past hours, by delivery day and clock hour.
 
-    `hour` (days, 24) holds the prices of the hours, EUR/MWh. `slope` (days, 24) and `distance` (4, days, 24) are in
-    units of `scale`. If the price of a quarter is unknown, all values of its hour are NaN. If a clock hour occurs twice
-    in a day, the mean of the two hours is used.
+    The first row belongs to the delivery day `first`. `hour` (days, 24) holds the prices of the hours, EUR/MWh. `slope`
+    (days, 24) and `distance` (4, days, 24) are in units of `scale`. If the price of a quarter is unknown, all values of
+    its hour are NaN. If a clock hour occurs twice in a day, the mean of the two hours is used.
     """
 
     first: date

@@ -66,7 +66,7 @@ def saving(actual: Floats, forecast: Floats, periods: int) -> float:
 
 
 def savings(hours: Hours, periods: int) -> Savings | None:
-    """Return the savings of plans with `periods` periods. Return None if a price or a forecast is unknown."""
+    """Return the savings of plans that run in `periods` periods. Return None if a price or a forecast is unknown."""
     if not hours.actual.size or np.isnan(hours).any():
         return None
     by = hours.p50, hours.baseline, hours.seven_day_mean, hours.actual

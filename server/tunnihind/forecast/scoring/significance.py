@@ -25,7 +25,7 @@ _ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class DieboldMariano:
-    """The test's outcome over `days` delivery days.
+    """The outcome of a Diebold-Mariano test over `days` delivery days.
 
     `t` is negative if the forecast has smaller errors than the benchmark. `p` is the two-sided p-value from the normal
     distribution. If there are fewer than `ENOUGH_DAYS` days, `t` and `p` are NaN. `t` and `p` are also NaN if the
