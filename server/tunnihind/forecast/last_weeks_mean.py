@@ -142,8 +142,8 @@ def _past_errors(history: DailyPrices) -> Floats:
 def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
     """Return the offsets of p10 and p90 from p50, shape (2, days, 24).
 
-    `seen` (days,) holds the last row of `errors` that may be used for each target day. `leads` (days,) holds the lead
-    of each target day.
+    For each target day, `seen` (days,) holds the last row of `errors` that may be used, and `leads` (days,) holds the
+    lead.
     """
     offsets = np.empty((2, seen.size, CLOCK_HOURS))
     for row in np.unique(seen):

@@ -3,8 +3,9 @@
 The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The residual is divided by the volatility V = (moving
 mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. Each lead's
 value is then averaged with the mean over all leads. In the scale asinh(x / 80), p10 is p50 plus 1.03 V times the 10%
-quantile of past r / V. For p90, the 90% quantile is used. In both quantiles, errors of forecasts at a similar price
-level have more weight. The lower bound of p10 is the 1% quantile of the last 90 days' prices.
+quantile of past r / V. The percentile p90 is p50 plus 1.03 V times the 90% quantile of past r / V. In both quantiles,
+errors of forecasts at a similar price level have more weight. The lower bound of p10 is the 1% quantile of the last 90
+days' prices.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
 (Papadopoulos, Gammerman, Vovk 2008). The function `likeness` weights errors by price level.

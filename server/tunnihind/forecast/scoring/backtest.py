@@ -49,7 +49,7 @@ class IssuedForecasts:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Join the forecasts in `parts`, in this order."""
+        """Join the forecasts of all parts in the order of `parts`."""
         instants, prices = np.empty(0, np.int64), np.empty(0)
         nothing = cls(instants, instants, instants, prices, prices, prices, prices)
         return cls(
@@ -59,7 +59,7 @@ class IssuedForecasts:
 
 @dataclass(frozen=True, slots=True)
 class BacktestResult:
-    """Forecasts and actual prices. Each period lasts `step_s` seconds.
+    """The forecasts of a backtest, and the actual prices. Each period lasts `step_s` seconds.
 
     `actual` holds the actual prices. `baseline` holds the prices one week (168 h) earlier. `actual` and `baseline` have
     shape (n,) and are in EUR/MWh. Unknown prices are NaN.

@@ -25,8 +25,8 @@ type Rows = NDArray[np.bool_]
 class Comparison:
     """The comparison of the model with a naive forecast.
 
-    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh. If the naive forecast is unknown for all hours, the MAE
-    is NaN.
+    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh. If the naive forecast is unknown for all hours,
+    `benchmark_mae` is NaN.
     """
 
     benchmark_mae: float
