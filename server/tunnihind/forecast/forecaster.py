@@ -80,7 +80,7 @@ class TieredForecaster:
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past the newest settled day.
 
-        If the newest settled day is over, forecast up to 7 days past today instead. Return None if no price of the
+        If the newest settled day is before today, forecast up to 7 days past today. Return None if no price of the
         market's own zone is known for the last 7 days.
         """
         task = self._task(known)

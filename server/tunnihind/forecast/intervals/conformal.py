@@ -76,8 +76,8 @@ def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: Limits) 
     `p50` (leads, 24) holds the model's forecast. `actual` (days, 24) holds the actual prices of past days. `issued`
     (leads, days, 24) holds the model's forecasts of these prices. All values are in EUR/MWh. The last day is the newest
     day that a forecast may use. The interval is computed around the model's forecast. The returned p50 is the model's
-    forecast plus a share of the median error of past forecasts at a similar price level. The returned p50 never lies
-    outside p10 and p90.
+    forecast plus a share of the median error of past forecasts at a similar price level. The returned p50 always lies
+    between p10 and p90.
     """
     low, high = half_widths(actual, issued, p50)
     percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), limits)

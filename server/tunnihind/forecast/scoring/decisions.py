@@ -1,4 +1,4 @@
-"""The value of a forecast for planning, as a share of the possible saving.
+"""Computes the value of forecasts for plans: the share of the possible saving that plans reach.
 
 A plan runs in the cheapest periods of the day, according to a forecast. If periods are equally cheap, the plan runs in
 the earliest of them. The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal
@@ -113,7 +113,7 @@ class PlanScores:
 
     @property
     def share(self) -> float:
-        """The share of the ideal saving that is reached by plans made from the forecast.
+        """The saving of plans made from the forecast, divided by the ideal saving.
 
         If nothing could be saved, the share is NaN.
         """
@@ -121,12 +121,12 @@ class PlanScores:
 
     @property
     def baseline_share(self) -> float:
-        """The share of the ideal saving that is reached by plans made from the prices one week earlier."""
+        """The saving of plans made from the prices one week earlier, divided by the ideal saving."""
         return self._share(self.baseline)
 
     @property
     def seven_day_mean_share(self) -> float:
-        """The share of the ideal saving that is reached by plans made from the seven-day mean."""
+        """The saving of plans made from the seven-day mean, divided by the ideal saving."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:
