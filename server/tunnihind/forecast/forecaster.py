@@ -80,7 +80,7 @@ class TieredForecaster:
     def forecast(self, known: Known) -> Run | None:
         """Forecast up to 7 delivery days past the newest settled day.
 
-        If the newest settled day is over, forecast up to 7 days past today instead. Return None if no price of the
+        If the newest settled day is before today, forecast up to 7 days past today. Return None if no price of the
         market's own zone is known for the last 7 days.
         """
         task = self._task(known)
@@ -115,9 +115,9 @@ class TieredForecaster:
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
         """Return a run of quarters (900 s) over the span of `hourly`.
 
-        `forecast` must have made `hourly` from the same `known`. The mean of an hour's four medians equals the hour's
-        p50 within 0.01 EUR/MWh. The forecast of a delivery day uses no price of that day. Raises ValueError if `hourly`
-        was made at another instant.
+        `hourly` must be the run that `forecast` made from the same `known`. The mean of an hour's four medians equals
+        the hour's p50 within 0.01 EUR/MWh. The forecast of a delivery day uses no price of that day. Raises ValueError
+        if `hourly.made_at` differs from `known.as_of`, or if no price is known.
         """
         hours = known.prices.of(self.market.zone)
         if hourly.made_at != known.as_of or hours.newest_day is None:
@@ -128,8 +128,8 @@ class TieredForecaster:
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
         """Return 20 equally likely price paths over the hours of `hourly`.
 
-        `forecast` must have made `hourly` from the same `known`. Raises ValueError if `hourly` was made at another
-        instant.
+        `hourly` must be the run that `forecast` made from the same `known`. Raises ValueError if `hourly.made_at`
+        differs from `known.as_of`.
         """
         if hourly.made_at != known.as_of:
             raise ValueError("the run of hours was made from other data")
@@ -137,7 +137,7 @@ class TieredForecaster:
         return scenarios_of(hourly, hours, self._issued_for(known, hourly), self.market.limits)
 
     def _issued_for(self, known: Known, hourly: Run) -> IssuedHours:
-        """Return the replay's past forecasts for `hourly`.
+        """Return the past forecasts from which the quarters and the scenarios of `hourly` are learnt.
 
         If `hourly` was made without a replay, the result is empty.
         """
@@ -147,7 +147,7 @@ class TieredForecaster:
         return self._last[1]
 
     def _issued(self, task: _Task) -> IssuedHours:
-        """Return the medians issued for the last `DAYS` days."""
+        """Return the p50 that the replay issued for each of the last `DAYS` settled days."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         first = max(task.days.newest + 1 - DAYS, 0)
         return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
@@ -181,7 +181,7 @@ class TieredForecaster:
     def _settled_days(self, task: _Task, first: date) -> dict[date, Floats]:
         """Return p10, p50 and p90 of each settled day from `first` on. Each day's array has shape (3, 24).
 
-        Each forecast uses the data known on the day before. It does not use the prices of the forecast day.
+        The forecast of a day uses the data known on the day before, and no price of the day itself.
         """
         days = task.days
         settled = range(days.grid.index(first), days.newest + 1)
@@ -205,9 +205,9 @@ class TieredForecaster:
         return np.stack([run.p10, run.p50, run.p90])
 
     def _extended(self, known: Known, percentiles: Floats) -> Floats:
-        """Append the hours past the model's last day from the forecast by `LastWeeksMean`.
+        """Append the hours after the model's last day, forecast by `LastWeeksMean`.
 
-        The intervals of the appended hours are at least as wide as on the model's last day.
+        The intervals of the appended hours are at least as wide as the mean interval of the model's last day.
         """
         rest = self._mean_of_last_weeks(known)[:, percentiles.shape[1] :]
         below, above = (

@@ -16,7 +16,7 @@ _LIBRARIES: Final = ("numpy", "holidays")
 
 
 def model_identity(market: Market) -> str:
-    """Return an identifier that changes with the model's code, its libraries, the zone and the price limits.
+    """Return an identifier that changes with the model's code, the libraries, the zone and the price limits.
 
     The identifier is the same for all steps, because the key of a stored row contains the step.
     """

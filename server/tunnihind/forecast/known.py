@@ -1,8 +1,8 @@
 """The data known at an instant: prices with their publication time, and covariates as they were issued.
 
 The store fills the archives with data. A forecast reads archives only through `as_of`. `as_of` leaves out all data that
-became known after the given instant. All instants are integer unix seconds UTC. Prices are EUR/MWh without VAT. Unknown
-values are NaN.
+became known after the given instant. All instants are integer unix seconds UTC. Prices are in EUR/MWh without VAT.
+Unknown values are NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -51,9 +51,9 @@ class PriceHistory:
 
 @dataclass(frozen=True, slots=True)
 class PriceArchive:
-    """All versions of all prices, in the order of `known_ts`. All arrays have the same length.
+    """All versions of all prices, sorted by `known_ts`, the instant at which a version became known.
 
-    `zone` holds indices of `ZONES`.
+    All arrays have the same length. `zone` holds indices of `ZONES`.
     """
 
     zone: NDArray[np.int8]
@@ -174,7 +174,7 @@ def issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tuple[IssuedSe
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All the data that a forecast may use."""
+    """The data known at the instant `as_of`. A forecast may use only these data."""
 
     as_of: int
     prices: PriceHistory
@@ -183,7 +183,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """All data that ever became known."""
+    """All prices and covariates, with the instants at which they became known."""
 
     prices: PriceArchive
     covariates: CovariateArchive

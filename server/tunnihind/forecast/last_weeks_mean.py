@@ -38,8 +38,8 @@ class LastWeeksMean:
     """Forecasts each clock hour's mean price over the last six weeks. Similar and recent days have more weight.
 
     The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). The lead of day i is i - j. The
-    method's errors on earlier days at the same lead determine p10 and p90. If few days are known, p10 and p90 are close
-    to a wide prior.
+    percentiles p10 and p90 are computed from the errors that this method would have made at the same lead on earlier
+    days. If few days are known, p10 and p90 are close to a wide prior.
     """
 
     market: Market
@@ -84,7 +84,10 @@ class LastWeeksMean:
         return np.clip(np.stack([p50 + lower, p50, p50 + upper]), limits.floor, limits.cap)
 
     def _history(self, known: Known, oldest_seen: date, newest: date) -> DailyPrices:
-        """Return the prices from which the errors of the last 90 days before `oldest_seen` are computed."""
+        """Return the prices from which past errors are computed.
+
+        The prices begin `_HISTORY_DAYS` days before `oldest_seen`, and end with the day `newest`.
+        """
         return DailyPrices.between(known.prices, self.market, oldest_seen - timedelta(days=_HISTORY_DAYS), newest)
 
     def _inputs(self, known: Known, history: DailyPrices) -> dict[str, Any]:
@@ -102,11 +105,11 @@ class LastWeeksMean:
 
 
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return weighted mean prices by clock hour over the days up to row `seen`.
+    """For each target day, return the weighted mean price of each clock hour, EUR/MWh, shape (..., 24).
 
-    Also return true for each target day whose mean uses any known price. `classes` holds the day class of each target
-    day, in the shape (...) of `seen`. The means are in EUR/MWh and have shape (..., 24). If a clock hour's price is
-    unknown on every day, its mean is the mean of all hours.
+    Also return true for each target day whose mean uses any known price, shape (...). The mean of a target day covers
+    the days up to the target day's row in `seen` (...). `classes` (...) holds the day class of each target day. If a
+    clock hour's price is unknown on every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
@@ -139,7 +142,8 @@ def _past_errors(history: DailyPrices) -> Floats:
 def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
     """Return the offsets of p10 and p90 from p50, shape (2, days, 24).
 
-    For each target day, `seen` has the last row of the errors that may be used.
+    For each target day, `seen` (days,) holds the last row of `errors` that may be used, and `leads` (days,) holds the
+    lead.
     """
     offsets = np.empty((2, seen.size, CLOCK_HOURS))
     for row in np.unique(seen):

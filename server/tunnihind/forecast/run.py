@@ -91,7 +91,10 @@ class Run:
         )
 
     def flat(self, step_s: int) -> Run:
-        """Return a run with a shorter step. Each new period has the percentiles of the old period that contains it."""
+        """Return this run with the shorter step `step_s`.
+
+        Each new period has the percentiles of the old period that contains it.
+        """
         p10, p50, p90 = (np.repeat(values, self.step_s // step_s) for values in (self.p10, self.p50, self.p90))
         return replace(self, step_s=step_s, p10=p10, p50=p50, p90=p90)
 
@@ -131,7 +134,10 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return `inputs` with `hours` added to each covariate's age and subtracted from each covariate's reach."""
+    """Return the `inputs` of a run that is repeated `hours` hours later.
+
+    Each covariate is `hours` hours older, and reaches `hours` hours less far into the future.
+    """
     if "covariates" not in inputs:
         return inputs
     covariates = [
@@ -188,7 +194,7 @@ class Forecaster(Protocol):
         """Forecast every hour after `known.as_of`, up to 7 delivery days past the newest settled day.
 
         The forecast of a delivery day uses no price of that day, even if the price is settled. Return None if no price
-        is known, or if these 7 days are in the past.
+        is known, or if the newest settled day is more than 7 days ago.
         """
 
 
@@ -198,16 +204,16 @@ class FullForecaster(Forecaster, Protocol):
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
         """Return a run of quarters (900 s) over the span of `hourly`.
 
-        `forecast` must have made `hourly` from the same `known`. The mean of an hour's four medians equals the hour's
-        p50 within 0.01 EUR/MWh. The forecast of a delivery day uses no price of that day. Raises ValueError if `hourly`
-        was made at another instant.
+        `hourly` must be the run that `forecast` made from the same `known`. The mean of an hour's four medians equals
+        the hour's p50 within 0.01 EUR/MWh. The forecast of a delivery day uses no price of that day. Raises ValueError
+        if `hourly.made_at` differs from `known.as_of`, or if no price is known.
         """
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
         """Return 20 equally likely price paths over the hours of `hourly`.
 
-        `forecast` must have made `hourly` from the same `known`. Raises ValueError if `hourly` was made at another
-        instant.
+        `hourly` must be the run that `forecast` made from the same `known`. Raises ValueError if `hourly.made_at`
+        differs from `known.as_of`.
         """
 
 
@@ -239,7 +245,7 @@ class Runs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SingleStepForecaster:
-    """A `Forecaster` that makes the runs of one step."""
+    """A `Forecaster` that makes only the runs with the step `step_s`."""
 
     make: FullForecaster
     step_s: int

@@ -1,4 +1,4 @@
-"""Computes the columns of each lead from the data that were known when a forecast was issued."""
+"""Computes the input columns of a point model for each lead. All data were known when the forecast was issued."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class WeatherDriver:
 
 @dataclass(frozen=True, slots=True)
 class LeadColumns:
-    """The data from which a model's rows are computed for all leads.
+    """The data from which the rows of all leads are computed.
 
     `lag` is the number of days from the day of issue to the newest settled day. The lag is 1 if tomorrow's prices are
     known at the issue, otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the
@@ -89,8 +89,8 @@ class LeadColumns:
     def rows(self, target: DayRows, lead: int, issue: DayRows | None = None) -> Rows:
         """Compute the rows of the days in `target`.
 
-        `issue` holds the day on which each row was issued. By default, each row is issued `lead` + `lag` days before
-        its target day.
+        `issue` holds the issue day of each row's forecast. By default, the issue day is `lead` + `lag` days before the
+        target day.
         """
         issue = target - lead - self.lag if issue is None else issue
         return Rows.of(
@@ -130,7 +130,7 @@ class LeadColumns:
         return self._digests[row]
 
     def _digest_until(self, row: int) -> str:
-        issued = max(row - self.lag, 0)  # a row of lead 1 is issued 1 + lag days before its target day
+        issued = max(row - self.lag, 0)  # at lead 1, the issue day is 1 + lag days before the target day
         by_name = [
             *((name, values[: row + 1]) for name, values in self.next_day.items()),
             *((name, driver.values[:issued]) for name, driver in self.weather.items()),

@@ -102,9 +102,9 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
     """Return columns for the second lead, computed from the drivers of the day before the target day.
 
-    In the columns, missing values are 0. For each driver and for the market tightness, there are three columns: the
-    day's mean, the evening's mean, and the day's mean minus the mean of the previous week. Hourly columns do not
-    improve the forecast of the second lead.
+    In the columns, missing values are 0. Each driver and the market tightness have three columns: the mean of the day,
+    the mean of its evening, and the mean of the day minus the mean of the week before. Hourly columns do not improve
+    the forecast of the second lead.
     """
     z = scale.standard(series)
     columns: Columns = {}

@@ -61,9 +61,9 @@ class ColumnNames:
 class Rows:
     """The input rows of one lead, one row for each target day.
 
-    Each row holds only data that were known when the row was issued. `x` (n, 24, k) holds the columns in the order of
-    `names`. `low` and `high` (n, 1) are the bounds of the forecasts in asinh scale. `has_next_day` (n,) is true for
-    rows whose next-day drivers are all known.
+    Each row holds only data that were known when the forecast of its target day was issued. `x` (n, 24, k) holds the
+    columns in the order of `names`. `low` and `high` (n, 1) are the bounds of the forecasts in asinh scale.
+    `has_next_day` (n,) is true for rows whose next-day drivers are all known.
     """
 
     names: ColumnNames

@@ -1,4 +1,4 @@
-"""Computes columns from weather drivers. Each row uses the weather forecast that was known when the row was issued.
+"""Computes columns from weather drivers. Each row uses the weather forecast known when the price forecast was issued.
 
 `target` and `issue` hold row numbers of the grid, shape (n,).
 """
@@ -22,9 +22,10 @@ def anomalies(values: Floats) -> Floats:
     """Return the anomalies of vintages, shape (issue days, ages, 24).
 
     An anomaly is the difference between a value and the running mean of all values of the same age. On each issue day,
-    the running mean covers the issues up to this day. If the mean were fixed, the anomalies at the start of the archive
-    would mainly show whether a forecast exists. If an hour has no forecast, its anomaly is the last known daily mean of
-    the anomalies. With each further day without a forecast, the daily mean is multiplied by `_FADE`.
+    the running mean covers the issues up to this day. With one mean over the whole archive, the anomalies at the start
+    of the archive would mainly show which values have a forecast. If an hour has no forecast, its anomaly is the last
+    known daily mean of the anomalies. With each further day without a forecast, the daily mean is multiplied by
+    `_FADE`.
     """
     known = np.isfinite(values)
     count = np.cumsum(known.sum(2), axis=0)
@@ -93,7 +94,10 @@ def _day_mean(hours: Floats) -> Floats:
 
 
 def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
-    """For each day in `day`, return the newest forecast issued on or before the day in `issue`, shape (n, 24)."""
+    """For each day in `day`, return the newest known anomalies, shape (n, 24).
+
+    The anomalies come from the newest forecast that covers the day and was issued by the matching day in `issue`.
+    """
     day = np.maximum(day, 0)
     seen_on = np.minimum(day + 1, issue)
     last: Floats = anomaly[seen_on, day - seen_on + 1]

@@ -1,13 +1,14 @@
-"""80% intervals by conformal calibration on the model's past errors, by lead, side and clock hour.
+"""Computes 80% intervals for each lead and clock hour by conformal calibration on the model's past errors.
 
 The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The residual is divided by the volatility V = (moving
 mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. Each lead's
-value is then averaged with the mean over all leads. In asinh scale, p10 and p90 are p50 plus 1.03 V times the weighted
-10% and 90% quantiles of past r / V. Errors of forecasts at a similar price level have more weight. The lower bound of
-p10 is the 1% quantile of the last 90 days' prices.
+value is then averaged with the mean over all leads. In the scale asinh(x / 80), p10 is p50 plus 1.03 V times the 10%
+quantile of past r / V. The percentile p90 is p50 plus 1.03 V times the 90% quantile of past r / V. In both quantiles,
+errors of forecasts at a similar price level have more weight. The lower bound of p10 is the 1% quantile of the last 90
+days' prices.
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
-(Papadopoulos, Gammerman, Vovk 2008). `likeness` gives the weight by price level.
+(Papadopoulos, Gammerman, Vovk 2008). The function `likeness` weights errors by price level.
 """
 
 from typing import Final
@@ -70,11 +71,13 @@ _SMOOTHER: Final = clock_smoother(2.0)
 
 
 def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: Limits) -> Floats:
-    """Return p10, p50 and p90 in EUR/MWh, shape (3, leads, 24), of the model's forecast `p50` (leads, 24).
+    """Return p10, p50 and p90 in EUR/MWh, shape (3, leads, 24).
 
-    `actual` (days, 24) and `issued` (leads, days, 24) are the prices and the model's forecasts for them, EUR/MWh. The
-    last row is the newest day that a forecast may use. p10 and p90 belong to the model's forecast. The returned p50 is
-    the model's forecast plus a share of the median error at its level, within p10 and p90.
+    `p50` (leads, 24) holds the model's forecast. `actual` (days, 24) holds the actual prices of past days. `issued`
+    (leads, days, 24) holds the model's forecasts of these prices. All values are in EUR/MWh. The last day is the newest
+    day that a forecast may use. The interval is computed around the model's forecast. The returned p50 is the model's
+    forecast plus a share of the median error of past forecasts at a similar price level. The returned p50 always lies
+    between p10 and p90.
     """
     low, high = half_widths(actual, issued, p50)
     percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), limits)
@@ -132,7 +135,10 @@ def band(p50: Floats, low: Floats, high: Floats, lowest: float, limits: Limits) 
 
 
 def widening(by_lead: Floats) -> Floats:
-    """Return the non-decreasing fit of each hour over leads, by pooling adjacent violators, shape (leads, 24)."""
+    """Return the closest values that never decrease as the lead grows, shape (leads, 24).
+
+    `by_lead` has shape (leads, 24). Each clock hour is fitted alone, with the pool-adjacent-violators algorithm.
+    """
     out = by_lead.copy()
     for hour in range(by_lead.shape[1]):
         pools: list[tuple[float, int]] = []
@@ -147,7 +153,7 @@ def widening(by_lead: Floats) -> Floats:
 
 
 def _score(residual: Floats, scale: Floats, lead: int) -> Floats:
-    """Return residuals (days, 24) divided by the volatility known at the issue of the forecasts."""
+    """Return the residuals (days, 24), each divided by the volatility known when its forecast was issued."""
     at_issue = np.maximum(np.arange(len(residual)) - lead + 1, 0)
     score: Floats = residual / scale[at_issue]
     return score

@@ -1,4 +1,4 @@
-"""The weight of a past error by the likeness of two levels of p50.
+"""Computes the weights of past errors. An error has more weight if its forecast is close to the new forecast.
 
 Past errors of forecasts at a similar level say more about a forecast than other errors do (localized conformal
 prediction: Guan 2023, Biometrika 110(1)).
@@ -16,10 +16,10 @@ _SCALE_EUR_MWH: Final = 30.0
 
 
 def likeness(past: Floats, now: Floats, *, width: float, least: float) -> Floats:
-    """Return the weights of errors at past levels for a forecast at the level `now`, from `least` to 1 + `least`.
+    """Return the weight of each past error, a number from `least` to 1 + `least`.
 
-    `past` and `now` are p50 in EUR/MWh. Their shapes are broadcast. `width` is the standard deviation of the Gaussian
-    weight in asinh units.
+    `past` holds the p50 to which each error belongs. `now` holds the p50 of the new forecast. Both arrays are in
+    EUR/MWh, and are broadcast to one shape. `width` is the standard deviation of the Gaussian weight in asinh units.
     """
     distance = (to_scale(past, _SCALE_EUR_MWH) - to_scale(now, _SCALE_EUR_MWH)) / width
     weight: Floats = least + np.exp(-0.5 * distance**2)

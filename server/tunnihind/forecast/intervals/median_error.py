@@ -1,12 +1,12 @@
-"""Moves p50 by the median error of past forecasts at a similar price level.
+"""Moves p50 by a share of the median error of past forecasts at a similar price level.
 
 Many prices are near zero, many prices are high, and few prices lie between. If the model is unsure, its forecast lies
-between the two. There the median price is often lower than the forecast. So p50 moves by a share of the median error of
-past forecasts at its level. This is a local quantile regression (Yu, Jones 1998, Local linear quantile regression,
-Journal of the American Statistical Association 93(441)).
+between the low and the high prices. For such forecasts, the median of the actual prices is often lower than the
+forecast. Therefore p50 moves by a share of the median error. The method is a local quantile regression (Yu, Jones 1998,
+Local linear quantile regression, Journal of the American Statistical Association 93(441)).
 
-The median error of all levels is subtracted first. It comes from past rises and falls of all prices, and these seldom
-continue.
+The median error over all price levels is subtracted from the median error at a similar price level. The error over all
+levels comes from past rises and falls of all prices. Such rises and falls seldom continue.
 """
 
 from typing import Final
@@ -31,10 +31,10 @@ _UNLIKE: Final = 0.05
 
 
 def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
-    """Return `p50` (leads, 24) plus a share of the median error at its level, EUR/MWh.
+    """Return `p50` (leads, 24), moved by a share of the median error of past forecasts at a similar price level.
 
-    `actual` (days, 24) has the prices, and `issued` (leads, days, 24) has the forecasts for them, EUR/MWh. The last row
-    is the newest day that a forecast may use.
+    `actual` (days, 24) holds the actual prices. `issued` (leads, days, 24) holds the forecasts of these prices. All
+    values are in EUR/MWh. The last day is the newest day that a forecast may use.
     """
     moved = to_scale(p50)
     past = issued[:, -_DAYS:]
@@ -53,7 +53,7 @@ def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
 
 
 def _middle(weights: Floats) -> NDArray[np.intp]:
-    """Return the position at which the cumulated weights (n, samples) reach a half, (n,)."""
+    """For each row of `weights` (n, samples), return the position of the weighted median, shape (n,)."""
     cumulated = np.cumsum(weights, axis=1)
     middle: NDArray[np.intp] = np.argmax(cumulated >= 0.5 * cumulated[:, -1:], axis=1)
     return middle

@@ -1,9 +1,9 @@
 """Combines covariates into drivers. A driver is a series that explains prices.
 
-The residual load is load - wind - solar. Covariates that reach several days (`far`) become one driver for each region:
-the residual load, or its only known part. The drivers for the next day (`near`) are residual loads, Baltic wind power
-and Baltic solar power. If a part is unknown for the first day to forecast, the residual load of all days is computed
-without this part.
+The residual load is load - wind - solar. From covariates that reach several days, each region gets one driver (`far`).
+This driver is the residual load. If only one of load, wind and solar is known, the driver is this quantity. The drivers
+for the next day (`near`) are residual loads, Baltic wind power and Baltic solar power. If load, wind or solar is
+unknown for the first day to forecast, the residual load of all days is computed without this quantity.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -89,7 +89,7 @@ def by_part(names: Iterable[str]) -> Iterator[list[str]]:
 def _next_day_of(
     week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
 ) -> dict[tuple[str, str], _Part]:
-    """Return the next-day forecasts of the Baltic parts in `week`, in GW.
+    """Return the next-day forecasts of Baltic load, wind power and solar power in `week`, in GW.
 
     If a part has unknown values in row `target`, the part is left out.
     """
@@ -119,7 +119,9 @@ def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
 
 
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
-    """If a quantity of a zone is known in MW in row `target`, leave out the zone's weather covariates of this quantity.
+    """Leave out the weather covariates that a forecast in MW can replace.
+
+    For example, if a zone's wind power in MW is known in row `target`, the zone's wind speeds are left out.
 
     Forecasts in MW are better inputs than forecasts of the weather.
     """
@@ -178,7 +180,10 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to the unit of its part. If any covariate of the part is given in MW, the unit is GW."""
+    """Convert a covariate to the unit of its `_Part`.
+
+    If any covariate of the `_Part` is given in MW, the unit is GW.
+    """
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
@@ -190,11 +195,11 @@ def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, v
 
 
 def joined(members: Iterable[Singles], *, total: bool) -> Floats:
-    """Return the sum of covariates if `total` is true, otherwise their mean.
+    """Return the sum of the covariates if `total` is true. Otherwise, return the mean of the covariates.
 
     Each covariate in `members` has shape (days, ...). A covariate's missing value is estimated from the known
-    covariates. The estimate assumes that the covariates' values have the same ratios as the covariates' means over all
-    days so far.
+    covariates. The mean of a covariate is taken over all days so far. The estimate assumes that the ratio of a value to
+    this mean is the same for all covariates.
     """
     rest = iter(members)
     first = next(rest)
@@ -265,7 +270,10 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
 
 
 def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
-    """Return load - wind - solar of the given parts. If a part has no value for an hour, its usual value is used."""
+    """Return the residual load of `parts`, load - wind - solar.
+
+    If a part has no value for an hour, its usual value is used.
+    """
     known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
     signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
     residual = np.full(known.shape, np.nan)

@@ -42,17 +42,17 @@ class DayGrid:
         return int(self.starts[-1] - self.starts[0]) // HOUR_S
 
     def index(self, day: date) -> int:
-        """Return the row number of a day, counted from the first day. The day may lie outside the grid."""
+        """Return the row of `day`. The first day has row 0. The day may lie outside the grid."""
         return (day - self.first).days
 
     def day(self, row: int) -> date:
-        """Return the delivery day of a row number. The day may lie outside the grid."""
+        """Return the delivery day of the row `row`. The day may lie outside the grid."""
         return self.first + timedelta(days=row)
 
     def slots(self) -> NDArray[np.int64]:
         """Return the position of each clock hour in an array of all hours of the grid, shape (days, 25).
 
-        On a 25-hour day, clock hour 2 occurs twice. The 25th column holds the position of the second occurrence. On
+        On a 25-hour day, clock hour 2 occurs twice. The 25th column holds the position of the second clock hour 2. On
         other days, the 25th column repeats the column of clock hour 2. On a 23-hour day, clock hour 2 is missing, and
         its column holds the position of the next hour.
         """
@@ -125,7 +125,7 @@ class DailyPrices:
         return cls(first, DayGrid.between(first, last).lay(prices), classes)
 
     def index(self, day: date) -> int:
-        """Return the row number of a day, counted from the first day. The day may lie outside the grid."""
+        """Return the row of `day`. The first day has row 0. The day may lie outside the grid."""
         return (day - self.first).days
 
 

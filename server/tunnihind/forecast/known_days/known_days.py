@@ -194,7 +194,7 @@ class _Fresh:
         return (self.as_of - self.issued[name]) // DAY_S
 
     def _covariate(self, name: str, today: Singles, ages: range) -> Covariate:
-        """Describe a covariate by its vintage of today, shape (ages, 24).
+        """Return a description of a covariate. `today` (ages, 24) holds the covariate's vintage of today.
 
         For `reaches_ts`, every day counts as 24 hours, even at a clock change.
         """

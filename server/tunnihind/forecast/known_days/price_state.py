@@ -25,7 +25,7 @@ BELOW_RANGE, ABOVE_RANGE = 0.3, 0.15
 
 
 def to_scale(eur_mwh: Floats, scale_eur_mwh: float = SCALE_EUR_MWH) -> Floats:
-    """Convert prices in EUR/MWh to asinh scale. The default scale is the scale of the models."""
+    """Convert prices in EUR/MWh to asinh scale. The point models use the default scale."""
     scaled: Floats = np.arcsinh(eur_mwh / scale_eur_mwh)
     return scaled
 
@@ -95,9 +95,9 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return pairs of a name and its prices up to and including row `row`.
+        """Return the prices up to and including row `row`, each array with a name.
 
-        All fields of the state can be computed from the returned prices.
+        All fields of `PriceState` can be computed from these prices.
         """
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}

@@ -1,7 +1,7 @@
 """Finds the covariates that were known on each past day. The model reads covariates only through this module.
 
 A vintage is the newest forecast that was known at a day's issue instant. Training uses the vintages of past days. A
-live forecast uses the vintage of the instant at which the live forecast is made. In this way, training and live
+live forecast uses the newest forecasts that are known when the live forecast is made. In this way, training and live
 forecasts use covariates of the same age. Observations are never used.
 """
 
@@ -53,11 +53,10 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 
 
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Leave out each weather run that was never the newest run at a day's issue instant.
+    """Leave out a weather run if a newer run was issued by the next issue instant.
 
-    After two weeks, the store deletes many of the runs that are left out here, such as evening runs. If training used
-    runs that are deleted later, each deletion would change the model. Runs issued after the last issue instant are
-    kept.
+    After two weeks, the store deletes many of these runs, for example evening runs. If training used runs that are
+    deleted later, each deletion would change the model. Runs issued after the last issue instant are kept.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
@@ -70,7 +69,7 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
 def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
     """Return true for each issue that `without_passing_runs` leaves out. All arrays have shape (issues,).
 
-    In `series`, all issues of a covariate have the same number.
+    `series` holds a number for each issue's covariate.
     """
     look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day on which a forecast could use the issue
     order = np.lexsort((issued, look, series))

@@ -56,8 +56,7 @@ def day_rows(rows: Rows, lead: int) -> Singles:
     """Return the kernel's inputs, shape (n, k).
 
     The inputs are daily columns and hourly columns. From the second lead on, hourly columns are averaged over blocks of
-    three hours. Averages over blocks take less computing time than single hours. The forecasts are as accurate as with
-    single hours.
+    three hours. Such averages save computing time, and do not make the forecasts less accurate.
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
     groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
@@ -105,8 +104,8 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
     """Return the kernel's inputs from next-day drivers.
 
-    For the first lead, the inputs are the hourly columns of the supply curves and the hinges, and both the hourly and
-    the daily columns of each driver. For the second lead, the inputs are all daily columns of next-day drivers.
+    For the first lead, the inputs are the hourly columns of the supply curves and the hinges. Each driver adds its
+    hourly and its daily columns. For the second lead, the inputs are all daily columns of next-day drivers.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
@@ -128,7 +127,7 @@ def _blocks(hourly: Floats, block: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class KernelFit:
-    """A kernel regression fitted to the days in `rows` (days, k). The coefficients are `alpha` (days, 24)."""
+    """A kernel regression fitted to the days in `rows` (days, k). `alpha` (days, 24) holds the coefficients."""
 
     rows: Singles
     norms: Singles
@@ -143,7 +142,7 @@ class KernelFit:
         """Fit the kernel regression to the inputs `days` (n, k) and the prices `y` (n, 24) in asinh scale.
 
         If fewer than `MIN_KERNEL_DAYS` days have all prices, return None. The days must be consecutive, with the newest
-        day last. If a day's past forecast error `error` (n,) is large, the day gets less weight.
+        day last. `error` (n,) holds the error of each day's forecast. Days with large errors get less weight.
         """
         use = np.isfinite(y).all(axis=1)
         if use.sum() < MIN_KERNEL_DAYS:
@@ -211,7 +210,8 @@ def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float3
 def _kernel(a: Singles, b: Singles, a2: Singles, b2: Singles, unit: np.float32) -> Singles:
     """Return the sum of the linear and the Gaussian kernel for each pair of a row in `a` and a row in `b`.
 
-    `a2` and `b2` hold the squared norms of the rows. `unit` is the mean squared norm.
+    `a2` and `b2` hold the squared norms of the rows. `unit` is the mean squared norm of the days to which the kernel is
+    fitted.
     """
     matrix: Singles = a @ b.T
     sharpness = np.float32(_SHARPNESS) / unit

@@ -3,8 +3,8 @@
 Each row is added to the moments once. Old rows are not needed any more. A new day needs only one update of the moments.
 The weight of a row depends on the error of its out-of-sample forecast. Because rows with large errors get small
 weights, the regression approximates least absolute deviations. The method is a streaming form of iteratively reweighted
-least squares. Coefficients are computed for columns in units of their standard deviation, one lead after another. Each
-lead's coefficients are shrunk toward the coefficients of the lead before.
+least squares. When the coefficients are computed, each column is divided by its standard deviation. Each lead's
+coefficients are shrunk toward the coefficients of the lead before.
 """
 
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ _UNSEEN_ERROR: Final = 0.5
 class Member:
     """The settings of one of the ridges whose forecasts are averaged.
 
-    The target of the ridge is the price minus `offset` times the mean price of seven days. The lead's penalty is
-    multiplied by `penalty`. The coefficients are shrunk toward `chain` times the previous lead's coefficients.
+    The target of the ridge is the price minus `offset` times the mean price of the last seven days. The penalty of each
+    lead is multiplied by `penalty`. The coefficients are shrunk toward `chain` times the previous lead's coefficients.
     """
 
     offset: float
@@ -97,8 +97,8 @@ class Solution:
 class Moments:
     """The weighted sums from which one lead's coefficients are computed.
 
-    `gram` (24, p + 1, p + 1) holds sums of products of two columns. `cross` (24, p + 1, members) holds sums of products
-    of a column and a target. Column 0 is the constant 1.
+    `gram` (24, p + 1, p + 1) holds weighted sums of the products of two columns. `cross` (24, p + 1, members) holds
+    weighted sums of the products of a column and a target. Column 0 is the constant 1.
     """
 
     gram: Floats

@@ -1,6 +1,6 @@
 """The point model that the server uses.
 
-Its forecast is a weighted mean of two ridges for each hour and a kernel regression on whole days.
+The forecast is a weighted mean of two ridges for each hour and a kernel regression on whole days.
 """
 
 from collections.abc import Mapping, Sequence
@@ -112,7 +112,7 @@ class _LeadState:
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
         """Return the first row to which the kernel is fitted.
 
-        If enough days follow the first row with next-day drivers, the rows before it are left out.
+        If enough days follow the first row with next-day drivers, the rows before this row are left out.
         """
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
@@ -142,7 +142,7 @@ class RidgesAndKernel:
         """Fit the ridges of each lead.
 
         If `thorough` is true, fit the kernels too. If `thorough` is false, take the kernels from the fit `last`. The
-        ridges of a lead are shrunk toward the ridges of the lead before.
+        ridge coefficients of each lead are shrunk toward the coefficients of the lead before.
         """
         kept = last.leads if isinstance(last, RidgesAndKernelFit) else {}
         fits: dict[int, LeadFit] = {}

@@ -41,9 +41,10 @@ _LEAST_SCALE_EUR_MWH: Final = 20.0
 
 
 def scale(hours: Floats) -> Floats:
-    """Return the unit of slopes and distances, EUR/MWh.
+    """Return the unit of each hour's slope and distances, EUR/MWh.
 
-    The unit is the square root of price² + 20². Prices within an hour vary roughly in proportion to the hour's price.
+    The unit is the square root of price² + 20², where price is the hour's price. Prices within an hour vary roughly in
+    proportion to the hour's price.
     """
     unit: Floats = np.hypot(hours, _LEAST_SCALE_EUR_MWH)
     return unit
@@ -51,11 +52,11 @@ def scale(hours: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class KnownQuarters:
-    """Prices and shapes of past hours, by delivery day and clock hour. The first delivery day is `first`.
+    """Prices and shapes of past hours, by delivery day and clock hour.
 
-    `hour` (days, 24) holds the prices of the hours, EUR/MWh. `slope` (days, 24) and `distance` (4, days, 24) are in
-    units of `scale`. If the price of a quarter is unknown, all values of its hour are NaN. If a clock hour occurs twice
-    in a day, the mean of the two hours is used.
+    The first row belongs to the delivery day `first`. `hour` (days, 24) holds the prices of the hours, EUR/MWh. `slope`
+    (days, 24) and `distance` (4, days, 24) are in units of `scale`. If the price of a quarter is unknown, all values of
+    its hour are NaN. If a clock hour occurs twice in a day, the mean of the two hours is used.
     """
 
     first: date
@@ -86,7 +87,10 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """Return each clock hour's mean slope up to each day, shape (days, 24). Recent days have more weight."""
+        """For each day, return the mean slope of each clock hour up to this day, shape (days, 24).
+
+        Recent days have more weight.
+        """
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)
@@ -95,6 +99,8 @@ class KnownQuarters:
 
     def recent_distance(self, last: date) -> Floats:
         """For each clock hour, return the distance that 80% of recent quarters did not exceed, shape (24,).
+
+        Distances are in units of `scale`.
 
         Only days up to `last` are used.
         """

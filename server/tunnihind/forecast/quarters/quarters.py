@@ -71,9 +71,9 @@ def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask)
     """Return the expected prices of the hours before and after each hour, EUR/MWh. Unknown prices are NaN.
 
     All arrays have shape (hours,). `before` holds the published price of the hour before each hour. `before` is used
-    only for the first hour of a day (`starts_day`). For other hours, the p50 of the hour before is used. `is_settled`
-    is true for hours of settled days. The forecast of the day after a settled day depends on the settled day's prices.
-    Therefore the last hour of a settled day must not use the forecast of the next day.
+    only for the first hour of a day (`starts_day`). For the other hours of a day, the p50 of the hour before is used
+    instead. `is_settled` is true for hours of settled days. The forecast of the day after a settled day depends on the
+    settled day's prices. Therefore the last hour of a settled day must not use the forecast of the next day.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)
@@ -96,7 +96,7 @@ class _Shape:
 
 
 def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market) -> list[_Shape]:
-    """For each day, return the inputs of its quarters, computed from data known before the day."""
+    """For each day, return the inputs from which its quarters are computed. All inputs were known before the day."""
     learnt = LearntShares.of(known, issued, market)
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]

@@ -1,4 +1,4 @@
-"""The slope of the price within an hour, predicted from neighbouring hours, recent slopes and the sun.
+"""Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
 A share is the coefficient of one of the three predictors. The shares are learnt by ridge regression on the forecasts
 issued for past days. The regression shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025.
@@ -50,7 +50,7 @@ class IssuedHours:
 
     @property
     def days(self) -> int:
-        """The number of days."""
+        """The number of days in `p50`."""
         return int(self.p50.shape[1])
 
     def between(self, first: date, days: int) -> Floats:
@@ -64,7 +64,7 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """The sums from which the shares are learnt, by day from `first` on.
+    """The sums from which the shares are learnt. The first row belongs to the day `first`.
 
     `moments` holds weighted sums of the products of two predictors, shape (days, 3, 3). `with_slope` holds weighted
     sums of the products of a predictor and the slope, shape (days, 3).
@@ -76,7 +76,7 @@ class LearntShares:
 
     @classmethod
     def of(cls, known: KnownQuarters, issued: IssuedHours, market: Market) -> Self:
-        """For each day, compute the sums from the day's known slopes and from the forecasts issued at each lead."""
+        """For each day, compute the sums from the day's known slopes and the forecasts issued for the day."""
         days = len(known.slope)
         before, after, unit = _as_issued(issued, known)
         recent = np.concatenate([np.zeros((LEADS, CLOCK_HOURS)), known.recent_slopes()])
@@ -93,7 +93,7 @@ class LearntShares:
         )
 
     def until(self, last: date) -> Floats:
-        """Return the shares (3,) learnt from the days up to `last`."""
+        """Return the shares of the three predictors, learnt from the days up to `last`, shape (3,)."""
         days = min(max((last - self.first).days + 1, 0), len(self.moments))
         recency = 0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS)
         ridge = np.diag(_PRIOR_HOURS * _SPREAD**2)
@@ -141,8 +141,8 @@ def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Float
     """
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
-    # A run forecasts the day before at a lead that is one day shorter, and the day after at a lead that is one day
-    # longer. At lead 1, the prices of the day before are known.
+    # A run that forecasts a day at lead L forecasts the day before at lead L - 1, and the day after at lead L + 1. At
+    # lead 1, the prices of the day before are known.
     edges = np.full((2, *p50.shape[:2], 1), np.nan)
     edges[0, 0, 1:, 0] = known.hour[:-1, -1]
     edges[0, 1:, :, 0] = around[:-1, :-2, -1]

@@ -1,8 +1,8 @@
 """Forecasts each past day with a point model, and then trains the model on that day.
 
 All past days between two refits are forecast with one fit. For each new forecast, the days since the last refit are
-learnt again. So a forecast depends only on the data. A restart of the server or an earlier forecast does not change the
-result.
+learnt again. So a forecast depends only on the data. Neither earlier forecasts nor restarts of the server change a
+forecast.
 """
 
 from copy import copy
@@ -66,7 +66,10 @@ class RowBlocks:
         self._taken: dict[int, tuple[range, Rows]] = {}
 
     def of(self, days: range, lead: int) -> Rows:
-        """Return the rows of `days` at one lead. Each row holds only data that were known when the row was issued."""
+        """Return the rows of `days` at one lead.
+
+        Each row holds only data that were known when the forecast of its target day was issued.
+        """
         taken, rows = self._taken.get(lead, (range(0), None))
         if rows is None or days.start not in taken or days[-1] not in taken:
             taken = range(days.start, min(max(days.stop, days.start + _BLOCK_DAYS), self._last + 1))

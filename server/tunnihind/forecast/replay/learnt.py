@@ -81,14 +81,14 @@ class Learnt:
 class LearntKeeper(Protocol):
     """Keeps trained models for later processes.
 
-    The keeper may forget any model at any time, because the model can be trained again.
+    The keeper may delete any model at any time, because the model can be trained again.
     """
 
     def find(self, name: str) -> Learnt | None:
-        """Return the data that were kept under a name. If there are no complete data, return None."""
+        """Return the model that was kept under `name`. If no complete model was kept, return None."""
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Keep the data of a model under a name. If the data can't be stored, do nothing."""
+        """Keep a trained model under `name`. If the model can't be stored, do nothing."""
 
 
 def _scalars(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type

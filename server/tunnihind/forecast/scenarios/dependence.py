@@ -1,4 +1,4 @@
-"""The ranks of the price paths at each hour. The ranks are taken from the errors of past forecasts.
+"""Ranks the price paths at each hour. The ranks come from the errors of past forecasts.
 
 The method is the Schaake shuffle (Clark et al. 2004, Journal of Hydrometeorology 5(1)). The shuffle uses the errors of
 the model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statistical Science
@@ -41,8 +41,8 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
     """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer than 20 issues are known.
 
     `hours` holds the known prices. `days` holds the days to forecast, counted from the newest day in `issued`. For a
-    past issue, days are counted from the newest day known at that issue. The error of day n has the lead n, but at
-    least 1 and at most 7.
+    past issue, days are counted from the newest day known at that issue. The error of day n is the error of the
+    forecast at lead n. For days before day 1, lead 1 is used. For days after day 7, lead 7 is used.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))

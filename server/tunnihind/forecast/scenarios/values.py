@@ -21,7 +21,7 @@ _LOW, _MIDDLE, _HIGH = 2, 9, 17
 
 
 def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
-    """Return the values of each hour in ascending order, EUR/MWh, shape (20, hours).
+    """Return the 20 values of each hour in ascending order, EUR/MWh, shape (20, hours).
 
     The second of the 20 values is p10 - 0.01. The third value is p10. The tenth and the eleventh values are p50. The
     eighteenth value is p90. The nineteenth value is p90 + 0.01. By every usual definition of percentiles, the 10th,
@@ -44,7 +44,10 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
 
 
 def _steps() -> Floats:
-    """Return the distances of the values from p50, in units of the distances of p10 and p90."""
+    """Return the signed distances of the 20 values from p50.
+
+    Below p50, the unit is the distance of p10 from p50. Above p50, the unit is the distance of p90 from p50.
+    """
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS
     steps = np.array([normal.inv_cdf(level) for level in levels.tolist()]) / normal.inv_cdf(OUTER_LEVELS[1])

@@ -1,6 +1,7 @@
-"""A walk-forward backtest. The backtest compares forecasts as of past instants with the actual prices.
+"""A walk-forward backtest: forecasts of past days are compared with the actual prices.
 
-Every forecast uses only `archive.as_of(issue instant)`. Only hours whose price was unpublished at the issue are scored.
+Every forecast uses only `archive.as_of(issue instant)`. An hour is scored only if its price was unpublished when the
+forecast was issued.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +32,7 @@ ENOUGH_HOURS: Final = 28 * 24
 
 @dataclass(frozen=True, slots=True)
 class IssuedForecasts:
-    """Forecasts of unpublished hours exactly as issued. All arrays have shape (n,).
+    """Forecasts of unpublished hours, exactly as they were issued. All arrays have shape (n,).
 
     `lead_days` is the number of days from the newest settled day to the delivery day, but at least 1. `seven_day_mean`
     holds the naive forecasts that `naive.seven_day_mean` makes from the data known at the issue. Unknown naive
@@ -48,7 +49,7 @@ class IssuedForecasts:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Join the forecasts of all parts in order."""
+        """Join the forecasts of all parts in the order of `parts`."""
         instants, prices = np.empty(0, np.int64), np.empty(0)
         nothing = cls(instants, instants, instants, prices, prices, prices, prices)
         return cls(
@@ -58,10 +59,10 @@ class IssuedForecasts:
 
 @dataclass(frozen=True, slots=True)
 class BacktestResult:
-    """Forecasts and actual prices. Each period lasts `step_s` seconds.
+    """The forecasts of a backtest, and the actual prices. Each period lasts `step_s` seconds.
 
-    `actual` holds the actual prices. `baseline` holds the prices 168 h earlier. `actual` and `baseline` have shape (n,)
-    and are in EUR/MWh. Unknown prices are NaN.
+    `actual` holds the actual prices. `baseline` holds the prices one week (168 h) earlier. `actual` and `baseline` have
+    shape (n,) and are in EUR/MWh. Unknown prices are NaN.
     """
 
     forecasts: IssuedForecasts

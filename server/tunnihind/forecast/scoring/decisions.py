@@ -1,7 +1,7 @@
-"""The value of a forecast for planning, as a share of the possible saving.
+"""Computes the value of forecasts for plans: the share of the possible saving that plans reach.
 
-A plan runs in the periods of the day that are cheapest in a forecast. If periods are equally cheap, the plan runs in
-the earliest periods. The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal
+A plan runs in the cheapest periods of the day, according to a forecast. If periods are equally cheap, the plan runs in
+the earliest of them. The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal
 saving is the saving with perfect foresight. The share is the sum of the savings divided by the sum of the ideal
 savings. In this share, days with small possible savings have little weight. Prices and savings are in EUR/MWh without
 VAT.
@@ -57,7 +57,7 @@ class Savings(NamedTuple):
 
 
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
-    """Return the mean price minus the mean price of the periods that are cheapest in `forecast`, EUR/MWh."""
+    """Return the saving of a plan that takes the `periods` cheapest periods of `forecast`, EUR/MWh."""
     taken = np.argsort(forecast, kind="stable")[:periods]
     # Subtract the lowest price before taking the means. Otherwise, if all prices are equal, rounding errors of the
     # means would look like a saving.
@@ -66,7 +66,7 @@ def saving(actual: Floats, forecast: Floats, periods: int) -> float:
 
 
 def savings(hours: Hours, periods: int) -> Savings | None:
-    """Return the savings of plans with `periods` periods. Return None if a price or a forecast is unknown."""
+    """Return the savings of plans that run in `periods` periods. Return None if a price or a forecast is unknown."""
     if not hours.actual.size or np.isnan(hours).any():
         return None
     by = hours.p50, hours.baseline, hours.seven_day_mean, hours.actual
@@ -113,7 +113,7 @@ class PlanScores:
 
     @property
     def share(self) -> float:
-        """The share of the ideal saving that is reached by plans made from the forecast.
+        """The saving of plans made from the forecast, divided by the ideal saving.
 
         If nothing could be saved, the share is NaN.
         """
@@ -121,12 +121,12 @@ class PlanScores:
 
     @property
     def baseline_share(self) -> float:
-        """The share of the ideal saving that is reached by plans made from the prices one week earlier."""
+        """The saving of plans made from the prices one week earlier, divided by the ideal saving."""
         return self._share(self.baseline)
 
     @property
     def seven_day_mean_share(self) -> float:
-        """The share of the ideal saving that is reached by plans made from the seven-day mean."""
+        """The saving of plans made from the seven-day mean, divided by the ideal saving."""
         return self._share(self.seven_day_mean)
 
     def _share(self, saved: float) -> float:
@@ -148,7 +148,8 @@ def boiler_eur_a_year(saved_eur_mwh: float) -> float:
 class Decisions:
     """The scores of plans within one delivery day, and of plans within the seven days after the issue.
 
-    `by_days_ahead` has the scores of plans within one day, by days ahead and then by the plan's length in hours.
+    The keys of `by_days_ahead` are days ahead. Each value maps a plan's length in hours to the scores of such plans
+    within one delivery day.
     """
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
@@ -158,8 +159,8 @@ class Decisions:
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
         """Compute the scores of plans from the plans' savings.
 
-        `days` has the savings of plans within each day, by days ahead and then by the plan's length in hours. `weeks`
-        has the savings of plans within seven days.
+        The keys of `days` are days ahead. Each value holds one mapping for each delivery day. The mapping's keys are
+        the plans' lengths in hours. `weeks` has the savings of plans within seven days.
         """
         return cls(
             by_days_ahead={

@@ -1,8 +1,8 @@
-"""The accuracy of the served forecasts. Runs are scored exactly as issued.
+"""The accuracy of the served forecasts. Runs are scored exactly as they were issued.
 
-For every delivery day, seven forecasts are scored, issued 1 to 7 days before. On each issue day, only the last run
-before the day-ahead auction is scored, because a household would plan with this run. Each pair of an issue day and a
-delivery day has its own scores (`DayScores`). The scores of longer periods are combined from these `DayScores`.
+For every delivery day, the forecasts issued 1 to 7 days before are scored. On each issue day, only the last run before
+the day-ahead auction is scored, because a household would plan with this run. Each pair of an issue day and a delivery
+day has its own scores (`DayScores`). The scores of longer periods are combined from these `DayScores`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,8 +97,8 @@ class MonthScores:
 class Months:
     """The scores by month.
 
-    `issued` has the scores of the runs as issued. `backtest` has the scores of a backtest of the present model. This
-    backtest forecasts each day one day ahead.
+    `issued` has the scores of the runs that the server issued. `backtest` has the scores of a backtest of the present
+    model. This backtest forecasts each day one day ahead.
     """
 
     issued: tuple[MonthScores, ...] = ()

@@ -25,8 +25,8 @@ type Rows = NDArray[np.bool_]
 class Comparison:
     """The comparison of the model with a naive forecast.
 
-    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh. If the naive forecast is unknown for all hours, the MAE
-    is NaN.
+    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh. If the naive forecast is unknown for all hours,
+    `benchmark_mae` is NaN.
     """
 
     benchmark_mae: float
@@ -47,8 +47,8 @@ class BacktestReport:
 
     `months` has the scores by month of the delivery day, for instance 2025-01. `hours` has the scores by hour of the
     day in the market's local time, 0 to 23. `below_p50` is the share of hours whose price was below p50, by lead day.
-    `decisions` has the scores of plans. Only delivery days without any published price at the issue are used, because
-    plans for other days need no forecast.
+    `decisions` has the scores of plans. Plans are made only for delivery days without any published price at the issue,
+    because plans for other days need no forecast.
     """
 
     leads: dict[int, Scores]
@@ -126,7 +126,7 @@ def _decisions(result: BacktestResult) -> Decisions:
 
 
 def _issues(result: BacktestResult) -> Iterator[dict[int, Hours]]:
-    """For each issue, yield the delivery days without any published price, by lead day."""
+    """For each issue, yield the delivery days that had no published price at the issue. The keys are lead days."""
     issued = result.forecasts.issued_ts
     order = np.argsort(issued, kind="stable")
     _, firsts = np.unique(issued[order], return_index=True)

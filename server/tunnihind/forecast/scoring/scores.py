@@ -19,7 +19,7 @@ _ALPHA: Final = 2 * LEVELS[0]
 
 
 def mean_absolute_error(actual: Floats, forecast: Floats) -> float:
-    """Return the mean of |y - f|."""
+    """Return the mean of |y - f| over all prices y and their forecasts f."""
     return _mean(np.abs(actual - forecast))
 
 
@@ -34,7 +34,7 @@ def skill(mae: float, baseline_mae: float) -> float:
 def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
     """Return the mean pinball loss.
 
-    The loss of a price y and a forecast f of the quantile q is max(q (y - f), (q - 1) (y - f)).
+    The loss is max(q (y - f), (q - 1) (y - f)) for the level q, a price y and its forecast quantile f.
     """
     error = actual - quantile
     return _mean(np.maximum(level * error, (level - 1) * error))
@@ -44,7 +44,7 @@ def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _
     """Return the mean Winkler score of intervals that should contain a share of 1 - alpha of actual prices.
 
     The score of an interval is its width plus a penalty. If the actual price is outside the interval, the penalty is
-    2/alpha times the distance between them. Otherwise the penalty is 0.
+    2/alpha times the distance of the price from the interval. Otherwise the penalty is 0.
     """
     outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
     return _mean(upper - lower + 2 / alpha * outside)
@@ -57,7 +57,7 @@ def coverage(actual: Floats, lower: Floats, upper: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores of p10, p50 and p90 over `n` hours. Every figure is NaN if `n` is 0.
+    """Scores of p10, p50 and p90 over `n` hours. If `n` is 0, all scores are NaN.
 
     `baseline_mae` is the MAE of the price one week earlier. `pinball` is the mean pinball loss of the three
     percentiles. `winkler80`, `coverage80` and `width` are scores of the interval from p10 to p90. `below10` and
@@ -100,7 +100,7 @@ class Scores:
 
     @classmethod
     def joined(cls, parts: Iterable[Self]) -> Self:
-        """Combine the scores of several parts into the scores of all their hours."""
+        """Combine the scores of several groups of hours into the scores of all hours in these groups."""
         scored = [part for part in parts if part.n]
         hours = [part.n for part in scored]
         means = {name: _weighted([getattr(part, name) for part in scored], hours) for name in _MEANS}

@@ -25,11 +25,11 @@ _ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class DieboldMariano:
-    """The test's outcome over `days` delivery days.
+    """The outcome of a Diebold-Mariano test over `days` delivery days.
 
     `t` is negative if the forecast has smaller errors than the benchmark. `p` is the two-sided p-value from the normal
-    distribution. If there are fewer than `ENOUGH_DAYS` days, or if the losses differ by the same amount every day, `t`
-    and `p` are NaN.
+    distribution. If there are fewer than `ENOUGH_DAYS` days, `t` and `p` are NaN. `t` and `p` are also NaN if the
+    difference between the forecast's loss and the benchmark's loss is the same on every day.
     """
 
     days: int
@@ -57,10 +57,10 @@ def diebold_mariano(loss: Floats, benchmark_loss: Floats, days: Instants, *, lag
 
 
 def long_run_variance(series: Floats, lags: int) -> float:
-    """Return the long-run variance of a persistent series. The result is never negative.
+    """Return the long-run variance of an autocorrelated series. The result is never negative.
 
-    The long-run variance is the variance of the mean, times the length of the series. Autocovariances up to `lags` have
-    Bartlett's weights 1 - k / (lags + 1).
+    The long-run variance is the variance of the mean, times the length of the series. The autocovariance at lag k has
+    Bartlett's weight 1 - k / (lags + 1). Lags above `lags` are left out.
     """
     centred = series - series.mean()
     covariances = [float(centred[k:] @ centred[: series.size - k]) / series.size for k in range(lags + 1)]

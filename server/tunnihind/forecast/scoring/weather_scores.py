@@ -1,9 +1,9 @@
 """The accuracy of wind and temperature forecasts, by days ahead.
 
-Earlier forecasts are compared with the newest forecast of each hour. The earlier forecasts are the values that were
-known when price forecasts were issued, 1 to 7 days ahead. The newest forecast of an hour was issued no earlier than 12
-hours before the delivery day. The store has no measurements, and the newest forecast is the value closest to a
-measurement.
+Earlier forecasts are compared with the newest forecast of each hour. An earlier forecast is the newest weather forecast
+at the usual issue time of price forecasts, 1 to 7 days before the delivery day. The newest forecast of an hour was
+issued no earlier than 12 hours before the delivery day. The store has no measurements, and the newest forecast is the
+value closest to a measurement.
 """
 
 from collections.abc import Iterator, Sequence
@@ -64,7 +64,7 @@ class LeadAgreement:
 
 @dataclass(frozen=True, slots=True)
 class VariableScores:
-    """The accuracy of the forecasts of a weather variable. `variable` is the source's name of the variable."""
+    """The accuracy of the forecasts of a weather variable. `variable` is the variable's name at the weather source."""
 
     variable: str
     unit: str
