@@ -50,9 +50,9 @@ class Copied:
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
     """Copy all sound rows from a database into an empty database, and compare the two databases.
 
-    Raises SettingsError for a malformed address, and SchemaError if another version made the tables of the source.
-    Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if the target isn't
-    empty, or if the copy differs.
+    Raises SettingsError for a malformed address, and SchemaError if another version of Tunnihind made the tables of the
+    source database. Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if the
+    target isn't empty, or if the copy differs.
     """
     parsed(target_url, "to")
     with ExitStack() as stack:

@@ -78,7 +78,7 @@ class Database:
 
     @contextmanager
     def one_view(self) -> Iterator[None]:
-        """While this context is open, all reads of this thread use one view of the data. Raises StoreError."""
+        """While this context is open, this thread reads the data as they were at one moment. Raises StoreError."""
         with self.reading() as connection:
             self._view.connection = connection
             try:
@@ -122,7 +122,7 @@ class Database:
             yield connection
 
     def require_rights(self, tables: Iterable[str]) -> None:
-        """Make sure that these tables are writable. Raises StoreError."""
+        """Make sure that this process may write to `tables`. Raises StoreError."""
         with self._used(), self._counted("read"):
             self.system.require_rights(tables)
 
@@ -141,7 +141,7 @@ class Database:
         earlier.close()
 
     def count_by(self, count: Count) -> None:
-        """Call `count` after each transaction from now on."""
+        """From now on, call `count` after each transaction."""
         self._count = count
 
     def close(self) -> None:
