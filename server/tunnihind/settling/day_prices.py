@@ -22,7 +22,7 @@ _SMALL_EUR_MWH: Final = 5.0
 
 
 class Pair(NamedTuple):
-    """Two prices of one period, EUR/MWh."""
+    """Two prices of one period, in EUR/MWh."""
 
     ts: int
     ours: float
@@ -90,7 +90,7 @@ class DayPrices:
 
         If a new price differs from the settled price only by rounding, the settled price stays. If an hour's price
         differs from the mean of its settled quarters, each quarter gets the hour's price. If an hour was settled before
-        its quarters, the hour gets the mean of the quarters.
+        its quarters, the hour's new price is the mean of the quarters' prices.
         """
         rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:

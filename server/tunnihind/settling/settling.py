@@ -171,7 +171,7 @@ class Settling:
         return Outcome(sum(added, Added()), wrong_since)
 
     def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield all faults except incomplete answers for days that are already settled completely."""
+        """Yield the faults. If a day is already settled completely, leave out its incomplete answers."""
         settled = self._settled(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}

@@ -99,7 +99,7 @@ class Digest:
 def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connection, show: Show) -> Digest:
     """Insert a table's sound rows in small parts, and return their digest."""
     digest, steps = Digest(), -(-_count(rows.table, snapshot) // _ROWS_A_WRITE)
-    # If an insert fails, the generator `sound` must be closed before its connection.
+    # If an insert fails, the generator `sound` must be closed before the connection from which it reads.
     with closing(rows.sound_cells(snapshot)) as sound:
         for step, some in enumerate(batched(digest.passing(sound), _ROWS_A_WRITE, strict=False), start=1):
             connection.execute(insert(rows.table), [_values(rows.table, row) for row in some])
@@ -121,7 +121,7 @@ def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, 
 
 
 def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a row's values by column name. Dates that were read as text are parsed."""
+    """Return a row's values. The keys are the names of the columns. Dates that were read as text are parsed."""
     return {
         column.name: date.fromisoformat(cell) if isinstance(column.type, Date) else cell
         for column, cell in zip(table.columns, row, strict=True)

@@ -128,7 +128,7 @@ def _has_all_columns(connection: Connection) -> bool:
 def require_readable(database: Database, *, newer_too: bool) -> None:
     """Make sure that this version can read the tables. Nothing is changed. Raises SchemaError, StoreError.
 
-    If `newer_too` is false, the tables of a newer version are refused.
+    If `newer_too` is false, the tables of a newer version of Tunnihind are refused.
     """
     with database.reading() as connection:
         found, readable = current(connection), is_readable(connection)
@@ -164,7 +164,7 @@ def empty(database: Database) -> SchemaError:
 
 
 def newer(database: Database) -> SchemaError:
-    """Return the error for a database with the tables of a newer version."""
+    """Return the error for a database that a newer version of Tunnihind has written."""
     return SchemaError(
         f"the database {database} was written by a newer version of Tunnihind: update Tunnihind, "
         "or name another database with --database-url"

@@ -1,4 +1,4 @@
-"""Stores every forecast run exactly as issued, and the scenarios of each zone's newest run."""
+"""Stores every forecast run exactly as it was issued, and the scenarios of each zone's newest run."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence

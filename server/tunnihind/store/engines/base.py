@@ -35,10 +35,10 @@ class System:
     """The database's file. None for a database without a file."""
 
     is_private = False
-    """Whether no other process can use the database. A database in memory is private."""
+    """True if no other process can use the database. A database in memory is private."""
 
     announces_changes = False
-    """Whether `changes` yields announcements by other processes."""
+    """True if `changes` yields announcements by other processes."""
 
     def __init__(self, name: str) -> None:
         """`name` is the database's address without the password."""

@@ -29,7 +29,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
     @contextmanager
     def waiting_for(self, seconds: float | None) -> Iterator[None]:
-        """While this context is open, limit each wait to `seconds`. None means the usual limit."""
+        """While this context is open, limit each wait to `seconds`. If `seconds` is None, use the usual limit."""
         if seconds is None:
             yield
             return

@@ -141,7 +141,7 @@ class Sqlite(System):
             self._anchor.close()
 
     def _keep_file_open(self) -> None:
-        """Open the connection that `_close_held_file` needs. Raises StoreError."""
+        """Keep the database file open for `_close_held_file`. Raises StoreError."""
         if self.path is None or self._read_only:
             return
         try:
