@@ -1,7 +1,7 @@
 """Copies a whole database into an empty database of the same or another system.
 
 One transaction reads the source database. A second transaction fills the target and compares it with the source. If the
-copy is interrupted, or if a row differs, the target stays empty.
+copying is interrupted, or if a copied row differs from the source, the target stays empty.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -54,7 +54,7 @@ class Database:
     def file_mode(self) -> int:
         """The permissions of the SQLite file and of its log files.
 
-        If there is no file, only the owner has access.
+        If there is no file, the value is `OWNER_ONLY`.
         """
         return file_mode(self.system.path)
 
@@ -101,7 +101,7 @@ class Database:
         """Open a short transaction that changes the lease. Raises StoreError.
 
         On PostgreSQL, the transaction usually doesn't wait for other writers. A power failure may undo the transaction
-        after its commit. The check that `keep_only_if` sets is skipped.
+        after its commit. This transaction skips the check that `keep_only_if` sets.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")

@@ -204,7 +204,7 @@ def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
 
 
 class _StoredRun(NamedTuple):
-    """The content of a row.
+    """The content of a row of the table `runs`.
 
     If the row stores a complete run, `in_full` is this run. Otherwise, `repeats` is the id of an earlier run, and `new`
     holds the percentiles of the first periods, up to the last period that differs from the earlier run.

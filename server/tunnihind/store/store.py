@@ -92,7 +92,7 @@ class Store:
         self.database.replace_by(Store(self._url).database)
 
     def tables(self) -> Sequence[TableRows[Any, Any]]:
-        """Return the readers of all tables except the leases."""
+        """Return the readers of all tables except the table of leases."""
         books = (
             self.prices,
             self.witnesses,

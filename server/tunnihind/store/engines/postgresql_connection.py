@@ -89,5 +89,5 @@ async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerat
             async with aclosing(connection.notifies(timeout=_IS_ALIVE_EVERY_S)) as told:
                 async for _ in told:
                     yield
-            # If the connection is broken, this query fails. A wait for announcements would never end.
+            # Without this query, this process would not notice a broken connection.
             await connection.execute("SELECT 1")
