@@ -224,8 +224,8 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 def _distrust(one: Claim) -> tuple[bool, bool]:
     """Return a sort key that puts the most trusted claim first.
 
-    A claim that contradicts no agreed day comes first. If both or neither of two claims contradict an agreed day, the
-    claim with quarter-hour prices comes first.
+    A claim that contradicts no agreed day comes first. If two claims both contradict an agreed day, or if neither does,
+    the claim with quarter-hour prices comes first.
     """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters

@@ -1,4 +1,4 @@
-"""Stores covariates as they were issued. If a run of a weather model arrives twice, only its first values are kept."""
+"""Stores covariates as they were issued. If a run of a weather model arrives twice, only the first values are kept."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -110,7 +110,8 @@ class Lease:
     def require(self, connection: Connection) -> None:
         """Make sure that this process still holds the lease. Raises LeaseLost.
 
-        Call this at the end of a transaction. Until the transaction has ended, no process can take over the lease.
+        Call this method at the end of a transaction. Until the transaction has ended, no process can take over the
+        lease.
         """
         holds = select(table.c.name).where(*self._is_ours).with_for_update(read=True)
         if connection.execute(holds).first() is None:

@@ -134,7 +134,7 @@ class PriceBook:
             return self._newest_versions(connection, first_ts, last_ts)
 
     def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
-        """For each zone and delivery day with unconfirmed prices, return the source of these prices.
+        """Return the sources of unconfirmed prices. Each key is a zone and a delivery day.
 
         Raises StoreError.
         """

@@ -154,8 +154,8 @@ class Sqlite(System):
     def _close_held_file(self) -> None:
         """Write the write-ahead log of a deleted or replaced file into that file, and close the file.
 
-        If SQLite closed the file itself, it would later apply the log to the new file. The connection `_anchor` is
-        used, because this connection has certainly opened the old file.
+        Without this step, SQLite would apply the old file's log to the new file. The connection `_anchor` is used,
+        because this connection has certainly opened the old file.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):
