@@ -95,7 +95,7 @@ def backtest(
 ) -> None:
     """Score the model on past delivery days.
 
-    Each day has one forecast. Each forecast uses only the data that were known when it was issued.
+    One forecast is issued on each day. Each forecast uses only the data that were known when it was issued.
     """
     if last < first:
         raise click.UsageError("--to is before --from")

@@ -45,7 +45,7 @@ def save_picture(report: BacktestReport, title: str, path: Path) -> None:
 
 
 def picture(report: BacktestReport, title: str) -> Figure:
-    """Draw the reliability, the errors and the widths of a report by days ahead."""
+    """Draw the reliability, the errors and the widths of the intervals by days ahead."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=_SIZE_IN)
         figure.suptitle(f"Tunnihind forecast tested: {title}\n{_summary(report)}")
@@ -116,7 +116,7 @@ def _reliability(report: BacktestReport) -> dict[int, list[float]]:
 
 
 def _errors(report: BacktestReport) -> dict[str, list[float]]:
-    """Return the mean absolute errors in EUR/MWh, by forecast and then by days ahead. Unknown errors are NaN."""
+    """For each forecast, return the mean absolute errors in EUR/MWh by days ahead. Unknown errors are NaN."""
     return {
         "this forecast": [scores.mae for scores in report.leads.values()],
         "price one week earlier": [scores.baseline_mae for scores in report.leads.values()],

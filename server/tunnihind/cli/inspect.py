@@ -56,7 +56,7 @@ class Status:
 def read_status(store: Store, market: Market, now: int, *, is_past: bool) -> Status:
     """Return the state of a store and a market at `now`. Raises StoreError.
 
-    If `is_past` is true, the state has only the data that were known at `now`.
+    If `is_past` is true, return the prices and the forecast as of `now`.
     """
     prices = store.prices.read_archive(zones=(market.zone,))
     settled = (prices.as_of(now) if is_past else prices.everything()).of(market.zone).newest

@@ -56,7 +56,7 @@ class TextLines(logging.Formatter):
 
     @override
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Return the first line with the id of the request. In the access log, the message already has the id."""
+        """Append the request's id to the first line. In the access log, the message already has the request's id."""
         line = super().formatMessage(record)
         name = getattr(record, "request_id", "")
         return f"{line} (request {name})" if name and not hasattr(record, "first_request_line") else line
@@ -65,7 +65,7 @@ class TextLines(logging.Formatter):
 class JsonLine(logging.Formatter):
     """Writes a log record as a JSON object on one line.
 
-    For the access log, the object also has the fields of the request.
+    For the access log, the JSON object also has the fields of the request.
     """
 
     @override

@@ -20,7 +20,7 @@ type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Instant(click.ParamType[int]):
-    """An instant such as 2025-12-15T10:00:00Z. The value is in unix seconds UTC."""
+    """An instant such as 2025-12-15T10:00:00Z. The parsed value is in unix seconds UTC."""
 
     name = "instant"
 

@@ -1,6 +1,6 @@
 """Turns the sources' answers into settled prices.
 
 `sheet` checks whether a source's prices of a day are complete and possible. `day_prices` compares two versions of a
-day's prices. `rule` decides which prices settle a zone's delivery day. `settling` stores the prices that `rule`
+day's prices. `rule` decides which prices of a zone's delivery day are settled. `settling` stores the prices that `rule`
 settles.
 """

@@ -22,7 +22,7 @@ _SMALL_EUR_MWH: Final = 5.0
 
 
 class Pair(NamedTuple):
-    """Two prices of one period, EUR/MWh."""
+    """Two prices of one period, in EUR/MWh."""
 
     ts: int
     ours: float
@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class DayPrices:
-    """The prices of a day in EUR/MWh, by the start of their period.
+    """The prices of a day in EUR/MWh. The keys are the starts of the periods.
 
     `quarters` has the prices of quarters. `whole_hours` has the prices that were given for whole hours.
     """
@@ -53,9 +53,9 @@ class DayPrices:
 
     @cached_property
     def hours(self) -> dict[int, float]:
-        """The price of every known hour.
+        """The prices of the day's hours in EUR/MWh. The keys are the starts of the hours.
 
-        If the prices of an hour's quarters are known, the hour's price is their mean.
+        If the prices of an hour's quarters are known, the hour's price is the mean of these prices.
         """
         return self.whole_hours | hourly_prices(self.quarters)
 
@@ -74,7 +74,7 @@ class DayPrices:
         return sorted(pairs)
 
     def first_difference(self, other: DayPrices) -> Pair | None:
-        """Return the first pair of prices that differ. Return None if no prices differ."""
+        """Return the first pair of different prices, or None if no prices differ."""
         return next((pair for pair in self.paired_with(other) if pair.differs), None)
 
     def agrees_with(self, other: DayPrices) -> bool:
@@ -86,11 +86,11 @@ class DayPrices:
         return bool(self.hours.keys() - other.hours.keys() or self.quarters.keys() - other.quarters.keys())
 
     def rows_replacing(self, settled: DayPrices) -> list[tuple[int, int, float]]:
-        """Return the rows (start, step, price) to store so that these prices replace the settled prices.
+        """Return the rows that must be stored to replace the settled prices. Each row is (start, step, price).
 
         If a new price differs from the settled price only by rounding, the settled price stays. If an hour's price
         differs from the mean of its settled quarters, each quarter gets the hour's price. If an hour was settled before
-        its quarters, the hour gets the mean of the quarters.
+        its quarters, the hour's new price is the mean of the quarters' prices.
         """
         rows = [(ts, QUARTER_S, _kept(price, settled.quarters.get(ts))) for ts, price in self.quarters.items()]
         if self.quarters:
@@ -110,9 +110,9 @@ class DayPrices:
 
 
 def mistake_in_words(prices: DayPrices, known: DayPrices) -> str:
-    """Describe the mistake that explains a difference from known prices: a shift in time, or a factor.
+    """Describe the shift in time or the factor that explains the difference from the known prices.
 
-    Return an empty text if no mistake explains the difference.
+    If neither a shift nor a factor explains the difference, return an empty text.
     """
     pairs = prices.paired_with(known)
     differing = [pair for pair in pairs if pair.differs]
@@ -140,7 +140,7 @@ def _factor(differing: Iterable[Pair]) -> float | None:
 
 
 def _shift_in_words(shift_s: int) -> str:
-    """Describe a shift of prices, such as `an hour too late` or `15 minutes too early`."""
+    """Describe a shift in time. Examples are `an hour too late` and `15 minutes too early`."""
     hours, rest_s = divmod(abs(shift_s), HOUR_S)
     whole = "an hour" if hours == 1 else f"{hours} hours"
     length = f"{abs(shift_s) // 60} minutes" if rest_s else whole

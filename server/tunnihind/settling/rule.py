@@ -4,7 +4,7 @@ A witness is the newest answer of a source for a complete delivery day. Settled 
 operator gave them. Settled prices are unconfirmed if only one source gave them. `docs/data.md` has the rule in plain
 words.
 
-A witness lasts as long as its source repeats the same prices.
+While a source repeats the same prices, `since_ts` of its witness stays the same.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,9 +54,9 @@ class SettledDay:
 class Ruling:
     """The rule's decision on the prices of a delivery day.
 
-    `settles` has the prices to settle, if any. `is_agreed` is true if two sources gave the prices. If `withdraws` is
-    true, the day's unconfirmed prices are removed. `held` maps each source to the reason for which its prices are held
-    back.
+    `settles` is the witness with the prices to settle, or None. `is_agreed` is true if two sources gave the prices. If
+    `withdraws` is true, the day's unconfirmed prices are removed. `held` maps each source to the reason for which its
+    prices are held back.
     """
 
     settles: Witness | None = None
@@ -67,7 +67,11 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Claim:
-    """A witness, and the comparison of its source's newest answer with all settled prices."""
+    """A source's claim to the prices of a delivery day.
+
+    `witness` holds the prices. `answer` compares the source's newest answer with all settled prices. `doubt` is the
+    reason to doubt the prices, or None.
+    """
 
     witness: Witness
     answer: Comparison
@@ -92,9 +96,9 @@ class Claim:
 class Comparison:
     """The comparison of a source's newest answer with the settled prices.
 
-    `is_off` is true if the answer contradicts every settled day that it covers. If the source has repeated these prices
-    for six hours, `is_off` is false. `contradicts` is true if the answer contradicts an agreed day. `detail` describes
-    the first difference.
+    `is_off` is true if the answer contradicts every settled day that it covers. If the source has repeated the same
+    prices for six hours, `is_off` is false. `contradicts` is true if the answer contradicts an agreed day. `detail`
+    describes the first difference.
     """
 
     is_off: bool = False
@@ -107,9 +111,9 @@ def rule(
 ) -> dict[date, Ruling]:
     """For each delivery day with a witness, return the ruling.
 
-    `witnesses` has the witnesses of each source by day. The most trusted source comes first. The sources are not
-    asked again for days before `waits_from`. If sources differ about a day before `waits_from`, the rule decides at
-    once.
+    `witnesses` has a mapping for each source. The keys of a mapping are delivery days. The most trusted source comes
+    first. The sources are not asked again for days before `waits_from`. If sources differ about a day before
+    `waits_from`, the rule decides at once.
     """
     claims: dict[date, list[Claim]] = {}
     for days in witnesses:
@@ -198,8 +202,8 @@ def _unconfirmed(claims: Sequence[Claim], settled: SettledDay | None, *, may_wai
 def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
     """Yield the claims that may settle a day without a second source.
 
-    A credible claim is neither off nor doubtful. If another source was heard two hours later than the claim's source,
-    the claim is not credible.
+    A credible claim is neither off nor doubtful. If another source gave its last answer two hours or more after the
+    claim's source, the claim is not credible.
     """
     able = [one for one in claims if not one.answer.is_off and one.doubt is None]
     heard_ts = max((one.witness.heard_ts for one in able), default=0)
@@ -220,8 +224,8 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 def _distrust(one: Claim) -> tuple[bool, bool]:
     """Return a sort key that puts the most trusted claim first.
 
-    A claim that contradicts no agreed day comes first. If both or neither of two claims contradict an agreed day, the
-    claim with quarter-hour prices comes first.
+    A claim that contradicts no agreed day comes first. If two claims both contradict an agreed day, or if neither does,
+    the claim with quarter-hour prices comes first.
     """
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters

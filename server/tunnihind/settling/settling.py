@@ -77,7 +77,8 @@ class Settling:
     def window(self, first: date, last: date) -> tuple[date, date]:
         """Return the first and the last day for which to ask the sources.
 
-        If fewer than two days from `first` to `last` are settled, the settled day just before or just after is added.
+        If fewer than two days from `first` to `last` are settled, the settled day just before or just after these days
+        is added.
 
         Two settled days help to distinguish a wrong answer from a correction. Raises StoreError.
         """
@@ -162,7 +163,7 @@ class Settling:
                 if not there.is_agreed and not given.agrees_with(there.prices):
                     wrong.append(there)
         wrong_since = None
-        # If only one day changes, the change is a correction. The prices of other days may be right.
+        # If only one day changes, the change is a correction, and the prices of other days may be right.
         if len(wrong) > 1 and len(wrong) == len(settled):
             wrong_since = min(there.since_ts for there in wrong)
             book.withdraw(zone, frozenset().union(*(there.unconfirmed_from for there in wrong)), wrong_since, None, now)
@@ -170,7 +171,7 @@ class Settling:
         return Outcome(sum(added, Added()), wrong_since)
 
     def _relevant(self, faults: Mapping[_Key, Held], first: date, last: date) -> Iterator[tuple[_Key, Held]]:
-        """Yield all faults except incomplete answers for days that are already settled completely."""
+        """Yield the faults. If a day is already settled completely, leave out its incomplete answers."""
         settled = self._settled(first, last) if faults else {}
         for (source, zone, day), fault in faults.items():
             hours = settled[zone][day].prices.hours if day in settled[zone] else {}
@@ -200,7 +201,7 @@ def _key(one: Witness) -> _Key:
 
 
 def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    """Return a source's witnesses in a zone, by day. Incomplete days are left out."""
+    """Return a source's witnesses for the complete days of a zone. The keys are the days."""
     return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
 
 

@@ -1,7 +1,7 @@
 """Copies a whole database into an empty database of the same or another system.
 
 One transaction reads the source database. A second transaction fills the target and compares it with the source. If the
-copy is interrupted, or if a row differs, the target stays empty.
+copying is interrupted, or if a copied row differs from the source, the target stays empty.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -50,9 +50,9 @@ class Copied:
 def copy(source_url: str, target_url: str, show: Show) -> Copied:
     """Copy all sound rows from a database into an empty database, and compare the two databases.
 
-    Raises SettingsError for a malformed address, and SchemaError if another version made the tables of the source.
-    Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if the target isn't
-    empty, or if the copy differs.
+    Raises SettingsError for a malformed address, and SchemaError if another version of Tunnihind made the tables of the
+    source database. Raises StoreError if a database can't be used, if a server runs the pipeline on the source, if the
+    target isn't empty, or if the copy differs.
     """
     parsed(target_url, "to")
     with ExitStack() as stack:
@@ -99,7 +99,7 @@ class Digest:
 def _fill(rows: TableRows[Any, Any], snapshot: Connection, connection: Connection, show: Show) -> Digest:
     """Insert a table's sound rows in small parts, and return their digest."""
     digest, steps = Digest(), -(-_count(rows.table, snapshot) // _ROWS_A_WRITE)
-    # If an insert fails, the generator `sound` must be closed before its connection.
+    # If an insert fails, the generator `sound` must be closed before the connection from which it reads.
     with closing(rows.sound_cells(snapshot)) as sound:
         for step, some in enumerate(batched(digest.passing(sound), _ROWS_A_WRITE, strict=False), start=1):
             connection.execute(insert(rows.table), [_values(rows.table, row) for row in some])
@@ -121,7 +121,7 @@ def _compare(rows: TableRows[Any, Any], connection: Connection, wanted: Digest, 
 
 
 def _values(table: Table, row: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a row's values by column name. Dates that were read as text are parsed."""
+    """Return a row's values. The keys are the names of the columns. Dates that were read as text are parsed."""
     return {
         column.name: date.fromisoformat(cell) if isinstance(column.type, Date) else cell
         for column, cell in zip(table.columns, row, strict=True)

@@ -1,4 +1,4 @@
-"""Stores covariates as they were issued. If a run of a weather model arrives twice, only its first values are kept."""
+"""Stores covariates as they were issued. If a run of a weather model arrives twice, only the first values are kept."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -46,7 +46,8 @@ class CovariateBook:
     def add(self, series: Mapping[str, Iterable[IssuedSeries]]) -> int:
         """Store series, and return the number of new or changed values. Raises StoreError.
 
-        If a series with this name and instant of issue is already stored, the new values overwrite its values.
+        If a series with the same name and instant of issue is already stored, the new values overwrite the stored
+        values.
         """
         with self._database.writing() as connection:
             return self._add(connection, {name: list(issues) for name, issues in series.items()})
@@ -100,7 +101,7 @@ class CovariateBook:
             return _archive(self.rows.read(connection, *where) if sound is None else sound)
 
     def newest(self, names: Collection[str], since: int, as_of: int) -> CovariateArchive:
-        """Return the named covariates' series that were issued from `since` to `as_of`, both included.
+        """For the covariates in `names`, return the series that were issued from `since` to `as_of`, both included.
 
         Raises StoreError.
         """
@@ -113,7 +114,7 @@ class CovariateBook:
     ) -> list[tuple[str, IssuedSeries]] | None:
         """Return the names and series of all issues that `passing` does not mark, or None if a row is damaged.
 
-        The rows' keys are read before their values, because the values take most of the memory.
+        The values take most of the memory, so only the values of the returned issues are read.
         """
         columns = table.c.name, table.c.issued_ts, table.c.run_ts
         query = select(*(type_coerce(column, NullType()) for column in columns)).where(*where)
@@ -131,7 +132,7 @@ class CovariateBook:
     def changes(self) -> tuple[int, int]:
         """Return the number of changes to the series, and the number of stored series. Raises StoreError.
 
-        If both numbers are the same as in an earlier call, no series has changed since then.
+        If two calls return the same numbers, no series has changed between the calls.
         """
         with self._database.reading() as connection:
             return self._state.covariate_changes(connection), connection.execute(
@@ -140,7 +141,7 @@ class CovariateBook:
 
     def newest_issues(self, as_of: int) -> dict[str, int]:
         """Return each covariate's newest instant of issue up to `as_of`. Raises StoreError."""
-        # `between` also leaves out damaged instants that are not numbers.
+        # SQL's BETWEEN is false for damaged instants that are not numbers.
         query = select(table.c.name, func.max(table.c.issued_ts)).where(table.c.issued_ts.between(EARLIEST, as_of))
         with self._database.reading() as connection:
             found = connection.execute(query.group_by(table.c.name)).all()
@@ -195,7 +196,7 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
     """Group series by name, and sort each group with the oldest issue first.
 
-    The database does not sort the series, because it would also copy their values.
+    The series are sorted here, because a sort in the database would also copy their values.
     """
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
@@ -242,7 +243,10 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return a covariate's stored series by instant of issue. They cover the time from the first to the last issue."""
+    """Return the stored series of a covariate. The keys are the instants at which the series were issued.
+
+    Leave out series that are older than all `issues` or newer than all `issues`.
+    """
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}

@@ -54,7 +54,7 @@ class Database:
     def file_mode(self) -> int:
         """The permissions of the SQLite file and of its log files.
 
-        If there is no file, only the owner has access.
+        If there is no file, the value is `OWNER_ONLY`.
         """
         return file_mode(self.system.path)
 
@@ -78,7 +78,7 @@ class Database:
 
     @contextmanager
     def one_view(self) -> Iterator[None]:
-        """While this context is open, all reads of this thread use one view of the data. Raises StoreError."""
+        """While this context is open, this thread reads the data as they were at one moment. Raises StoreError."""
         with self.reading() as connection:
             self._view.connection = connection
             try:
@@ -101,7 +101,7 @@ class Database:
         """Open a short transaction that changes the lease. Raises StoreError.
 
         On PostgreSQL, the transaction usually doesn't wait for other writers. A power failure may undo the transaction
-        after its commit. The check that `keep_only_if` sets is skipped.
+        after its commit. This transaction skips the check that `keep_only_if` sets.
         """
         if self.read_only:
             raise StoreError(f"the database {self} was opened for reading only")
@@ -122,7 +122,7 @@ class Database:
             yield connection
 
     def require_rights(self, tables: Iterable[str]) -> None:
-        """Make sure that these tables are writable. Raises StoreError."""
+        """Make sure that this process may write to `tables`. Raises StoreError."""
         with self._used(), self._counted("read"):
             self.system.require_rights(tables)
 
@@ -141,7 +141,7 @@ class Database:
         earlier.close()
 
     def count_by(self, count: Count) -> None:
-        """Call `count` after each transaction from now on."""
+        """From now on, call `count` after each transaction."""
         self._count = count
 
     def close(self) -> None:

@@ -20,7 +20,8 @@ class SourceHealth:
     """The times of a source's last request and last success, and the source's last failure.
 
     Times are in unix seconds UTC. `failures` counts the failures since the last success. `fault` is an
-    `errors.SourceFault`, or a kind of failure that a newer version has added.
+    `errors.SourceFault`, or None if the last request succeeded. If a newer version of Tunnihind wrote the row, `fault`
+    may be a kind of failure that this version doesn't know.
     """
 
     source: str
@@ -72,12 +73,12 @@ class HealthBook:
     def keep_only(self, sources: Collection[str]) -> None:
         """Delete the health of all sources except `sources`. Raises StoreError.
 
-        `sources` names all sources that the pipeline asks.
+        `sources` names all sources of the pipeline.
         """
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 
     def all(self) -> dict[str, SourceHealth]:
-        """Return the health of each source by the source's name. Raises StoreError."""
+        """Return the health of each source. The keys are the names of the sources. Raises StoreError."""
         with self._database.reading() as connection:
             return {health.source: health for health in self.rows.read(connection, order_by=(table.c.source,))}

@@ -93,7 +93,7 @@ class Lease:
         """Return whether this process certainly still holds the lease.
 
         If the database is a file, either all processes can reach it or none can. If the database is on a server, this
-        process may be the only one that can't reach it.
+        process may be the only process that can't reach the server.
         """
         if self._beaten_at is None:
             return False
@@ -110,7 +110,8 @@ class Lease:
     def require(self, connection: Connection) -> None:
         """Make sure that this process still holds the lease. Raises LeaseLost.
 
-        Call this at the end of a transaction. Until the transaction has ended, no process can take over the lease.
+        Call this method at the end of a transaction. Until the transaction has ended, no process can take over the
+        lease.
         """
         holds = select(table.c.name).where(*self._is_ours).with_for_update(read=True)
         if connection.execute(holds).first() is None:
@@ -135,7 +136,7 @@ class Lease:
             with self._database.reading() as connection:
                 held, now = self._read(connection), self._database.system.now(connection)
         except StoreError:
-            # While this process can't read the lease, the holder may be unable to renew it.
+            # While this process can't read the lease, the holder may be unable to renew the lease.
             self._watched = None
             raise
         if held is not None and held.token != self._token and self._is_alive(held, now):
@@ -151,12 +152,12 @@ class Lease:
     def _take(self, held: _LeaseRow | None) -> bool:
         """Write this process's token and the time into the lease's row.
 
-        If the row has changed since it was read, return False.
+        If the row has changed since it was read, or if the write had to wait long, return False.
         """
         asked = self._steady()
         with self._database.writing_beside() as connection:
             if held is not None and held.token != self._token and self._steady() - asked > _MOST_WAITED_S:
-                # This write had to wait long, so the holder's renewal of the lease may also have had to wait.
+                # This write had to wait for seconds. The holder may be alive, and its renewal may have had to wait too.
                 self._watched = None
                 return False
             ours = {"token": self._token, "host": self._host, "pid": os.getpid()}
@@ -187,7 +188,7 @@ class Lease:
 
 def _runs(pid: int) -> bool:
     if pid == os.getpid():
-        return False  # an earlier process had this number, for example before the container was restarted
+        return False  # an earlier process had the same number, for example before the container was restarted
     with suppress(PermissionError):
         try:
             os.kill(pid, 0)

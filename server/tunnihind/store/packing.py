@@ -1,7 +1,8 @@
 """Packs arrays of hourly or quarter-hourly values into bytes.
 
-The bytes are little-endian on every machine, so that a database can be moved to another machine. The changes from each
-value to the next are compressed. The changes take a fifth of the space that the values themselves would take.
+The bytes are little-endian on every machine, so that a database can be moved to another machine. The differences
+between neighbouring values are compressed. The compressed differences take a fifth of the space that the values
+themselves would take.
 """
 
 import zlib
@@ -35,7 +36,7 @@ HIGHEST_PRICE: Final = 1e6
 def pack_hundredths(numbers: Floats) -> bytes:
     """Pack numbers with at most two decimals without loss. NaN is allowed.
 
-    Raises ValueError for more decimals, and for numbers beyond ±`HIGHEST_PRICE`.
+    Raises ValueError if a number has more than two decimals or is beyond ±`HIGHEST_PRICE`.
     """
     flat = numbers.ravel()
     if (np.abs(flat) > HIGHEST_PRICE).any():
@@ -63,7 +64,7 @@ def unpack_percentiles(*packed: bytes) -> tuple[Floats, Floats, Floats]:
     p10, p50, p90 = (unpack_hundredths(one, "percentiles") for one in packed)
     if not p10.size == p50.size == p90.size:
         raise ValueError("its percentiles differ in their periods")
-    # These comparisons also refuse values that are not finite.
+    # NaN and infinite values fail this check too.
     if not ((p10 >= -HIGHEST_PRICE) & (p10 <= p50) & (p50 <= p90) & (p90 <= HIGHEST_PRICE)).all():
         raise ValueError("a percentile is not a price, or they cross")
     return p10, p50, p90
@@ -103,11 +104,11 @@ def unpack_series(packed: Sequence[bytes], scales: Sequence[int]) -> list[NDArra
 
 
 def _unpacked_alike(content: Sequence[bytes], scale: int) -> NDArray[np.float32]:
-    """Return the values of series with the same length and scale. The result has the shape (series, hours)."""
+    """Unpack series that have the same length and the same scale. The result has the shape (series, hours)."""
     if scale == _UNSCALED:
         return _unpacked(content, _SINGLE, "series").astype(np.float32)
     whole = _unpacked(content, _SHORT, "series").cumsum(axis=1, dtype=_SHORT)
-    # For short integers, single precision gives the correctly rounded quotient.
+    # Single precision holds short integers exactly, so the quotient is correctly rounded.
     values: NDArray[np.float32] = np.divide(whole, np.float32(scale), dtype=np.float32)
     values[whole == _UNKNOWN] = np.nan
     return values
@@ -137,15 +138,16 @@ def _changes[Whole: np.int16 | np.int32](whole: NDArray[Whole]) -> NDArray[Whole
 def _packed(numbers: NDArray[Any]) -> bytes:
     """Put the lowest bytes of all numbers first and their higher bytes last, and compress all bytes.
 
-    The higher bytes are the same in most numbers. Equal bytes that lie side by side compress well.
+    The higher bytes are the same in most numbers. Equal bytes side by side compress well.
     """
     return zlib.compress(numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes(), _LEVEL)
 
 
 def _unpacked(split: Sequence[bytes], kind: np.dtype[Any], what: str) -> NDArray[Any]:
-    """Return the numbers of equally long arrays. The result has the shape (arrays, numbers). Raises ValueError.
+    """Turn bytes back into arrays of numbers. The result has the shape (arrays, numbers). Raises ValueError.
 
-    Each item of `split` has the bytes of an array in the order that `_packed` uses.
+    Each item of `split` holds the bytes of one array, in the order in which `_packed` puts them. All arrays have the
+    same length.
     """
     if len(split[0]) % kind.itemsize:
         raise ValueError(f"its {what} can't be unpacked: they have {len(split[0])} bytes")

@@ -1,6 +1,7 @@
 """Stores every version of each price.
 
-The server first saw a version at `seen_ts`. For forecasts, the version counts as known from `known_ts` on.
+The server first saw a version of a price at `seen_ts`. A forecast may use this version if the forecast is issued at
+`known_ts` or later.
 """
 
 import time
@@ -51,7 +52,8 @@ class Price(NamedTuple):
 class Version(NamedTuple):
     """A version of a price, and the price's source.
 
-    The server first saw the price at `seen_ts`. For forecasts, the price counts as known from `known_ts` on.
+    The server first saw the price at `seen_ts`. A forecast may use the price if the forecast is issued at `known_ts` or
+    later.
     """
 
     seen_ts: int
@@ -73,7 +75,7 @@ class Added:
 
     @property
     def stored(self) -> int:
-        """The number of versions of prices that were stored."""
+        """The number of new and corrected prices."""
         return self.new + self.corrected
 
 
@@ -119,7 +121,7 @@ class PriceBook:
             ts=rows[:, 1].astype(np.int64),
             step_s=rows[:, 2].astype(np.int32),
             known_ts=rows[:, 3].astype(np.int64),
-            # Without `copy`, all six columns would stay in memory.
+            # Without `copy`, all six columns of `rows` would stay in memory.
             eur_mwh=rows[:, 5].copy(),
         )
 
@@ -132,7 +134,7 @@ class PriceBook:
             return self._newest_versions(connection, first_ts, last_ts)
 
     def unconfirmed(self, first_ts: int, last_ts: int) -> dict[tuple[Zone, date], str]:
-        """For each zone and delivery day with unconfirmed prices, return the source of these prices.
+        """Return the sources of unconfirmed prices. Each key is a zone and a delivery day.
 
         Raises StoreError.
         """
@@ -142,11 +144,13 @@ class PriceBook:
     def withdraw(
         self, zone: Zone, sources: Collection[str], since_ts: int, span: tuple[int, int] | None, at: int
     ) -> None:
-        """Delete the prices of a zone that `sources` first gave at `since_ts` or later. Raises StoreError.
+        """Delete a zone's prices from `sources` if the server first saw these prices at `since_ts` or later.
 
         Forecasts that may have used the deleted prices are deleted too. With a `span`, only prices of periods that
         begin in the span are deleted. The deleted prices never were the market's prices, so no forecast of a past day
         may use them.
+
+        Raises StoreError.
         """
         start_ts, end_ts = span or (FIRST_HOUR, END_HOUR)
         given = table.c.zone == zone, table.c.source.in_(sources), table.c.seen_ts >= since_ts
@@ -163,7 +167,7 @@ class PriceBook:
         Raises StoreError.
         """
         with self._database.reading() as connection:
-            # `between` also leaves out damaged instants that are not numbers.
+            # SQL's BETWEEN is false for damaged instants that are not numbers.
             query = select(func.max(table.c.ts)).where(table.c.zone == zone, table.c.ts.between(FIRST_HOUR, END_HOUR))
             newest: int | None = connection.execute(query).scalar_one()
         return newest

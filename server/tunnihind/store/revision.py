@@ -85,9 +85,9 @@ def _columns(found: Inspector, table: str) -> set[str]:
 def is_readable(connection: Connection) -> bool:
     """Return whether this version of Tunnihind can read the tables correctly.
 
-    Each version can read the tables that it creates. If a newer version has only added columns, an older version can
-    still read the tables. If a step changes the meaning of existing data, it has to set `readable_since`, because the
-    columns don't show the change.
+    Each version of Tunnihind can read the tables that it creates. If a newer version has only added columns, an older
+    version can still read the tables. If a step changes the meaning of existing data, it has to set `readable_since`,
+    because the columns don't show the change.
     """
     step = current(connection)
     if step is None or step <= HEAD:
@@ -108,9 +108,9 @@ def record_readable_since(connection: Connection, step: str) -> None:
 
 
 def _readable_since(connection: Connection) -> str:
-    """Return the oldest step whose version reads the data correctly.
+    """Return the step that `record_readable_since` recorded.
 
-    If no such step is recorded, return an empty text. If the recorded step is damaged, return `_NEVER`.
+    If no step is recorded, return an empty text. If the recorded step is damaged, return `_NEVER`.
     """
     recorded = connection.execute(select(state.c.value).where(state.c.key == _READABLE_SINCE)).scalar()
     if recorded is None:
@@ -128,7 +128,7 @@ def _has_all_columns(connection: Connection) -> bool:
 def require_readable(database: Database, *, newer_too: bool) -> None:
     """Make sure that this version can read the tables. Nothing is changed. Raises SchemaError, StoreError.
 
-    If `newer_too` is false, the tables of a newer version are refused.
+    If `newer_too` is false, the tables of a newer version of Tunnihind are refused.
     """
     with database.reading() as connection:
         found, readable = current(connection), is_readable(connection)
@@ -164,7 +164,7 @@ def empty(database: Database) -> SchemaError:
 
 
 def newer(database: Database) -> SchemaError:
-    """Return the error for a database with the tables of a newer version."""
+    """Return the error for a database that a newer version of Tunnihind has written."""
     return SchemaError(
         f"the database {database} was written by a newer version of Tunnihind: update Tunnihind, "
         "or name another database with --database-url"
@@ -178,7 +178,7 @@ def upgrade(database: Database, migrations: str = _MIGRATIONS) -> None:
     """Create or upgrade the tables in one transaction. Raises SchemaError, StoreError.
 
     `migrations` is the folder of the steps, or its package in Alembic's notation. If a step sets `readable_since`,
-    versions older than that step stop using the database.
+    versions that are older than `readable_since` stop using the database.
     """
     from alembic import command  # noqa: PLC0415  slow to load and rarely needed
     from alembic.config import Config  # noqa: PLC0415

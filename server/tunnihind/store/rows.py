@@ -1,8 +1,8 @@
 """Reads the rows of tables. A damaged row is logged and skipped, so that the server can continue.
 
 SQLite accepts any value in any column. A faulty disk or a person may also damage a database file. If one row is
-damaged, the other rows may still be sound. `TableRows` uses a `Shape` and a function to read a table. The shape defines
-the allowed values of each column. The function makes objects from the table's rows.
+damaged, the other rows may still be sound. `TableRows` reads a table. The `Shape` of a `TableRows` defines the allowed
+values of each column. The function `make` makes objects from the rows.
 """
 
 import json
@@ -199,7 +199,7 @@ class TableRows[Row: Shape, Found]:
     ) -> Iterator[list[tuple[Any, ...]]]:
         query = self._query.where(*where).order_by(*order_by)
         with connection.execute(query, execution_options=_AS_THEY_COME) as result:
-            # With `order_by`, rows are read one by one. Such a caller often needs only the first sound row.
+            # With `order_by`, rows are read one by one, because the caller often needs only the first sound row.
             for rows in result.partitions(1 if order_by else _MANY):
                 yield [*map(tuple, rows)]
 

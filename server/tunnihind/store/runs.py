@@ -1,4 +1,4 @@
-"""Stores every forecast run exactly as issued, and the scenarios of each zone's newest run."""
+"""Stores every forecast run exactly as it was issued, and the scenarios of each zone's newest run."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -53,10 +53,11 @@ _AT_ONCE: Final = 1000
 class RunArchive:
     """The stored forecast runs. Stored runs never change.
 
-    Most runs repeat the forecast of an earlier run. A run that repeats an earlier run is stored as its own time and the
-    earlier run's id. If periods in a run's first hour differ from the earlier run, these periods are stored too. The
-    forecast of a quarter depends on the hours before and after it. A run's first hour has no hour before it, so its
-    quarters may differ from the earlier run.
+    Most runs repeat the forecast of an earlier run. If a run repeats the forecast of an earlier run, only the run's own
+    time and the earlier run's id are stored. If a run differs from an earlier run only in the run's first hour, the
+    differing periods are stored too. The forecast of a quarter depends on the hours before and after the quarter. A run
+    has no forecast for the hour before its first hour, so the quarters of the first hour may differ from the earlier
+    run.
     """
 
     def __init__(self, database: Database, state: StateBook) -> None:
@@ -84,7 +85,7 @@ class RunArchive:
             self._state.advance(connection)
 
     def newest(self, of: SeriesKey, as_of: int | None = None) -> Run | None:
-        """Return a series' newest run that was made up to `as_of`. Raises StoreError."""
+        """Return the newest run of a series. If `as_of` is given, leave out later runs. Raises StoreError."""
         wanted = _made(of, EARLIEST, as_of)
         with self._database.reading() as connection:
             for row in self.rows.read(connection, *wanted, order_by=_NEWEST_FIRST):
@@ -121,9 +122,9 @@ class RunArchive:
         return found
 
     def _last_in_full(self, connection: Connection, like: Run) -> _InFull | None:
-        """Return the newest run with the zone and step of `like`.
+        """Return the newest run for the zone and step of `like`.
 
-        If that run repeats an earlier run, return the earlier run.
+        If the newest run repeats an earlier run, return the earlier run.
         """
         wanted = _made(SeriesKey(like.zone, like.step_s), EARLIEST, None)
         newest = self.rows.first(connection, *wanted, order_by=_NEWEST_FIRST)
@@ -157,7 +158,7 @@ class _InFull(NamedTuple):
 def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
     """Return the values of the row that stores a run.
 
-    If possible, the row refers to an earlier run and stores only the periods that differ.
+    If possible, the row refers to an earlier run and stores only the periods in which the two runs differ.
     """
     new = None if earlier is None else _new_periods(run, earlier.run.repeated(run.made_at, run.start_ts))
     said = [percentile[:new] for percentile in (run.p10, run.p50, run.p90)]
@@ -177,9 +178,9 @@ def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
 
 
 def _new_periods(run: Run, again: Run | None) -> int | None:
-    """Return the number of periods at the start of a run that differ from `again`.
+    """Return the number of periods of `run` up to the last period that differs from `again`.
 
-    If anything after the first hour differs, return None.
+    If the two runs differ in anything but the first hour, return None.
     """
     if again is None or again.p50.size != run.p50.size:
         return None
@@ -203,7 +204,11 @@ def _with_first_periods(run: Run, p10: Floats, p50: Floats, p90: Floats) -> Run:
 
 
 class _StoredRun(NamedTuple):
-    """The content of a row: a complete run, or the id of a repeated run and the periods that differ from it."""
+    """The content of a row of the table `runs`.
+
+    If the row stores a complete run, `in_full` is this run. Otherwise, `repeats` is the id of an earlier run, and `new`
+    holds the percentiles of the first periods, up to the last period that differs from the earlier run.
+    """
 
     id: int
     made_at: int
@@ -244,7 +249,7 @@ class _RunRow(Shape):
 
 
 def _resolved(connection: Connection, rows: Sequence[_StoredRun], all_rows: _Rows) -> dict[int, Run]:
-    """Return the complete run of each row by the row's id, in the order of the rows."""
+    """Return the complete run of each row. The keys are the ids of the rows, in the order of `rows`."""
     in_full = {row.id: row.in_full for row in rows if row.in_full is not None}
     elsewhere = {row.repeats for row in rows if row.repeats is not None} - in_full.keys()
     in_full |= _read_in_full(connection, elsewhere, all_rows)
@@ -268,9 +273,9 @@ def _repeat(row: _StoredRun, in_full: Mapping[int, Run], all_rows: _Rows) -> Run
 
 
 def _made(of: SeriesKey, since_ts: int, as_of: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Return SQL conditions that select a series' runs made from `since_ts` to `as_of`.
+    """Return SQL conditions for the runs that were made for a series from `since_ts` to `as_of`.
 
-    Rows with a damaged instant never meet these conditions.
+    Rows with a damaged `made_at` are never selected.
     """
     made = table.c.made_at.between(since_ts, LATEST if as_of is None else as_of)
     return table.c.zone == of.zone, table.c.step_s == of.step_s, made

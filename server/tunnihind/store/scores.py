@@ -1,8 +1,8 @@
-"""Stores the scores of served forecasts. It also stores the forecasts that the model makes for past days.
+"""Stores the scores of served forecasts. This module also stores the forecasts that the model makes for past days.
 
 Forecasts of past days are kept, so that a new score needs only a few new forecasts. A forecast of a past day uses the
 data that count as known at its instant of issue. If a transaction adds data that a stored forecast should have used,
-the transaction also deletes that forecast. The model makes deleted forecasts again.
+the transaction also deletes that forecast. For the next score, the model makes the deleted forecasts again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,7 +47,7 @@ class ScoreBook:
         self.rows = TableRows(table, _ScoreRow, singly(_row), database.damage)
 
     def keep(self, zone: Zone, scores: LiveScores) -> None:
-        """Store a zone's scores in place of the scores that are stored for the same days of issue.
+        """Store a zone's scores, and replace stored scores for the same days of issue.
 
         Raises StoreError.
         """
@@ -70,7 +70,7 @@ class ScoreBook:
         return found or ()
 
     def months(self, zone: Zone) -> Months:
-        """Return the scores of a zone's forecasts by month. Raises StoreError."""
+        """Return the monthly scores of a zone's forecasts. Raises StoreError."""
         found: Months | None = self._state.read(f"{_MONTHS} {zone}", Months)
         return found or NO_MONTHS
 
@@ -163,7 +163,7 @@ class BacktestBook:
         self.rows = TableRows(past_days, _ForecastRow, singly(_forecast), database.damage)
 
     def kept(self, model: str, of: SeriesKey) -> dict[int, NextDay]:
-        """Return a model's stored forecasts of a series by instant of issue. Raises StoreError."""
+        """Return a model's stored forecasts of a series. The keys are the instants of issue. Raises StoreError."""
         wanted = (
             past_days.c.model == model,
             past_days.c.zone == of.zone,
@@ -243,9 +243,9 @@ def _forecast(row: _ForecastRow) -> NextDay:
 def forget_since(connection: Connection, known_ts: int, zone: Zone | None = None) -> None:
     """Delete the forecasts of past days that were issued at `known_ts` or later.
 
-    Call this in each transaction that adds data known at `known_ts`, because such data may change these forecasts.
-    Without a zone, the forecasts of all zones are deleted, because a forecast also uses the prices of neighbouring
-    zones.
+    Each transaction that adds data known at `known_ts` must call this function. With the new data, the model would make
+    other forecasts. Without a zone, the forecasts of all zones are deleted, because a forecast also uses the prices of
+    neighbouring zones.
     """
     of_zone = [] if zone is None else [past_days.c.zone == zone]
     connection.execute(delete(past_days).where(past_days.c.issued_ts >= known_ts, *of_zone))

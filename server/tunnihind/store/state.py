@@ -170,8 +170,8 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # The stored count is damaged. Clients compare versions by such counts, so no count may be used twice. The
-            # unix time in seconds is higher than any earlier count.
+            # The stored count is damaged. Clients notice changes by comparing counts, so no count may occur twice. The
+            # unix time in seconds is higher than any earlier count, and therefore becomes the new count.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)
 

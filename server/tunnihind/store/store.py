@@ -92,7 +92,7 @@ class Store:
         self.database.replace_by(Store(self._url).database)
 
     def tables(self) -> Sequence[TableRows[Any, Any]]:
-        """Return the readers of all tables except the leases."""
+        """Return the readers of all tables except the table of leases."""
         books = (
             self.prices,
             self.witnesses,
@@ -117,7 +117,7 @@ class Store:
                     rows.damaged(connection)
 
     def unconfirmed(self, first_ts: int, end_ts: int = END_HOUR) -> dict[tuple[Zone, date], str]:
-        """For each zone and day with unconfirmed prices in [first_ts, end_ts), return the source of these prices.
+        """Return the sources of unconfirmed prices in [first_ts, end_ts). Each key is a zone and a delivery day.
 
         If the pipeline asks only one source for prices, the result is empty. Raises StoreError.
         """

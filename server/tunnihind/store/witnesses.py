@@ -75,7 +75,7 @@ class WitnessBook:
     def keep_only(self, sources: Collection[str]) -> None:
         """Delete the witnesses of all sources except `sources`. Raises StoreError.
 
-        `sources` names all sources that the pipeline asks.
+        `sources` names all price sources of the pipeline.
         """
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
@@ -83,7 +83,7 @@ class WitnessBook:
     def thin(self, before: date, heard_before: int) -> int:
         """Delete old witnesses, and return the number of deleted rows. Raises StoreError.
 
-        A witness is old if its day is before `before` and its source last gave its prices before `heard_before`.
+        A witness is old if its day is before `before` and its `heard_ts` is before `heard_before`.
         """
         outlived = table.c.day < before, table.c.heard_ts.between(EARLIEST, heard_before - 1)
         with self._database.writing() as connection:
@@ -112,14 +112,14 @@ def held_in_words(held: Iterable[Witness]) -> Iterator[str]:
 
 
 def unconfirmed_in_words(unconfirmed: Mapping[tuple[Zone, date], str]) -> Iterator[str]:
-    """Yield a line for each source of unconfirmed prices. The line names the zones and days of these prices."""
+    """Yield a line for each source of unconfirmed prices. The line names the source, the zones and the days."""
     for source in dict.fromkeys(unconfirmed.values()):
         days = days_in_words([day for day, of in unconfirmed.items() if of == source])
         yield f"the prices of {days} are unconfirmed: {source} gave them, and no second source says the same"
 
 
 def days_in_words(days: Collection[tuple[str, date]]) -> str:
-    """Return zones and days in a short form, such as `EE, LV for 2025-12-15 to 2025-12-16`."""
+    """Write zones and days as a short text. An example is `EE, LV for 2025-12-15 to 2025-12-16`."""
     zones = ", ".join(zone.upper() for zone in ZONES if zone in {zone for zone, _ in days})
     first, last = min(day for _, day in days), max(day for _, day in days)
     return f"{zones} for {first}" + ("" if first == last else f" to {last}")

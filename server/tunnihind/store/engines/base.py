@@ -24,7 +24,10 @@ type Recognise = Callable[[Connection], None]
 
 
 class System:
-    """A database in SQLite or PostgreSQL. A method that only one of these systems needs does nothing in this class."""
+    """A database in SQLite or PostgreSQL.
+
+    If only one of the two systems needs a method, the method does nothing in this class.
+    """
 
     engine: Engine
 
@@ -32,10 +35,10 @@ class System:
     """The database's file. None for a database without a file."""
 
     is_private = False
-    """Whether no other process can use the database. A database in memory is private."""
+    """True if no other process can use the database. A database in memory is private."""
 
     announces_changes = False
-    """Whether `changes` yields announcements by other processes."""
+    """True if `changes` yields announcements by other processes."""
 
     def __init__(self, name: str) -> None:
         """`name` is the database's address without the password."""
@@ -83,12 +86,12 @@ class System:
         """
 
     async def changes(self) -> AsyncGenerator[None]:
-        """Yield once when the connection is ready. Then yield after each announced change. Raises StoreError."""
+        """Yield once when the connection is ready, and again after each announced change. Raises StoreError."""
         for _ in ():
             yield
 
     def require_rights(self, tables: Iterable[str]) -> None:
-        """Make sure that these tables are writable. Raises StoreError."""
+        """Make sure that this process may write to `tables`. Raises StoreError."""
 
     def look_for_damage(self, connection: Connection) -> None:
         """Check the database, and describe any damage in `damage`. Raises SQLAlchemyError."""
@@ -123,7 +126,7 @@ class Outage:
         self.trouble = ""
 
     def note(self, trouble: str) -> None:
-        """Record the present trouble with the database. An empty text means that there is no trouble."""
+        """Record the present trouble with the database. If there is no trouble, `trouble` is empty."""
         with self._lock:
             before, self.trouble = self.trouble, trouble
         if trouble and trouble != before:

@@ -55,8 +55,8 @@ _LOCK_IF_FREE: Final = text("SELECT pg_try_advisory_xact_lock(:number)").bindpar
 
 _SILENT_AFTER_S: Final = 5.0
 """A writer counts as frozen if it exchanges nothing for this many seconds in the middle of a batch."""
-# PostgreSQL's limit on idle transactions doesn't end a writer that freezes in the middle of a batch, because that
-# transaction is not idle.
+# A writer may freeze in the middle of a batch. PostgreSQL does not count the transaction of such a writer as idle, so
+# the time limit on idle transactions doesn't end this transaction.
 _END_SILENT_WRITER: Final = text(
     "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
     " WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND datid = database AND datname = current_database()"
@@ -102,7 +102,7 @@ _MAY_PASS: Final = frozenset({"53100", "55P03", "57014"})
 _DAMAGED: Final = frozenset({"XX001", "XX002"})
 """SQLSTATEs: a table or an index is damaged."""
 
-# psycopg puts this text before the server's error message.
+# This pattern matches the text that psycopg puts before the server's error message.
 _PREAMBLE: Final = re.compile(
     r"connection (?:failed|is bad): (?:connection to server .*? failed: )?(?:FATAL: +|fe_sendauth: )?"
 )
@@ -120,8 +120,8 @@ class Postgresql(System):
         self._url = url
         self.engine = _engine(url)
         self._reading = self.engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        # At this isolation level, the statements that a writer runs after taking the lock read the newest committed
-        # data.
+        # At this isolation level, each statement reads the newest committed data. After a writer has taken the lock,
+        # the writer reads everything that earlier writers have stored.
         self._writing = self.engine.execution_options(isolation_level="READ COMMITTED", postgresql_readonly=False)
         self._number: int | None = None
         self._outage = Outage(self.name, "the database")
@@ -201,8 +201,8 @@ class Postgresql(System):
                 may_pass=True,
             )
         told = error.orig if isinstance(error, DBAPIError) else error
-        # The first line of the message describes the error. Further lines give advice, or repeat the error for other
-        # hosts.
+        # The first line of PostgreSQL's message describes the error. Further lines of the message give advice, or
+        # repeat the error for other hosts.
         first, *_ = str(told).strip().splitlines() or [type(told).__name__]
         words = _PREAMBLE.sub("", one_line(without_secrets(first, self._url)), count=1)
         if isinstance(error, DBAPIError) and _is_gone(error):
@@ -298,8 +298,8 @@ def _connect(_dialect: object, _record: object, arguments: Sequence[Any], parame
 
 
 def _set_up(connection: psycopg.Connection[Any], _record: object) -> None:
-    # With this loader, psycopg returns dates as text. Python has no infinite dates. Without the loader, one infinite
-    # date would stop the reading of all rows.
+    # With this loader, psycopg returns dates as text. Python has no infinite dates. If psycopg parsed the dates, one
+    # infinite date would stop the reading of all rows.
     connection.adapters.register_loader("date", TextLoader)
     connection.execute(_SESSION)
     connection.commit()

@@ -1,7 +1,9 @@
-"""Limits how long a PostgreSQL connection waits for an answer. This module also receives announced changes.
+"""Limits how long a PostgreSQL connection waits for an answer.
 
-The database server ends statements that take too long. TCP closes a connection if the server's machine is dead. If a
-proxy keeps a connection open but passes nothing on, only the limit of this module ends the wait.
+This module also receives the announcements that the served data have changed.
+
+The database server ends statements that take too long. If the server's machine is dead, TCP closes the connection. If a
+proxy keeps a connection open but passes nothing on, only the time limit of this module ends the wait.
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -27,7 +29,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
     @contextmanager
     def waiting_for(self, seconds: float | None) -> Iterator[None]:
-        """While this context is open, limit each wait to `seconds`. None means the usual limit."""
+        """While this context is open, limit each wait to `seconds`. If `seconds` is None, use the usual limit."""
         if seconds is None:
             yield
             return
@@ -35,10 +37,10 @@ class WaitingConnection(psycopg.Connection[Any]):
         try:
             yield
         finally:
-            del self.patience_s  # then the limit of the class applies again
+            del self.patience_s  # after this, the class's `patience_s` applies again
 
     def wait[Result](self, gen: PQGen[Result], interval: float = _LOOK_EVERY_S, timeout: float | None = None) -> Result:
-        """Wait until an exchange with the database server has ended. Raises psycopg.Error."""
+        """Wait until an exchange of messages with the database server has ended. Raises psycopg.Error."""
         try:
             return super().wait(_with_timeout(gen, self.patience_s), interval, timeout)
         except TimeoutError:
@@ -47,7 +49,7 @@ class WaitingConnection(psycopg.Connection[Any]):
 
 
 def _with_timeout[Result](exchange: PQGen[Result], patience_s: float) -> PQGen[Result]:
-    """Run an exchange with the database server.
+    """Run an exchange of messages with the database server.
 
     Raises TimeoutError if the exchange makes no progress for `patience_s` seconds.
     """
@@ -73,9 +75,10 @@ _IS_ALIVE_EVERY_S: Final = 10.0
 
 
 async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerator[None]:
-    """Yield once when the connection is ready. Then yield after each announced change.
+    """Yield once when the connection is ready, and again after each announced change.
 
-    Raises psycopg.Error if the connection fails, or if the server is a standby. A standby announces no changes.
+    Raises psycopg.Error if the connection fails, or if the server is a read replica. A read replica announces no
+    changes.
     """
     arguments, parameters = engine.dialect.create_connect_args(engine.url)
     made = psycopg.AsyncConnection.connect(*arguments, **{**connecting, **parameters}, autocommit=True)
@@ -86,5 +89,5 @@ async def changes(engine: Engine, connecting: Mapping[str, Any]) -> AsyncGenerat
             async with aclosing(connection.notifies(timeout=_IS_ALIVE_EVERY_S)) as told:
                 async for _ in told:
                     yield
-            # Only a query shows that a connection is broken. Waiting for announcements doesn't show it.
+            # Without this query, this process would not notice a broken connection.
             await connection.execute("SELECT 1")

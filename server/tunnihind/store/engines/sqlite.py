@@ -1,6 +1,6 @@
 """Opens SQLite databases in files or in memory. Each access checks whether the file was deleted or replaced.
 
-Without the check, SQLite would continue to write to a deleted file, and these data would be lost.
+Without the check, SQLite would continue to write to a deleted file, and all new data would be lost.
 """
 
 import logging
@@ -93,9 +93,9 @@ class Sqlite(System):
 
     @override
     def writing_beside(self) -> AbstractContextManager[Connection]:
-        """Open a transaction for writing that is not flushed to the disk. A power failure may undo the transaction.
+        """Open a transaction for writing. A power failure may undo the transaction after its commit.
 
-        The lease is renewed every few seconds. Flushing each renewal to the disk would wear out a memory card.
+        The lease is renewed every few seconds. If each renewal were flushed to the disk, a memory card would wear out.
         """
         return self.engine.execution_options(**{_WRITES: True, _IS_LASTING: False}).begin()
 
@@ -141,7 +141,7 @@ class Sqlite(System):
             self._anchor.close()
 
     def _keep_file_open(self) -> None:
-        """Open the connection that `_close_held_file` needs. Raises StoreError."""
+        """Keep the database file open for `_close_held_file`. Raises StoreError."""
         if self.path is None or self._read_only:
             return
         try:
@@ -152,10 +152,10 @@ class Sqlite(System):
             raise StoreError(f"can't read the database {self.name}: {error}", reason=reason) from error
 
     def _close_held_file(self) -> None:
-        """Write the write-ahead log of a deleted or replaced file into that file. Then close the file.
+        """Write the write-ahead log of a deleted or replaced file into that file, and close the file.
 
-        SQLite itself would leave the log at the path, and apply the log to the new file there. The connection `_anchor`
-        certainly has the old file open.
+        Without this step, SQLite would apply the old file's log to the new file. The connection `_anchor` is used,
+        because this connection has certainly opened the old file.
         """
         if self._anchor is not None:
             with suppress(sqlite3.Error), closing(self._anchor):
@@ -166,12 +166,13 @@ class Sqlite(System):
     def _examine(self, path: Path) -> str:
         """Return the problem with the file at `path`, or an empty text if there is no problem.
 
-        A copy that has replaced the opened file is no problem.
+        If a copy of the database has replaced the opened file, there is no problem.
         """
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # A connection that another thread still uses would write into the log of the new file.
+        # If another thread still uses a connection to the old file, this connection would write into the new file's
+        # log.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
@@ -194,7 +195,7 @@ class Sqlite(System):
         engine = _reading_engine(path)
         try:
             with engine.connect() as connection:
-                # The check also refuses a copy that is still being written, because only its beginning may be correct.
+                # The check also refuses a copy that is still being written. The end of such a copy may be missing.
                 found = connection.exec_driver_sql(_CHECK).scalar_one()
                 if found != "ok":
                     raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
@@ -218,7 +219,7 @@ def file_mode(path: Path | None) -> int:
 def _identity(path: Path | None) -> tuple[int, int] | None:
     """Return the device and inode numbers of a file, or None if there is no file.
 
-    If another file replaces the file, these numbers change.
+    If another file replaces the file, the device or inode number changes.
     """
     try:
         found = None if path is None else path.stat()
@@ -230,8 +231,8 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 def _make(path: Path) -> None:
     """If there is no file, create an empty file. Raises StoreError.
 
-    Only the owner may read the new file. If SQLite created the file, everybody could read it. In a setgid folder, the
-    folder's group may read the file too. SQLite gives its log files the owner and mode of the database file.
+    Only the owner may read the new file. If SQLite created the file, everybody could read the file. In a setgid folder,
+    the folder's group may read the file too. SQLite gives its log files the owner and mode of the database file.
     """
     file = path.resolve()  # `path` may be a link to a file that does not exist yet
     try:
@@ -298,14 +299,14 @@ def _set_up_writing(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch the database to a write-ahead log. Another process may switch the database at the same time."""
+    """Make SQLite use a write-ahead log. Another process may make the same change at the same time."""
     try:
         connection.execute(_WRITE_AHEAD)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
-        # While another process switches to the log, SQLite refuses at once instead of waiting. The empty transaction
-        # waits until that process has finished.
+        # While another process makes the same change, SQLite raises an error at once instead of waiting. This empty
+        # transaction waits until the other process has finished.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
         connection.execute(_WRITE_AHEAD)
@@ -318,5 +319,5 @@ def _begin(connection: Connection) -> None:
         # With `synchronous = FULL`, a commit returns only after its data are on the disk.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
-    # After a plain BEGIN, the first write fails if another process has written in the meantime.
+    # If another process writes after a plain BEGIN, the first write of this transaction fails.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
