@@ -1,4 +1,4 @@
-"""Fetches the covariates of all sources into the store."""
+"""Fetches and stores the covariates of all sources."""
 
 import asyncio
 import logging
@@ -48,7 +48,7 @@ class CovariateIngest:
         """Fetch and store a source's archived forecasts of a day, or of a month until `today`.
 
         `part` is the day to fill, or the first day of the month to fill. Return whether the source's archive had any
-        forecasts for this time. Raises SourceError, StoreError.
+        forecasts for this day or month. Raises SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))

@@ -221,8 +221,8 @@ class Pipeline:
 
     async def _nap(self) -> None:
         """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
-        # The running tasks are listed before the situation is read. So if a task ends while the situation is read, the
-        # sleep ends at once.
+        # The running tasks are listed before the situation is read. A task that ends while the situation is read then
+        # ends the sleep at once.
         running = tuple(self._running.values())
         now = self._now()
         try:

@@ -36,7 +36,7 @@ type _Question = asyncio.Task[SourceError | None]
 class _Round:
     """One request to all price sources, and the answers so far.
 
-    A round `is_over` when its caller no longer waits for answers.
+    `is_over` is true when `ingest` no longer waits for answers.
     """
 
     first: date

@@ -1,9 +1,9 @@
 """Decides from the situation and the time which tasks are due. All functions of this module are pure.
 
-During the publication watch, prices are requested every minute until tomorrow's prices are complete. At other times,
-prices are requested less often. Each covariate source has its own cadence of requests. If a task fails, it is tried
-again after a pause. The pause grows with each failure. If a recorded instant is in the future, the instant is ignored,
-because the clock has been set back since then.
+During the publication watch, prices are requested every minute until tomorrow's prices are complete. Outside the
+publication watch, prices are requested less often. Each covariate source has its own cadence of requests. If a task
+fails, it is tried again after a pause. The pause grows with each failure. If a recorded instant is in the future, the
+instant is ignored, because the clock has been set back since then.
 """
 
 from collections.abc import Collection, Mapping
@@ -68,7 +68,7 @@ class Task(NamedTuple):
     zone: Zone | None = None
 
     def __str__(self) -> str:
-        """Return the name of the task in logs, such as `covariates of open-meteo`."""
+        """Return the task's name for logs, such as `covariates of open-meteo`."""
         of = self.source or self.zone
         return f"{self.job} of {of}" if of else str(self.job)
 
@@ -143,7 +143,7 @@ class Situation:
 
     @property
     def is_in_doubt(self) -> bool:
-        """True if any zone's prices are in doubt."""
+        """True if `is_in_doubt` is true for any zone."""
         return any(zone.is_in_doubt for zone in self.zones.values())
 
     def of(self, task: Task) -> Tries:
@@ -206,10 +206,10 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and the last delivery day of the next request for prices.
 
-    If only tomorrow's prices are missing during the publication watch, the window reaches from yesterday to tomorrow.
-    The settled prices of yesterday and today show whether an answer is wrong. In all other cases, the window begins two
-    days before today. If earlier prices are missing, the window begins with the first missing day. No window begins
-    more than `CATCH_UP_DAYS` days ago.
+    By default, the window reaches from two days before today to tomorrow. If earlier prices are missing, the window
+    begins with the first missing day, but at most `CATCH_UP_DAYS` days ago. If only tomorrow's prices are missing
+    during the publication watch, the window begins yesterday. The settled prices of yesterday and today then show
+    whether the sources' answers are wrong.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:

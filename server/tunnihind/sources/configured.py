@@ -18,7 +18,7 @@ from tunnihind.sources.simulated import Simulated
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The price sources in the order of trust, and the covariate sources."""
+    """The price sources, the most trusted first, and the covariate sources."""
 
     prices: tuple[PriceSource, ...]
     covariates: tuple[CovariateSource, ...]

@@ -2,10 +2,10 @@
 
 Requests need no key. One answer contains the prices of all four zones.
 
-The request is `GET /nps/price?start=&end=`. `start` and `end` are in ISO 8601 with a time zone. `end` is included. A
-request may cover a year at most. Each row of an answer contains a price, and the start of its period in unix seconds.
-From delivery day 2025-10-01 on, the periods are quarters of an hour. Before 2025-10-01, the periods are hours. An
-answer does not say how long its periods are, so `day_sheets` works out the step.
+The request is `GET /nps/price?start=&end=`. `start` and `end` are in ISO 8601 with a time zone. The period that starts
+at `end` is included. A request may cover a year at most. Each row of an answer contains a price, and the start of its
+period in unix seconds. From delivery day 2025-10-01 on, the periods are quarters of an hour. Before 2025-10-01, the
+periods are hours. An answer does not say how long its periods are, so `day_sheets` works out the step.
 """
 
 from datetime import date
@@ -48,14 +48,14 @@ class _Stamp(Struct):
 
 
 class ZoneRows(NamedTuple):
-    """One zone's rows as quotes, and the problems of unreadable rows."""
+    """The quotes in one zone's rows, and the problems of the unreadable rows."""
 
     quotes: list[Quote]
     faults: list[Fault]
 
 
 class _ZonesRows(Struct):
-    """The rows of each zone, not decoded yet. If a zone is not in the answer, the zone's rows are empty."""
+    """The undecoded rows of each zone. If a zone is not in the answer, the zone's rows are empty."""
 
     ee: Raw = Raw()
     lv: Raw = Raw()

@@ -1,11 +1,11 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
-The weather model is ECMWF's IFS at 9 km. The runs of this model come from Open-Meteo's Single Runs API. Past and live
-weather forecasts come from the same model. So the price forecast learns from the same kind of weather data that it uses
+The weather model is ECMWF's IFS at 9 km. The weather model's runs come from Open-Meteo's Single Runs API. Past and live
+weather forecasts come from the same model, so that the price forecast learns from the kind of weather data that it uses
 later. Each run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. The runs of 06 and 18 UTC
 cover 144 hours. A past run counts as known 6 hours after its initialisation. A live run counts as known from the time
 at which it was fetched. If the Single Runs API has no recent run, the server asks the forecast API. The forecast API
-gives the newest values of the same model, but not the run of each value.
+gives the newest values of the same model, but does not say from which run each value comes.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -79,7 +79,7 @@ _BROKEN_OFF: Final = b"modelRunUnavailable"
 class PointAnswer(Struct):
     """The hourly values at one point. `hourly` maps the name of each variable to its values.
 
-    The values of `time` are unix seconds.
+    `hourly["time"]` gives the instants of the values in unix seconds.
     """
 
     hourly_units: dict[str, str]
@@ -127,9 +127,9 @@ class OpenMeteo:
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest available run of the weather model.
 
-        If this run was returned before, return an empty mapping. The issue time of a run is the time at which the
-        server received the run. If no run of the last day is available, return the values of the forecast API. Raises
-        SourceError.
+        If an earlier call has already returned the newest available run, return an empty mapping. The issue time of a
+        run is the time at which the server received the run. If no run of the last day is available, return the values
+        of the forecast API. Raises SourceError.
         """
         try:
             found = await self._newest_run(now)
@@ -145,9 +145,9 @@ class OpenMeteo:
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the 00 UTC runs of the days from `first` to `last`.
 
-        Each run counts as issued 6 hours after its initialisation. Missing runs are left out. An incomplete run is left
-        out if the service may still extend the run. There is a pause after each request, because the service limits
-        calls per minute. The service has no runs of days before `history_since`. Raises SourceError.
+        Each run counts as issued 6 hours after its initialisation. Missing runs are left out. If the service may still
+        extend an incomplete run, this run is left out. There is a pause after each request, because the service limits
+        calls per minute. The service has no weather runs from before `history_since`. Raises SourceError.
         """
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
@@ -317,10 +317,10 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _limit_s(problem: str, now: float) -> float:
-    """Return the seconds until the end of the limit that a refusal names.
+    """Return the number of seconds until the request limit named in `problem` ends.
 
-    An hourly limit lasts until the next hour. A daily limit lasts until the next day (UTC). If the refusal names no
-    such limit, return 0.
+    An hourly limit lasts until the next full hour. A daily limit lasts until the next day (UTC). If `problem` names
+    neither an hourly nor a daily limit, return 0.
     """
     said = problem.lower()
     if "daily" in said:

@@ -1,8 +1,8 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
-All requests to sources go through this module. The errors are shown in logs and on web pages. So an error quotes only
-one line of an answer, without the operator's secret. This module raises only errors of `tunnihind.errors`. An error
-does not keep the whole answer in memory.
+All requests to sources go through this module. An error quotes only one line of an answer, without the operator's
+secret, because errors are shown in logs and on web pages. This module raises only errors of `tunnihind.errors`. An
+error does not keep the whole answer in memory.
 """
 
 import asyncio
