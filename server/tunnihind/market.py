@@ -186,7 +186,7 @@ FINLAND: Final = Market(
 )
 
 MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTONIA, LATVIA, LITHUANIA, FINLAND)}
-"""The markets that can be served, by zone."""
+"""The markets that can be served. The keys are the zones."""
 
 SPECIFIED_VAT_RATE: Final = 0.22
 """The specification's rate for Estonia.
@@ -260,7 +260,7 @@ def gate_closure(day: date) -> int:
 
 
 def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:
-    """Return the mean price of each hour with four known quarters, in full precision (EUR/MWh).
+    """Return the unrounded mean price in EUR/MWh of each hour with four known quarters.
 
     An hour with a missing quarter has no price, because the mean of the other quarters would be wrong.
     """

@@ -13,7 +13,7 @@ REGIONS: Final = {
     "se4": "se",
     "pl": "pl",
 }
-"""The region of the power system that a zone belongs to."""
+"""The region of the power system to which each zone belongs."""
 
 type Drives = Literal["wind", "load"]
 

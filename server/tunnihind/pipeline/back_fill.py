@@ -28,8 +28,8 @@ FILLED_UP: Final = "covariates filled up"
 """
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this many seconds. Ordinary requests for prices do not
-reach further back. So a longer stop of the server leaves a gap."""
+"""A year that was filled before its end is filled again after this many seconds. A longer stop of the server leaves a
+gap, because ordinary requests for prices do not reach further back."""
 
 MONTH_LASTS_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
@@ -145,7 +145,7 @@ def record_unavailable(state: StateBook, source: str, day: date, at: int) -> Non
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
     """Return the missing parts of a source's history, newest first.
 
-    Each part is a day, or a month given by its first day.
+    Each part is a day or a month. A month is given by its first day.
     """
     if source.back_fill.by == "month":
         return missing_months(state, source, history_start, now)
@@ -178,7 +178,7 @@ def _missing_days(state: StateBook, source: CovariateSource, history_start: date
 def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
     """Return whether a day may be requested now.
 
-    `asked` gives the instant of the last request for the day, and the number of these requests.
+    `asked` gives the instant of the last request for the day, and the number of all requests for the day.
     """
     if asked is None:
         return True

@@ -45,7 +45,7 @@ class CovariateIngest:
             await asyncio.to_thread(self._record_runs, source, newest.values(), now)
 
     async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
-        """Fetch and store a source's archived forecasts of a day, or of a month until `today`.
+        """Fetch and store a source's archived forecasts of a day or month. Days after `today` are left out.
 
         `part` is the day to fill, or the first day of the month to fill. Return whether the source's archive had any
         forecasts for this day or month. Raises SourceError, StoreError.

@@ -50,13 +50,13 @@ class LearntFiles:
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
-        """Store what `model` learns in files with the permissions `mode`. The first file also creates the folder."""
+        """Store in `folder` what `model` learns. The files have the permissions `mode`."""
         self._folder = folder
         self._of = f"{FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return what the model has learnt, from the file for `name`.
+        """Return the `Learnt` that is stored in the file for `name`.
 
         If the file is missing or damaged, return None.
         """
@@ -81,7 +81,7 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Store what the model has learnt in the file for `name`. Then delete the files that were unused for longest.
+        """Store `learnt` in the file for `name`. Then delete the files that have been unused for the longest time.
 
         If the file can't be written, log a warning.
         """

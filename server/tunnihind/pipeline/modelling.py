@@ -37,7 +37,8 @@ _LOWEST_PRIORITY: Final = 19
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
-"""The score of the forecasts with each step (seconds). If too few hours were scored, the score is None."""
+"""The score of the forecasts for each step. The keys are the steps in seconds. If too few hours were scored, the score
+is None."""
 
 
 class Modeller(Protocol):
@@ -83,8 +84,8 @@ _HISTORY: Final = KeptArchive()
 """The history that this process has read, shared by all markets."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {}
-"""The forecaster of this process's newest hourly run. The learning of this forecaster is also stored in files, for the
-next process."""
+"""The forecaster of this process's newest hourly run. Files also store what this forecaster has learnt, for the next
+process."""
 
 
 def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:

@@ -269,8 +269,8 @@ class Pipeline:
             await self._do(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
-                # The process that makes forecasts has found a damaged store. The cause may be a copy that was just
-                # replacing the database file.
+                # The process that makes forecasts has found a damaged store. Maybe a copy was just replacing the
+                # database file.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
@@ -428,6 +428,6 @@ class Pipeline:
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
     """Return the part of the history to fill next.
 
-    After each failure, return the following part in `missing`, so that one failing part does not block the other parts.
+    After each failure, return the next part in `missing`, so that one failing part does not block the other parts.
     """
     return missing[tries.failures % len(missing)]

@@ -36,7 +36,8 @@ WITNESS_DAYS: Final = 60
 """A witness is kept until 60 days have passed since its delivery day and since the source last gave its prices."""
 
 type ReadTimes = Callable[[date], tuple[int, ...]]
-"""Returns the instants of a delivery day, in order, at which a forecast may need the newest issue."""
+"""Returns the instants of a delivery day at which a forecast may need the newest issue. The instants are in order of
+time."""
 
 
 def thin(store: Store, now: int) -> int:

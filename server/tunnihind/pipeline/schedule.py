@@ -119,7 +119,7 @@ class Situation:
     market: Market
     """The first served market. All markets have the same clock and publication watch."""
     zones: Mapping[Zone, ZoneSituation]
-    """The state of each served zone, in the order of the zones."""
+    """The state of each served zone, in the order of the operator's settings."""
     stored_ts: int | None = None
     """The instant at which prices were last stored."""
     filled_up_ts: int | None = None
@@ -129,7 +129,7 @@ class Situation:
     missing_years: tuple[int, ...] = ()
     """The years whose prices to back-fill, in the order in which to fill these years."""
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
-    """The needs of each covariate source, by the source's name."""
+    """The needs of each covariate source. The keys are the sources' names."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
     """The past tries of each task."""
     under_way: Collection[Task] = ()
@@ -291,7 +291,7 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # If a try had too little data for a run, the try counts like a run.
+    # If a try had too little data for a run, the next try also waits for new data or the next full hour.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:

@@ -276,7 +276,7 @@ def _environment() -> dict[str, str]:
     """Return the environment variables that the program needs to start.
 
     The other variables may contain secrets, so the server sends them in a message. Other users of the machine may be
-    able to read the variables with which a process was started (`/proc/PID/environ`).
+    able to read the environment with which a process was started (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -47,7 +47,8 @@ The service documents 4 to 6 hours for global models.
 """
 
 FORECAST_DAYS: Final = 10
-"""The price forecast reaches the end of the eighth day from today. A mean of the past hour is given an hour later."""
+"""The number of days of weather that are requested. The price forecast reaches the end of the eighth day from today. A
+mean of the past hour is given at the end of its hour."""
 
 _SOURCE: Final = "open-meteo"
 _LONG_RUN_S: Final = 240 * HOUR_S
@@ -73,7 +74,7 @@ _POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0,
 
 _NO_RUN: Final = re.compile(r"\brun\b|not available|unavailable|no data|not found|allowed range", re.IGNORECASE)
 _BROKEN_OFF: Final = b"modelRunUnavailable"
-"""An answer of status 200 may break off with this text if the run is missing."""
+"""If the run is missing, an answer with status 200 may break off with this text."""
 
 
 class PointAnswer(Struct):
@@ -117,7 +118,7 @@ class OpenMeteo:
         self._given_run: int | None = None
         self._stitched_at: int | None = None
         self.calls_a_run = len(points) * math.ceil(len(VARIABLES) / _VARIABLES_PER_CALL)
-        """The number of calls that the service counts for a request for a run."""
+        """The service counts a request for one run as this many calls."""
         self.names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
 
     def has_news(self, now: int, /) -> bool:
@@ -146,7 +147,7 @@ class OpenMeteo:
         """Return the 00 UTC runs of the days from `first` to `last`.
 
         Each run counts as issued 6 hours after its initialisation. Missing runs are left out. If the service may still
-        extend an incomplete run, this run is left out. There is a pause after each request, because the service limits
+        extend an incomplete run, this run is left out. The call pauses after each request, because the service limits
         calls per minute. The service has no weather runs from before `history_since`. Raises SourceError.
         """
         now = self._clock.now()
@@ -204,7 +205,7 @@ class OpenMeteo:
     async def _run(self, run_ts: int) -> _Series:
         """Return the forecasts of a run at all points.
 
-        The `issued_ts` of these forecasts is the instant of the run's initialisation. Raises RunMissing, SourceError.
+        The `issued_ts` of the forecasts is the instant of the run's initialisation. Raises RunMissing, SourceError.
         """
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
