@@ -122,7 +122,7 @@ class Settings:
 
     @property
     def store_url(self) -> str:
-        """The address of the database to use. By default, this is the SQLite database in the user's data folder."""
+        """The address of the database to use. By default, the database is an SQLite file in the user's data folder."""
         return self.database_url or default_database_url()
 
     @property
@@ -137,7 +137,7 @@ class Settings:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The operator's own VAT rate. If this is None, the legal rate of each date applies.
+        """The operator's own VAT rate. If the property is None, the legal rate of each date applies.
 
         If the operator has set the newest legal rate, this property is None, because an operator who sets this rate
         follows the law. In Estonia, this property is also None if the operator has set the specification's rate.

@@ -86,8 +86,8 @@ SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
     """Return the weather points in a zone's region at which `drives` has the given value.
 
-    If `drives` is `wind`, these are places with wind farms. If `drives` is `load`, these are places with many
-    consumers. A zone's price depends most on the weather in its region.
+    If `drives` is `wind`, return places with wind farms. If `drives` is `load`, return places with many consumers. A
+    zone's price depends most on the weather in its region.
     """
     return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
 

@@ -136,7 +136,7 @@ def unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]
 
 
 def record_unavailable(state: StateBook, source: str, day: date, at: int) -> None:
-    """Record another request for a day that a source could not provide. Raises StoreError."""
+    """Record another request for a day whose data the source could not provide. Raises StoreError."""
     known = unavailable_days(state, source)
     _, times = known.get(str(day), (0, 0))
     state.write(unavailable_days_key(source), {**known, str(day): (at, times + 1)})

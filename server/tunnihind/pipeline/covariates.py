@@ -48,7 +48,7 @@ class CovariateIngest:
         """Fetch and store a source's archived forecasts of a day or month. Days after `today` are left out.
 
         `part` is the day to fill, or the first day of the month to fill. Return whether the source's archive had any
-        forecasts for this day or month. Raises SourceError, StoreError.
+        forecasts for the day or month. Raises SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))

@@ -23,7 +23,7 @@ def needed_since(forecaster: Forecaster, as_of: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A fingerprint of a store's prices and covariates. If any of them change, the fingerprint changes too."""
+    """A fingerprint of a store's prices and covariates. If prices or covariates change, the fingerprint changes."""
 
     instance: str
     address: str

@@ -284,7 +284,7 @@ class ProcessModeller:
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """Do `work` in the process of `worker`. By default, this is the process that makes the hourly runs.
+        """Do `work` in the process of `worker`. By default, `worker` is the worker of the hourly runs.
 
         First end the other worker's process, to free its memory.
         """
@@ -297,7 +297,7 @@ class ProcessModeller:
     def close(self) -> None:
         """End the processes at once, even during a backtest.
 
-        This is safe, because the processes never write to the store.
+        Ending the processes is safe, because they never write to the store.
         """
         self._worker.close()
         self._past_worker.close()

@@ -392,7 +392,7 @@ class Pipeline:
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
         """Record the outcome of a request for a day.
 
-        If enough new days are stored for another forecast, also record the time.
+        If enough new days are stored for another forecast, also record the instant.
         """
         state = self._store.state
         if there:

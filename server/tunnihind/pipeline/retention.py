@@ -5,10 +5,10 @@ the day.
 
 The rule for runs also applies to the issues of covariates. The last issue before gate closure is kept, because a
 forecast of the next day may have used this issue. The last issue before `issue_instant` is kept too, because forecasts
-of past days use the data known at this instant. With this rule, the model trains on weather forecasts that are as new
-as the weather forecasts of a live run. The 00 UTC weather run of each day is always kept. Together, the rules keep the
-weather runs of 00 and 12 UTC. The back-fill stores only rows that these rules keep. So the back-fill never restores
-rows that were deleted by these rules. The scores of runs are kept for ever. The scores of a year take 0.3 MB.
+of past days use the data known at this instant. With the kept issues, the model trains on weather forecasts that are as
+new as the weather forecasts of a live run. The 00 UTC weather run of each day is always kept. Together, the rules keep
+the weather runs of 00 and 12 UTC. The back-fill stores only rows that the rules of this module keep, so that it never
+restores deleted rows. The scores of runs are kept for ever. The scores of a year take 0.3 MB.
 
 A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of runs takes
 9 MB (3 MB for hours, 6 MB for quarters). A year of weather forecasts takes 11 MB (42 series). A year of ENTSO-E's

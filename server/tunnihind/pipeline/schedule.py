@@ -208,8 +208,8 @@ def price_window(situation: Situation, now: int) -> tuple[date, date]:
 
     By default, the window reaches from two days before today to tomorrow. If earlier prices are missing, the window
     begins with the first missing day, but at most `CATCH_UP_DAYS` days ago. If only tomorrow's prices are missing
-    during the publication watch, the window begins yesterday. The settled prices of yesterday and today then show
-    whether the sources' answers are wrong.
+    during the publication watch, the window begins yesterday. The settled prices of yesterday and today show whether
+    the sources' answers are wrong.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:

@@ -140,8 +140,8 @@ def day_sheets(
     """Sort quotes into a sheet for each delivery day from `first` to `last`. Drop the quotes of other days.
 
     The quotes may be in any order. If a quote is repeated, it is kept once. If a period has two different prices, both
-    prices are kept, so that the settling refuses the day. If a day has more than `_MOST_QUOTES` quotes, only the first
-    of these quotes are kept. If `step_s` is None, `unsaid_step` works out the step of each day.
+    prices are kept, so that the settling refuses the day. Only the first `_MOST_QUOTES` quotes of a day are kept. If
+    `step_s` is None, `unsaid_step` works out the step of each day.
     """
     ordered = sorted(set(quotes))
     sheets = []

@@ -203,7 +203,7 @@ class OpenMeteo:
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return the forecasts of a run at all points.
+        """Return a run's forecasts at all weather points.
 
         The `issued_ts` of the forecasts is the instant of the run's initialisation. Raises RunMissing, SourceError.
         """

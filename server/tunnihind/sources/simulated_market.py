@@ -9,8 +9,8 @@ clouds. Clouds last about a day. Temperature depends on the season, the hour and
 hour, on the day of the week, and on temperatures below 15 degrees Celsius.
 
 Residual load is load minus wind and solar power, as a share of the mean load. Each zone has its own mix of the Baltic
-and the Finnish residual load. A supply curve maps this mix of residual loads to a price. The price is multiplied by a
-level that drifts over months. Then random noise is added to the price. At midday in summer, the price can be zero or
+and the Finnish residual load. A supply curve maps a zone's mix of residual loads to a price. The price is multiplied by
+a level that drifts over months. Then random noise is added to the price. At midday in summer, the price can be zero or
 negative. On a cold evening without wind, the price is very high.
 """
 
@@ -171,8 +171,8 @@ class SimulatedMarket:
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
         """Return the error that each day of lead adds to a forecast, shape (days, n). Each error has variance 1.
 
-        For example, the error of a forecast three days ahead is the sum of the first three errors. So the newer a
-        forecast is, the smaller is its error.
+        For example, the error of a forecast three days ahead is the sum of the first three errors. On average, a newer
+        forecast has a smaller error.
         """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 

@@ -99,8 +99,8 @@ def user_agent(contact: str) -> str:
 def open_session(contact: str) -> ClientSession:
     """Open the HTTP session for all sources.
 
-    The session uses the proxies that the environment variables name, and keeps no cookies. Also make `stamina` log its
-    retries with `_log_retry`.
+    The session uses the proxies that the environment variables name, and keeps no cookies. Also make the library
+    `stamina` log retries with `_log_retry`.
     """
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
     return ClientSession(headers={"User-Agent": user_agent(contact)}, cookie_jar=DummyCookieJar(), trust_env=True)
