@@ -84,7 +84,7 @@ SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
-    """Return the weather points in a zone's region at which `drives` has the given value.
+    """Return the weather points in a zone's region that have the given `drives`.
 
     If `drives` is `wind`, return places with wind farms. If `drives` is `load`, return places with many consumers. A
     zone's price depends most on the weather in its region.

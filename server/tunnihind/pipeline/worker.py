@@ -155,7 +155,7 @@ class Worker:
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log a record from a process with the server's log format and level.
+        """Log a record that a process has sent. The server's log format and level apply.
 
         Each message is logged only once, because each new process would repeat the message.
         """

@@ -262,7 +262,7 @@ class OpenMeteo:
 
 
 def newest_known_run(now: float) -> int:
-    """Return the instant at which the newest known run was initialised."""
+    """Return the instant at which the newest run known at `now` was initialised."""
     return int(now - KNOWN_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
 
 
