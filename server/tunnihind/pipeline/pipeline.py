@@ -412,8 +412,8 @@ class Pipeline:
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
         """Put off a day that could not be fetched, so that other days are fetched first.
 
-        The pause before the next request for the day grows with each failure. If an answer is invalid after several
-        failures, the day is recorded as unavailable.
+        The pause before the next request for the day grows with each failure. If the answer is still invalid at the
+        third failure, the day is recorded as unavailable.
         """
         failures = self._put_off.get((source, day), Tries()).failures + 1
         wait_s = min(_FIRST_PUT_OFF_S * 4 ** (failures - 1), DAY_S)
