@@ -28,7 +28,7 @@ class SystemClock:
 
 
 class RehearsalClock(SystemClock):
-    """A clock for `serve --as-of`. At its start, the clock shows `instant`."""
+    """A clock for rehearsals (`serve --as-of`). At its start, the clock shows `instant`."""
 
     def __init__(self, instant: float) -> None:
         self._instant = instant

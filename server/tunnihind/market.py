@@ -186,7 +186,7 @@ FINLAND: Final = Market(
 )
 
 MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTONIA, LATVIA, LITHUANIA, FINLAND)}
-"""The markets that can be served, by zone."""
+"""The markets that can be served. The keys are the zones."""
 
 SPECIFIED_VAT_RATE: Final = 0.22
 """The specification's rate for Estonia.
@@ -207,7 +207,7 @@ _PUBLICATION_TIME: Final = time(12, 55)
 
 
 def iso_utc(ts: int) -> str:
-    """Write an instant in ISO 8601 and UTC, such as `2025-12-15T10:00:00Z`."""
+    """Write an instant in UTC in the format `2025-12-15T10:00:00Z` (ISO 8601)."""
     return datetime.fromtimestamp(ts, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -260,7 +260,7 @@ def gate_closure(day: date) -> int:
 
 
 def hourly_prices(quarters: Mapping[int, float]) -> dict[int, float]:
-    """Return the mean price of each hour with four known quarters, in full precision (EUR/MWh).
+    """Return the unrounded mean price in EUR/MWh of each hour with four known quarters.
 
     An hour with a missing quarter has no price, because the mean of the other quarters would be wrong.
     """
@@ -278,7 +278,7 @@ def market_price(eur_mwh: float) -> float:
 
 
 def consumer_price(eur_mwh: float, vat_rate: float) -> float:
-    """Convert a market price to a consumer price in EUR/kWh with VAT, 4 decimals. Never returns -0.0."""
+    """Convert a market price to a consumer price in EUR/kWh with VAT, rounded to 4 decimals. Never returns -0.0."""
     return round(eur_mwh / 1000 * (1 + vat_rate), 4) + 0.0
 
 

@@ -108,7 +108,7 @@ class PriceSeries(Mapping[int, float]):
         return type(self)(self.zone, self.step_s, start_ts, window)
 
     def hourly(self) -> PriceSeries:
-        """Return the series of the hourly mean prices, in full precision.
+        """Return the series of the unrounded hourly mean prices.
 
         An hour with a missing quarter has no price, because the mean of the other quarters would be wrong.
         """

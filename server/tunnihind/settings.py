@@ -122,7 +122,7 @@ class Settings:
 
     @property
     def store_url(self) -> str:
-        """The address of the database to use. By default, this is the SQLite database in the user's data folder."""
+        """The address of the database to use. By default, the database is an SQLite file in the user's data folder."""
         return self.database_url or default_database_url()
 
     @property
@@ -137,11 +137,10 @@ class Settings:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The operator's own VAT rate. None means that the legal rate of each date applies.
+        """The operator's own VAT rate. If the property is None, the legal rate of each date applies.
 
-        In Estonia the specification's rate does not count as the operator's own rate. The newest legal rate does not
-        count either, because an operator who sets this rate follows the law. So each earlier date has the legal rate of
-        that date.
+        If the operator has set the newest legal rate, this property is None, because an operator who sets this rate
+        follows the law. In Estonia, this property is also None if the operator has set the specification's rate.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE
@@ -151,8 +150,8 @@ class Settings:
     def api_vat_rates(self) -> VatRates:
         """The VAT rates in the API's consumer prices.
 
-        If the operator has set a rate, this rate applies. If no rate is set, the API uses the specification's rate of
-        22% for Estonia. For other countries, the API uses the legal rate of each date.
+        If the operator has set a rate, this rate applies. If no rate is set, the default for Estonia is the
+        specification's rate of 22%. For other countries, the default is the legal rate of each date.
         """
         if self.vat_rate is not None:
             return ((0, self.vat_rate),)

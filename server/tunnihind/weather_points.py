@@ -13,7 +13,7 @@ REGIONS: Final = {
     "se4": "se",
     "pl": "pl",
 }
-"""The region of the power system that a zone belongs to."""
+"""The region of the power system to which each zone belongs."""
 
 type Drives = Literal["wind", "load"]
 
@@ -22,8 +22,8 @@ type Drives = Literal["wind", "load"]
 class WeatherPoint:
     """A place whose weather is requested. The coordinates are degrees north and east (WGS 84).
 
-    If `drives` is `wind`, the place has wind farms nearby. If `drives` is `load`, the place has consumers, and solar
-    panels on their roofs.
+    If `drives` is `wind`, the place has wind farms nearby. If `drives` is `load`, the place has many consumers and many
+    rooftop solar panels.
     """
 
     zone: str
@@ -35,7 +35,7 @@ class WeatherPoint:
 
     @property
     def name(self) -> str:
-        """The name of the place in the names of series, such as `ee_west`."""
+        """The place's name in the names of stored series, such as `ee_west`."""
         return f"{self.zone}_{self.place}"
 
 
@@ -43,7 +43,7 @@ class WeatherPoint:
 class WeatherVariable:
     """A weather variable with its name at Open-Meteo, its unit, and its lowest and highest possible values.
 
-    If the variable is a `past_hour_mean`, each value is the mean of the hour before its instant.
+    If `past_hour_mean` is true, each value is the mean of the hour that ends at the value's instant.
     """
 
     name: str
@@ -84,9 +84,10 @@ SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
-    """Return the places in a zone's region that have wind farms or consumers, as `drives` demands.
+    """Return the weather points in a zone's region that have the given `drives`.
 
-    A zone's price depends most on the weather in its region.
+    If `drives` is `wind`, return places with wind farms. If `drives` is `load`, return places with many consumers. A
+    zone's price depends most on the weather in its region.
     """
     return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
 

@@ -4,8 +4,8 @@ The history of prices is filled one calendar year at a time. The history of cova
 a time, depending on the source. The store's state records the instant at which each part of the history was last
 filled.
 
-The history of weather runs is filled day by day. Sources of weather runs limit requests. So the back-fill limits its
-requests per hour and per 24 hours. If a run is unavailable, the back-fill requests the run three more times, after
+The history of weather runs is filled day by day. The back-fill limits its requests per hour and per 24 hours, because
+sources of weather runs limit requests. If a run is unavailable, the back-fill requests the run three more times, after
 pauses of one, three and nine days.
 """
 
@@ -28,8 +28,8 @@ FILLED_UP: Final = "covariates filled up"
 """
 
 YEAR_LASTS_S: Final = CATCH_UP_DAYS * DAY_S
-"""A year that was filled before its end is filled again after this many seconds. Ordinary requests for prices do not
-reach further back. So a longer stop of the server leaves a gap."""
+"""A year that was filled before its end is filled again after this many seconds. A longer stop of the server leaves a
+gap, because ordinary requests for prices do not reach further back."""
 
 MONTH_LASTS_S: Final = DAY_S
 """A month of covariates that was filled before its end is filled again after this many seconds. The time is short,
@@ -116,7 +116,7 @@ def record_filled(state: StateBook, key: str, part: str, at: int) -> None:
 
 
 def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
-    """Mark all years, months or days that were filled at `since_ts` or later as not filled.
+    """Mark years, months or days as not filled if they were filled at `since_ts` or later.
 
     The back-fill then fills these years, months or days again. Raises StoreError.
     """
@@ -136,7 +136,7 @@ def unavailable_days(state: StateBook, source: str) -> dict[str, tuple[int, int]
 
 
 def record_unavailable(state: StateBook, source: str, day: date, at: int) -> None:
-    """Record another request for a day that a source could not provide. Raises StoreError."""
+    """Record another request for a day whose data the source could not provide. Raises StoreError."""
     known = unavailable_days(state, source)
     _, times = known.get(str(day), (0, 0))
     state.write(unavailable_days_key(source), {**known, str(day): (at, times + 1)})
@@ -145,7 +145,7 @@ def record_unavailable(state: StateBook, source: str, day: date, at: int) -> Non
 def missing_parts(state: StateBook, source: CovariateSource, history_start: date, now: int) -> tuple[date, ...]:
     """Return the missing parts of a source's history, newest first.
 
-    Each part is a day, or a month given by its first day.
+    Each part is a day or a month. A month is given by its first day.
     """
     if source.back_fill.by == "month":
         return missing_months(state, source, history_start, now)
@@ -178,7 +178,7 @@ def _missing_days(state: StateBook, source: CovariateSource, history_start: date
 def _is_to_be_asked(asked: tuple[int, int] | None, now: int) -> bool:
     """Return whether a day may be requested now.
 
-    `asked` gives the instant of the last request for the day, and the number of these requests.
+    `asked` gives the instant of the last request for the day, and the number of all requests for the day.
     """
     if asked is None:
         return True
@@ -198,9 +198,9 @@ def missing_years(state: StateBook, first_year: int, now: int) -> tuple[int, ...
 
 
 def parts_of_year(year: int, last: date) -> tuple[tuple[date, date], ...]:
-    """Return the parts of a year that are requested one by one, newest first. No part ends after the day `last`.
+    """Return the parts of a year, newest first. No part ends after the day `last`.
 
-    Each part is given by its first and its last day.
+    Each part is requested separately, and is given by its first and its last day.
     """
     parts = spans(date(year, 1, 1), min(date(year, 12, 31), last), _PART_DAYS)
     return tuple(parts)[::-1]
@@ -257,7 +257,7 @@ def _forget_damaged(
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
     """Return a source's removed rows, except rows with an unreadable `run_ts`.
 
-    Otherwise one unreadable `run_ts` would make the back-fill request all runs again.
+    If rows with an unreadable `run_ts` were included, the back-fill would request all runs again.
     """
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 

@@ -1,4 +1,4 @@
-"""Fetches the covariates of all sources into the store."""
+"""Fetches and stores the covariates of all sources."""
 
 import asyncio
 import logging
@@ -45,10 +45,10 @@ class CovariateIngest:
             await asyncio.to_thread(self._record_runs, source, newest.values(), now)
 
     async def fill_part(self, source: CovariateSource, part: date, today: date) -> bool:
-        """Fetch and store a source's archived forecasts of a day, or of a month until `today`.
+        """Fetch and store a source's archived forecasts of a day or month. Days after `today` are left out.
 
         `part` is the day to fill, or the first day of the month to fill. Return whether the source's archive had any
-        forecasts for this time. Raises SourceError, StoreError.
+        forecasts for the day or month. Raises SourceError, StoreError.
         """
         last = min(part_end(source, part), today)
         archived = await self._caller.call(source.name, lambda: source.archived(part, last))

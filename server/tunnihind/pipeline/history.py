@@ -23,7 +23,7 @@ def needed_since(forecaster: Forecaster, as_of: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """Identifies the present data of a store. If prices or covariates change, the fields of `_State` change too."""
+    """A fingerprint of a store's prices and covariates. If prices or covariates change, the fingerprint changes."""
 
     instance: str
     address: str
@@ -32,7 +32,7 @@ class _State:
 
     @classmethod
     def of(cls, store: Store) -> _State:
-        """Read the present state of a store. Raises StoreError."""
+        """Read the fingerprint of a store. Raises StoreError."""
         prices = store.prices.count(), store.state.prices_stored_at()
         return cls(store.state.instance_id(), str(store.database), prices, store.covariates.changes())
 

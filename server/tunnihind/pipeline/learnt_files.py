@@ -1,8 +1,8 @@
-"""Keeps a model's learning in files, so that a new process does not need to replay the past.
+"""Stores in files what a model has learnt, so that a new process does not need to replay the past.
 
-Each file contains the learning from one state of the history. The file's name is a digest of the history, the model and
-the machine. If the history, the model or the machine changes, the server looks for a file with another name. If two
-servers write a file with the same name, both write the same bytes. Any file may be deleted at any time.
+Each file contains what a model has learnt from one state of the history. The file's name is a digest of the history,
+the model and the machine. If the history, the model or the machine changes, the server looks for a file with another
+name. If two servers write a file with the same name, both write the same bytes. Any file may be deleted at any time.
 """
 
 import errno
@@ -43,22 +43,22 @@ _OWNER_ONLY: Final = 0o600
 
 
 class LearntFiles:
-    """A folder of files with a model's learning. Each file consists of a digest and numpy arrays.
+    """A folder of files that store what a model has learnt. Each file consists of a digest and numpy arrays.
 
     If a file can't be read or written, the model learns the file's content again. If the disk is nearly full, all files
     are deleted, because the database needs the space.
     """
 
     def __init__(self, folder: Path, model: str, *, mode: int = _OWNER_ONLY) -> None:
-        """Keep the learning of `model` in files with the permissions `mode`. The folder is made with the first file."""
+        """Store in `folder` what `model` learns. The files have the permissions `mode`."""
         self._folder = folder
         self._of = f"{FORMAT} {model} {platform.machine()} {platform.python_version()}"
         self._mode = mode & _READ_WRITE
 
     def find(self, name: str) -> Learnt | None:
-        """Return the learning that is stored under a name.
+        """Return the `Learnt` that is stored in the file for `name`.
 
-        If the file with this learning is missing or damaged, return None.
+        If the file is missing or damaged, return None.
         """
         path = self._path(name)
         try:
@@ -81,7 +81,7 @@ class LearntFiles:
         return Learnt(document.tobytes(), tuple(arrays))
 
     def keep(self, name: str, learnt: Learnt) -> None:
-        """Store a model's learning under a name. Then delete the files that have been unused for the longest time.
+        """Store `learnt` in the file for `name`. Then delete the files that have been unused for the longest time.
 
         If the file can't be written, log a warning.
         """

@@ -37,7 +37,8 @@ _LOWEST_PRIORITY: Final = 19
 
 
 type ScoreByStep = Mapping[int, BacktestScore | None]
-"""The score of the forecasts with each step (seconds). If too few hours were scored, the score is None."""
+"""The score of the forecasts for each step. The keys are the steps in seconds. If too few hours were scored, the score
+is None."""
 
 
 class Modeller(Protocol):
@@ -47,7 +48,7 @@ class Modeller(Protocol):
         """Make a market's runs from the data known at `as_of`. Raises NothingToForecast, StoreError, WorkerError."""
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """For about a second, make forecasts of past days that the scores need.
+        """Forecast some of the past days that the scores need. A call takes about a second.
 
         Raises StoreError, WorkerError.
         """
@@ -56,11 +57,11 @@ class Modeller(Protocol):
         """Return the scores of the model's forecasts of the last 90 days. Raises StoreError, WorkerError."""
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
-        """Score the runs that were issued, and return the scores. Raises StoreError, WorkerError."""
+        """Score the issued runs with the actual prices, and return the scores. Raises StoreError, WorkerError."""
 
 
 def forecaster(market: Market, keeper: LearntKeeper | None = None) -> FullForecaster:
-    """Return the forecaster whose forecasts are served for a market. The `keeper` stores the forecaster's learning."""
+    """Return the forecaster whose forecasts are served for a market. The `keeper` stores what the forecaster learns."""
     return TieredForecaster(market, keeper=keeper)
 
 
@@ -72,7 +73,7 @@ class _StoreForecaster:
         self._history = history
 
     def known(self, store: Store, instant: int, as_of: int | None = None) -> Known:
-        """Return the data known at `instant`. The history goes back as far as a forecast at `as_of` needs.
+        """Return the data known at `instant`. The history goes back as far as a forecast made at `as_of` needs.
 
         By default, `as_of` is `instant`. Raises StoreError.
         """
@@ -83,8 +84,8 @@ _HISTORY: Final = KeptArchive()
 """The history that this process has read, shared by all markets."""
 
 _KEPT_FORECASTERS: Final[dict[tuple[Market, Path | None], _StoreForecaster]] = {}
-"""The forecaster of this process's newest hourly run. The learning of this forecaster is also stored in files, for the
-next process."""
+"""The forecaster of this process's newest hourly run. Files also store what this forecaster has learnt, for the next
+process."""
 
 
 def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
@@ -98,10 +99,10 @@ def _kept_forecaster(store: Store, market: Market) -> _StoreForecaster:
 
 
 def learnt_folder(store: Store, zone: Zone) -> Path | None:
-    """Return the folder in which a zone's learning is kept.
+    """Return the folder of the files that store what a zone's model has learnt.
 
-    If the database is an SQLite file, the folder is beside this file. Otherwise the folder is in the user's data
-    folder.
+    If the database is an SQLite file, the folder is beside this file. If the database is on a server, the folder is in
+    the user's data folder.
 
     If the database is in memory, return None, because no other process can use such a database.
     """
@@ -151,7 +152,7 @@ def forecast_past_days(
     """Forecast some of the past days that the scores at `as_of` need. If `recent` is true, forecast only recent days.
 
     If `recent` is false, forecast only older days. The oldest days are forecast first. After `slice_s` seconds, the
-    call begins no other day. If any day has no forecast yet, the call forecasts at least one day. `model` is the
+    call begins no further forecast. If any day has no forecast yet, the call forecasts at least one day. `model` is the
     identity under which the server stores the forecasts. The identity comes from the server, because after an upgrade
     this process may run newer code than the server. Raises StoreError.
     """
@@ -213,7 +214,7 @@ def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
 
 
 def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores:
-    """Score the runs that were issued in the last weeks. If no run has been scored yet, score all runs.
+    """Score the runs that were issued in about the last 14 weeks. If no run has been scored yet, score all runs.
 
     Raises StoreError.
     """
@@ -235,8 +236,8 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
 class ProcessModeller:
     """Makes the runs and the scores outside the server's own process. At any time, at most one modelling process runs.
 
-    The modelling process ends soon after its work. So between two hourly runs, only the server's own process takes
-    memory.
+    The modelling process ends soon after its work, so that only the server's own process takes memory between two
+    hourly runs.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -251,11 +252,11 @@ class ProcessModeller:
         return await self._work(partial(make_runs, market=market), as_of)
 
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
-        """For about a second, make forecasts of past days that the scores need.
+        """Forecast some of the past days that the scores need. A call takes about a second.
 
-        The process of the hourly runs forecasts the recent days, because this process has already learnt enough for
-        these days. A second process forecasts the older days, and then ends. The second process has the lowest
-        priority, because its learning takes a long time. Raises StoreError, WorkerError.
+        The process that makes the hourly runs also forecasts the recent days, because its model needs hardly any
+        further learning for these days. A second process forecasts the older days, and then ends. The second process
+        has the lowest priority, because its learning takes a long time. Raises StoreError, WorkerError.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -277,13 +278,13 @@ class ProcessModeller:
         return await self._work(partial(scores, market=market, model=model_identity(market)), as_of)
 
     async def accuracy(self, market: Market, as_of: int) -> LiveScores:
-        """Score the runs that were issued, and return the scores. Raises StoreError, WorkerError."""
+        """Score the issued runs with the actual prices, and return the scores. Raises StoreError, WorkerError."""
         return await self._work(partial(accuracy, market=market, model=model_identity(market)), as_of)
 
     async def _work[Result](
         self, work: Callable[[Store, int], Result], as_of: int, worker: Worker | None = None
     ) -> Result:
-        """Do work in the process of `worker`, by default in the process of the hourly runs.
+        """Do `work` in the process of `worker`. By default, `worker` is the worker of the hourly runs.
 
         First end the other worker's process, to free its memory.
         """
@@ -296,7 +297,7 @@ class ProcessModeller:
     def close(self) -> None:
         """End the processes at once, even during a backtest.
 
-        This is safe, because the processes never write to the store.
+        Ending the processes is safe, because they never write to the store.
         """
         self._worker.close()
         self._past_worker.close()

@@ -221,8 +221,8 @@ class Pipeline:
 
     async def _nap(self) -> None:
         """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
-        # The running tasks are listed before the situation is read. So if a task ends while the situation is read, the
-        # sleep ends at once.
+        # The running tasks are listed before the situation is read. A task that ends while the situation is read then
+        # ends the sleep at once.
         running = tuple(self._running.values())
         now = self._now()
         try:
@@ -269,8 +269,8 @@ class Pipeline:
             await self._do(task, situation, now)
         except TunnihindError as error:
             if isinstance(error, StoreDamaged):
-                # The process that makes forecasts has found a damaged store. The cause may be a copy that was just
-                # replacing the database file.
+                # The process that makes forecasts has found a damaged store. Maybe a copy was just replacing the
+                # database file.
                 with suppress(StoreError):
                     await asyncio.to_thread(self._store.database.look_for_damage)
             self._failed(task, before, error)
@@ -392,7 +392,7 @@ class Pipeline:
     def _record_day(self, source: CovariateSource, day: date, now: int, *, there: bool) -> None:
         """Record the outcome of a request for a day.
 
-        If enough new days are stored for another forecast, also record the time.
+        If enough new days are stored for another forecast, also record the instant.
         """
         state = self._store.state
         if there:
@@ -412,8 +412,8 @@ class Pipeline:
     def _put_off_day(self, source: str, day: date, error: SourceError) -> None:
         """Put off a day that could not be fetched, so that other days are fetched first.
 
-        The pause before the next request for the day grows with each failure. If an answer is invalid after several
-        failures, the day is recorded as unavailable.
+        The pause before the next request for the day grows with each failure. If the answer is still invalid at the
+        third failure, the day is recorded as unavailable.
         """
         failures = self._put_off.get((source, day), Tries()).failures + 1
         wait_s = min(_FIRST_PUT_OFF_S * 4 ** (failures - 1), DAY_S)
@@ -428,6 +428,6 @@ class Pipeline:
 def _next[Part](missing: Sequence[Part], tries: Tries) -> Part:
     """Return the part of the history to fill next.
 
-    After each failure, return the following part in `missing`, so that one failing part does not block the other parts.
+    After each failure, return the next part in `missing`, so that one failing part does not block the other parts.
     """
     return missing[tries.failures % len(missing)]

@@ -36,7 +36,7 @@ type _Question = asyncio.Task[SourceError | None]
 class _Round:
     """One request to all price sources, and the answers so far.
 
-    A round `is_over` when its caller no longer waits for answers.
+    `is_over` is true when `ingest` no longer waits for answers.
     """
 
     first: date
@@ -152,7 +152,7 @@ class PriceIngest:
         return None
 
     async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
-        """Fetch a source's prices for a round. If the round is already over, settle these prices at once.
+        """Fetch a source's prices for a round. If the round is already over, settle the fetched prices at once.
 
         Raises SourceError, StoreError.
         """

@@ -5,10 +5,10 @@ the day.
 
 The rule for runs also applies to the issues of covariates. The last issue before gate closure is kept, because a
 forecast of the next day may have used this issue. The last issue before `issue_instant` is kept too, because forecasts
-of past days use the data known at this instant. So the model trains on weather forecasts that are as new as in a live
-forecast. The 00 UTC weather run of each day is always kept. Together, the rules keep the weather runs of 00 and 12 UTC.
-The back-fill does not store rows that these rules would delete. Otherwise the back-fill would restore rows that
-thinning has deleted. The scores of runs are kept for ever. The scores of a year take 0.3 MB.
+of past days use the data known at this instant. With the kept issues, the model trains on weather forecasts that are as
+new as the weather forecasts of a live run. The 00 UTC weather run of each day is always kept. Together, the rules keep
+the weather runs of 00 and 12 UTC. The back-fill stores only rows that the rules of this module keep, so that it never
+restores deleted rows. The scores of runs are kept for ever. The scores of a year take 0.3 MB.
 
 A year of data takes 32 MB in SQLite. A year of prices takes 7 MB (140,000 quarters of four zones). A year of runs takes
 9 MB (3 MB for hours, 6 MB for quarters). A year of weather forecasts takes 11 MB (42 series). A year of ENTSO-E's
@@ -36,7 +36,8 @@ WITNESS_DAYS: Final = 60
 """A witness is kept until 60 days have passed since its delivery day and since the source last gave its prices."""
 
 type ReadTimes = Callable[[date], tuple[int, ...]]
-"""Returns the instants of a delivery day, in order, at which a forecast may need the newest issue."""
+"""Returns the instants of a delivery day at which a forecast may need the newest issue. The instants are in order of
+time."""
 
 
 def thin(store: Store, now: int) -> int:
@@ -53,7 +54,7 @@ def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
 
 
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
-    """Return the instants of a covariate's issues that may be deleted.
+    """Return the instants of the covariate issues that may be deleted.
 
     `issues` maps the instant of each issue to the start of the issue's weather run. If the weather run of an issue is
     unknown, the issue is mapped to None.
@@ -65,12 +66,12 @@ def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
 
 
 def run_read_times(day: date) -> tuple[int, ...]:
-    """Return the gate closure of the next day's auction."""
+    """Return the gate closure of the auction for the day after `day`."""
     return (gate_closure(day + timedelta(days=1)),)
 
 
 def covariate_read_times(day: date) -> tuple[int, ...]:
-    """Return the `issue_instant` of a day, and the gate closure of the next day's auction."""
+    """Return the `issue_instant` of `day`, and the gate closure of the auction for the day after `day`."""
     return (issue_instant(day), *run_read_times(day))
 
 
@@ -80,9 +81,9 @@ def is_first_of_day(run_ts: int | None) -> bool:
 
 
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
-    """Return the instants that are no longer needed.
+    """Return the issue instants that are no longer needed.
 
-    An instant is needed if it was the newest instant at one of the `read_times` or at the end of its delivery day.
+    An issue is needed if it was the newest issue at one of the `read_times` or at the end of its delivery day.
     """
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)

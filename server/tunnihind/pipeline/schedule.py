@@ -1,9 +1,9 @@
 """Decides from the situation and the time which tasks are due. All functions of this module are pure.
 
-During the publication watch, prices are requested every minute until tomorrow's prices are complete. At other times,
-prices are requested less often. Each covariate source has its own cadence of requests. If a task fails, it is tried
-again after a pause. The pause grows with each failure. If a recorded instant is in the future, the instant is ignored,
-because the clock has been set back since then.
+During the publication watch, prices are requested every minute until tomorrow's prices are complete. Outside the
+publication watch, prices are requested less often. Each covariate source has its own cadence of requests. If a task
+fails, it is tried again after a pause. The pause grows with each failure. If a recorded instant is in the future, the
+instant is ignored, because the clock has been set back since then.
 """
 
 from collections.abc import Collection, Mapping
@@ -68,7 +68,7 @@ class Task(NamedTuple):
     zone: Zone | None = None
 
     def __str__(self) -> str:
-        """Return the name of the task in logs, such as `covariates of open-meteo`."""
+        """Return the task's name for logs, such as `covariates of open-meteo`."""
         of = self.source or self.zone
         return f"{self.job} of {of}" if of else str(self.job)
 
@@ -119,7 +119,7 @@ class Situation:
     market: Market
     """The first served market. All markets have the same clock and publication watch."""
     zones: Mapping[Zone, ZoneSituation]
-    """The state of each served zone, in the order of the zones."""
+    """The state of each served zone, in the order of the operator's settings."""
     stored_ts: int | None = None
     """The instant at which prices were last stored."""
     filled_up_ts: int | None = None
@@ -129,7 +129,7 @@ class Situation:
     missing_years: tuple[int, ...] = ()
     """The years whose prices to back-fill, in the order in which to fill these years."""
     covariates: Mapping[str, CovariateNeeds] = field(default_factory=dict)
-    """The needs of each covariate source, by the source's name."""
+    """The needs of each covariate source. The keys are the sources' names."""
     tries: Mapping[Task, Tries] = field(default_factory=dict)
     """The past tries of each task."""
     under_way: Collection[Task] = ()
@@ -143,7 +143,7 @@ class Situation:
 
     @property
     def is_in_doubt(self) -> bool:
-        """True if any zone's prices are in doubt."""
+        """True if `is_in_doubt` is true for any zone."""
         return any(zone.is_in_doubt for zone in self.zones.values())
 
     def of(self, task: Task) -> Tries:
@@ -206,10 +206,10 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and the last delivery day of the next request for prices.
 
-    If only tomorrow's prices are missing during the publication watch, the window reaches from yesterday to tomorrow.
-    The settled prices of yesterday and today show whether an answer is wrong. In all other cases, the window begins two
-    days before today. If earlier prices are missing, the window begins with the first missing day. No window begins
-    more than `CATCH_UP_DAYS` days ago.
+    By default, the window reaches from two days before today to tomorrow. If earlier prices are missing, the window
+    begins with the first missing day, but at most `CATCH_UP_DAYS` days ago. If only tomorrow's prices are missing
+    during the publication watch, the window begins yesterday. The settled prices of yesterday and today show whether
+    the sources' answers are wrong.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:
@@ -291,7 +291,7 @@ def _price_interval(situation: Situation, now: int) -> int:
 def _forecast_wanted_at(situation: Situation, zone: ZoneSituation, tries: Tries, now: int) -> float:
     if situation.stored_ts is None:
         return inf
-    # If a try had too little data for a run, the try counts like a run.
+    # If a try had too little data for a run, the next try also waits for new data or the next full hour.
     made = [ts for ts in (zone.run_made_at, tries.ok_ts) if ts is not None and ts <= now]
     news = max(situation.stored_ts, situation.filled_up_ts or 0)
     if not made or max(made) < news <= now:

@@ -81,9 +81,9 @@ def read_situation(
 
 
 def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
-    """Return the last complete day before the first gap.
+    """Return the last delivery day before the first gap in the settled prices.
 
-    Missing days before the first complete day do not count as a gap. Days in `excused` do not count as a gap either.
+    Missing days before the first complete day and days in `excused` do not count as a gap.
     """
     through: date | None = None
     for offset in range((last - first).days + 1):

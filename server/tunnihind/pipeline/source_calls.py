@@ -30,11 +30,11 @@ class SourceCaller:
         self._paused: dict[str, tuple[int, int, RateLimited]] = {}
 
     async def call[Answer](self, source: str, question: Callable[[], Awaitable[Answer]], *, advice: str = "") -> Answer:
-        """Return a source's answer to `question`. Raises SourceError, StoreError.
+        """Send a request to a source by calling `question`, and return the answer. Raises SourceError, StoreError.
 
         If the source fails several times in a row, only the first failure is logged as a warning. The warning ends with
-        `advice`. During a pause that the source asked for, the call raises RateLimited without a request.
-        `asked_pause_end` limits the length of such a pause.
+        `advice`. If the source has asked for a pause that has not ended, the call sends no request and raises
+        RateLimited. `asked_pause_end` limits the length of a pause.
         """
         self._raise_if_paused(source)
         try:

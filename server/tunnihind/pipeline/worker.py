@@ -134,7 +134,7 @@ class Worker:
         return done
 
     async def _end_after_limit(self, process: _Process) -> None:
-        """End a process that exceeds the time limit. The work then begins again in a new process."""
+        """End a process that exceeds the time limit. The work of the ended process begins again in a new process."""
         for _ in range(round(_LIMIT_S / _PART_OF_LIMIT_S)):
             await self._clock.sleep(_PART_OF_LIMIT_S)
         _LOG.warning("the process that makes forecasts has taken longer than %g minutes: it is ended", _LIMIT_S / 60)
@@ -155,7 +155,7 @@ class Worker:
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log a record from a process with the server's log format and level.
+        """Log a record that a process has sent. The server's log format and level apply.
 
         Each message is logged only once, because each new process would repeat the message.
         """
@@ -257,7 +257,7 @@ class _Process:
         self._post(self._ended, _DiedError(exit_code))
 
     def _post[Message](self, take: Callable[[Message], None], message: Message) -> None:
-        """Call `take` with a message in the event loop. If the loop is closed, do nothing."""
+        """Call `take` with `message` in the event loop. If the loop is closed, do nothing."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, message)
 
@@ -275,8 +275,8 @@ class _Process:
 def _environment() -> dict[str, str]:
     """Return the environment variables that the program needs to start.
 
-    The other variables may contain secrets, so the server sends them in a message. Other users of the machine may be
-    able to read the variables with which a process was started (`/proc/PID/environ`).
+    All other environment variables may contain secrets, so the server sends these variables in a message. Other users
+    of the machine may be able to read the environment with which a process was started (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -22,10 +22,10 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DaySheet:
-    """One source's quotes of a zone and delivery day. The quotes are not checked yet, and are in order of time.
+    """One source's quotes for one zone and one delivery day. The quotes are not checked yet, and are in order of time.
 
     The period of each quote lasts `step_s` seconds. If a part of the source's answer was unreadable, `fault` describes
-    the problem. Otherwise `fault` is empty.
+    the problem. If the whole answer was readable, `fault` is empty.
     """
 
     source: str
@@ -96,14 +96,14 @@ class CovariateSource(Protocol):
         """Return whether the source may have a newer forecast at `now` than the last result of `current`."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of each covariate by the covariate's name.
+        """Return the newest forecast of each covariate. The keys are the covariates' names.
 
-        Each forecast counts as issued at `now`, or when its answer arrives. If no forecast is new, return an empty
-        mapping. Raises SourceError.
+        The issue time of each forecast is `now`, or the time at which the source's answer arrives. If no forecast is
+        new, return an empty mapping. Raises SourceError.
         """
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the archived forecasts for the UTC days from `first` to `last`, by the covariates' names.
+        """Return the archived forecasts for the UTC days from `first` to `last`. The keys are the covariates' names.
 
         Raises SourceError.
         """
@@ -140,8 +140,8 @@ def day_sheets(
     """Sort quotes into a sheet for each delivery day from `first` to `last`. Drop the quotes of other days.
 
     The quotes may be in any order. If a quote is repeated, it is kept once. If a period has two different prices, both
-    prices are kept, so that the settling refuses the day. If a day has more than `_MOST_QUOTES` quotes, only the first
-    of these quotes are kept. If `step_s` is None, `unsaid_step` works out the step of each day.
+    prices are kept, so that the settling refuses the day. Only the first `_MOST_QUOTES` quotes of a day are kept. If
+    `step_s` is None, `unsaid_step` works out the step of each day.
     """
     ordered = sorted(set(quotes))
     sheets = []
@@ -167,7 +167,7 @@ def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
 def with_faults(
     sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
 ) -> list[DaySheet]:
-    """Return a zone's sheets of the days from `first` to `last`, with the faults added.
+    """Add faults to a zone's sheets of the days from `first` to `last`, and return the sheets.
 
     If the period of a fault is known, the fault is added to the delivery day of this period. If the period is unknown,
     the fault is added to all days.

@@ -18,7 +18,7 @@ from tunnihind.sources.simulated import Simulated
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The price sources in the order of trust, and the covariate sources."""
+    """The price sources, the most trusted first, and the covariate sources."""
 
     prices: tuple[PriceSource, ...]
     covariates: tuple[CovariateSource, ...]
@@ -32,7 +32,7 @@ def configured(
     *,
     forecast_zones: Sequence[str] = tuple(AREAS),
 ) -> Sources:
-    """Return the sources that the server uses with these settings.
+    """Return the sources that the server uses with `settings`.
 
     Elering is always used. ENTSO-E is used if a token is set. Open-Meteo is used unless it is switched off. `session`
     comes from `upstream.open_session`. `forecast_zones` are the zones whose forecasts are requested from ENTSO-E.

@@ -2,10 +2,10 @@
 
 Requests need no key. One answer contains the prices of all four zones.
 
-The request is `GET /nps/price?start=&end=`. `start` and `end` are in ISO 8601 with a time zone. `end` is included. A
-request may cover a year at most. Each row of an answer contains a price, and the start of its period in unix seconds.
-From delivery day 2025-10-01 on, the periods are quarters of an hour. Before 2025-10-01, the periods are hours. An
-answer does not say how long its periods are, so `day_sheets` works out the step.
+The request is `GET /nps/price?start=&end=`. `start` and `end` are in ISO 8601 with a time zone. The answer includes the
+period that starts at `end`. A request may cover a year at most. Each row of an answer contains a price, and the start
+of its period in unix seconds. From delivery day 2025-10-01 on, the periods are quarters of an hour. Before 2025-10-01,
+the periods are hours. An answer does not say how long its periods are, so `day_sheets` works out the step.
 """
 
 from datetime import date
@@ -28,8 +28,8 @@ _MAX_DAYS: Final = 92
 _POLICY: Final = RequestPolicy(timeout_s=60.0, give_up_after_s=90.0, max_bytes=3 * 1024 * 1024)
 
 _MOST_BYTES: Final = 800_000
-"""If a zone's rows have more bytes, the rows are not read one by one, because such reading takes a multiple of these
-bytes in memory. The rows of a zone for 92 days have 0.4 MB."""
+"""A zone's rows are read one by one only if the rows have at most this many bytes, because such reading takes several
+times as much memory. The rows of a zone for 92 days have 0.4 MB."""
 
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
@@ -48,14 +48,14 @@ class _Stamp(Struct):
 
 
 class ZoneRows(NamedTuple):
-    """One zone's rows as quotes, and the problems of unreadable rows."""
+    """The quotes in one zone's rows, and the problems of the unreadable rows."""
 
     quotes: list[Quote]
     faults: list[Fault]
 
 
 class _ZonesRows(Struct):
-    """The rows of each zone, not decoded yet. If a zone is not in the answer, the zone's rows are empty."""
+    """The undecoded rows of each zone. If a zone is not in the answer, the zone's rows are empty."""
 
     ee: Raw = Raw()
     lv: Raw = Raw()

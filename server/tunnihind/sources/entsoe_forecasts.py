@@ -9,8 +9,8 @@ publication. Regulation (EU) 543/2013 sets the deadlines for publishing forecast
 10:00 Brussels time on the day before, two hours before gate closure (article 6(2)(b)). The deadline for forecasts of
 wind and solar power is 18:00 Brussels time on the day before (article 14(2)(d)).
 
-A forecast may have been updated after its deadline. So an archived forecast may be a little better than the forecast
-that was known at the deadline.
+An archived forecast may be a little better than the forecast that was known at the deadline, because the platform may
+have updated the forecast later.
 """
 
 import math
@@ -126,7 +126,7 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
     """Return the mean in MW of each hour whose values are all known.
 
     If an hour has means at several resolutions, return the mean at the finest resolution. Raises BadAnswer if the
-    values aren't megawatts.
+    values aren't in megawatts.
     """
     periods: list[Period] = []
     for one in series:
@@ -146,9 +146,9 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
 
 
 def _sum_of_parts(parts: Sequence[HourlyMeans]) -> HourlyMeans:
-    """Return the sum of all parts for each hour that every part has.
+    """Return the sum of `parts` for each hour.
 
-    If a part were missing, the sum would be too low.
+    If any part lacks an hour, this hour is left out, because its sum would be too low.
     """
     if not parts:
         return {}

@@ -193,7 +193,7 @@ def _points(element: Element, count: int) -> dict[int, float]:
 
 
 def _position(text: str) -> int:
-    # The length is checked first, because int() raises a different error for a very long text.
+    # The length is checked first, because int() raises ValueError for a very long text.
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_POINTS))):
         raise BadAnswer(SOURCE, f"a Point's position {text[:20]!r} is not a number in range")
     return int(text)

@@ -1,11 +1,11 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
-The weather model is ECMWF's IFS at 9 km. The runs of this model come from Open-Meteo's Single Runs API. Past and live
-weather forecasts come from the same model. So the price forecast learns from the same kind of weather data that it uses
+The weather model is ECMWF's IFS at 9 km. The weather model's runs come from Open-Meteo's Single Runs API. Past and live
+weather forecasts come from the same model, so that the price forecast learns from the kind of weather data that it uses
 later. Each run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. The runs of 06 and 18 UTC
 cover 144 hours. A past run counts as known 6 hours after its initialisation. A live run counts as known from the time
 at which it was fetched. If the Single Runs API has no recent run, the server asks the forecast API. The forecast API
-gives the newest values of the same model, but not the run of each value.
+gives the newest values of the same model, but does not say from which run each value comes.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -47,7 +47,8 @@ The service documents 4 to 6 hours for global models.
 """
 
 FORECAST_DAYS: Final = 10
-"""The price forecast reaches the end of the eighth day from today. A mean of the past hour is given an hour later."""
+"""The number of days of weather that are requested. The price forecast reaches the end of the eighth day from today. A
+mean of the past hour is given at the end of its hour."""
 
 _SOURCE: Final = "open-meteo"
 _LONG_RUN_S: Final = 240 * HOUR_S
@@ -73,13 +74,13 @@ _POLICY: Final = RequestPolicy(timeout_s=30.0, attempts=3, give_up_after_s=45.0,
 
 _NO_RUN: Final = re.compile(r"\brun\b|not available|unavailable|no data|not found|allowed range", re.IGNORECASE)
 _BROKEN_OFF: Final = b"modelRunUnavailable"
-"""An answer of status 200 may break off with this text if the run is missing."""
+"""If the run is missing, an answer with status 200 may break off with this text."""
 
 
 class PointAnswer(Struct):
     """The hourly values at one point. `hourly` maps the name of each variable to its values.
 
-    The values of `time` are unix seconds.
+    `hourly["time"]` gives the instants of the values in unix seconds.
     """
 
     hourly_units: dict[str, str]
@@ -117,7 +118,7 @@ class OpenMeteo:
         self._given_run: int | None = None
         self._stitched_at: int | None = None
         self.calls_a_run = len(points) * math.ceil(len(VARIABLES) / _VARIABLES_PER_CALL)
-        """The number of calls that the service counts for a request for a run."""
+        """The service counts a request for one run as this many calls."""
         self.names = frozenset(covariate_name(variable, point) for variable in VARIABLES for point in points)
 
     def has_news(self, now: int, /) -> bool:
@@ -127,9 +128,9 @@ class OpenMeteo:
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
         """Return the newest available run of the weather model.
 
-        If this run was returned before, return an empty mapping. The issue time of a run is the time at which the
-        server received the run. If no run of the last day is available, return the values of the forecast API. Raises
-        SourceError.
+        If an earlier call has already returned the newest available run, return an empty mapping. The issue time of a
+        run is the time at which the server received the run. If no run of the last day is available, return the values
+        of the forecast API. Raises SourceError.
         """
         try:
             found = await self._newest_run(now)
@@ -145,9 +146,9 @@ class OpenMeteo:
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the 00 UTC runs of the days from `first` to `last`.
 
-        Each run counts as issued 6 hours after its initialisation. Missing runs are left out. An incomplete run is left
-        out if the service may still extend the run. There is a pause after each request, because the service limits
-        calls per minute. The service has no runs of days before `history_since`. Raises SourceError.
+        Each run counts as issued 6 hours after its initialisation. Missing runs are left out. If the service may still
+        extend an incomplete run, this run is left out. The call pauses after each request, because the service limits
+        calls per minute. The service has no weather runs from before `history_since`. Raises SourceError.
         """
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
@@ -202,9 +203,9 @@ class OpenMeteo:
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return the forecasts of a run at all points.
+        """Return a run's forecasts at all weather points.
 
-        The `issued_ts` of these forecasts is the instant of the run's initialisation. Raises RunMissing, SourceError.
+        The `issued_ts` of the forecasts is the instant of the run's initialisation. Raises RunMissing, SourceError.
         """
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
@@ -261,7 +262,7 @@ class OpenMeteo:
 
 
 def newest_known_run(now: float) -> int:
-    """Return the instant at which the newest known run was initialised."""
+    """Return the instant at which the newest run known at `now` was initialised."""
     return int(now - KNOWN_AFTER_S) // RUN_EVERY_S * RUN_EVERY_S
 
 
@@ -317,10 +318,10 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _limit_s(problem: str, now: float) -> float:
-    """Return the seconds until the end of the limit that a refusal names.
+    """Return the number of seconds until the request limit named in `problem` ends.
 
-    An hourly limit lasts until the next hour. A daily limit lasts until the next day (UTC). If the refusal names no
-    such limit, return 0.
+    An hourly limit lasts until the next full hour. A daily limit lasts until the next day (UTC). If `problem` names
+    neither an hourly nor a daily limit, return 0.
     """
     said = problem.lower()
     if "daily" in said:

@@ -27,7 +27,7 @@ _SERIES: Final = tuple((variable, point) for variable in VARIABLES for point in 
 
 
 class Simulated:
-    """Returns simulated data, but only data that a real source would have published by the clock's time."""
+    """Returns the simulated data that a real source would have published by the clock's time."""
 
     name = "simulated"
     names = frozenset(covariate_name(variable, point) for variable, point in _SERIES)
@@ -53,22 +53,22 @@ class Simulated:
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the weather forecast for 10 days from the start of today (UTC), issued at `now`."""
+        """Return the weather forecast that is issued at `now`. The first of the forecast's 10 days is today (UTC)."""
         return {name: issue for name, (issue,) in self._issued([now]).items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the forecasts made at 06 UTC on the days from `first` to `last`.
 
-        Forecasts that would be made in the future are left out.
+        If 06 UTC of a day is still ahead, this day is left out.
         """
         mornings = range(utc_midnight(first) + KNOWN_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
         now = self._clock.now()
         return self._issued([ts for ts in mornings if ts <= now])
 
     def _issued(self, instants: Sequence[int]) -> dict[str, list[IssuedSeries]]:
-        """Return the weather forecasts issued at `instants`, by the covariates' names.
+        """Return the weather forecasts issued at `instants`. The keys are the covariates' names.
 
-        The oldest instant must come first.
+        `instants` must be in order of time.
         """
         if not instants:
             return {}
@@ -103,7 +103,10 @@ class Simulated:
 
 
 def _weights(lead_s: Floats) -> Floats:
-    """Return the weight of each day's revision in the error of a forecast at each lead, shape (days, leads)."""
+    """Return the weight of each revision at each of the leads `lead_s` (seconds), shape (days, leads).
+
+    The weighted sum of the revisions is the error of the forecast.
+    """
     weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
     return weights
 

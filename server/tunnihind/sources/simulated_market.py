@@ -5,12 +5,12 @@ relations between the values.
 
 Wind speed has a lognormal distribution around a seasonal mean. The wind speed at one time hardly depends on the wind
 speed three days before. Points of the same zone have similar wind speeds. Radiation depends on the sun's height and on
-clouds. Clouds last about a day. Temperature depends on the season, the hour and the weather. Load depends on the hour
-in Estonia, on weekends, and on temperatures below 15 degrees Celsius.
+clouds. Clouds last about a day. Temperature depends on the season, the hour and the weather. Load depends on the local
+hour, on the day of the week, and on temperatures below 15 degrees Celsius.
 
 Residual load is load minus wind and solar power, as a share of the mean load. Each zone has its own mix of the Baltic
-and the Finnish residual load. A supply curve maps this mix of residual loads to a price. The price is multiplied by a
-level that drifts over months. Then random noise is added to the price. At midday in summer, the price can be zero or
+and the Finnish residual load. A supply curve maps a zone's mix of residual loads to a price. The price is multiplied by
+a level that drifts over months. Then random noise is added to the price. At midday in summer, the price can be zero or
 negative. On a cold evening without wind, the price is very high.
 """
 
@@ -92,9 +92,9 @@ class Noise:
 class _Fleet:
     """The load and the power plants of a zone, in MW.
 
-    `heating_mw` is the extra load for each degree below 15 degrees Celsius. `firm_mw` is constant power without fuel
-    costs. The load and the solar power depend on the weather at the place `city`. `baltic_share` is the weight of the
-    Baltic residual load in the zone's price.
+    `heating_mw` is the extra load for each degree below 15 degrees Celsius. `firm_mw` is the constant power of plants
+    without fuel costs. The load and the solar power depend on the weather at the place `city`. `baltic_share` is the
+    weight of the Baltic residual load in the zone's price.
     """
 
     load_mw: float
@@ -171,15 +171,16 @@ class SimulatedMarket:
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
         """Return the error that each day of lead adds to a forecast, shape (days, n). Each error has variance 1.
 
-        A forecast's error is the sum of the errors of all days up to its lead. So the newer a forecast is, the smaller
-        is its error.
+        For example, the error of a forecast three days ahead is the sum of the first three errors. On average, a newer
+        forecast has a smaller error.
         """
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Add up three random processes: one of all points, one of the zone and one of the point.
+        """Add up three random processes.
 
-        The sum has variance 1.
+        All points share the first process. The points of a zone share the second process. The third process belongs to
+        `point` alone. The sum has variance 1.
         """
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
@@ -216,7 +217,7 @@ def _season(ts: Floats) -> Floats:
 
 
 def load_shape(ts: Floats) -> Floats:
-    """Return the load without heating at the instants `ts`, as a share of a weekday's mean, shape (n,)."""
+    """Return the load without heating at the instants `ts`, shape (n,). A weekday's mean load is 1."""
     days, day_of = np.unique(ts // DAY_S, return_inverse=True)
     # On the day of a clock change, the UTC offset at noon is used for the whole day.
     noons = [datetime.fromtimestamp((day + 0.5) * DAY_S, UTC).astimezone(_CLOCK) for day in days.tolist()]
@@ -231,7 +232,7 @@ def load_shape(ts: Floats) -> Floats:
 def _power_curve(wind_speed: Floats) -> Floats:
     """Return a wind farm's power as a share of its capacity.
 
-    The farm's power begins at a wind speed of 3 m/s, is full from 12.5 to 25 m/s, and ends at 27 m/s.
+    The farm starts at a wind speed of 3 m/s, gives full power from 12.5 to 25 m/s, and stops at 27 m/s.
     """
     return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
 

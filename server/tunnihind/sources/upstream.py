@@ -1,8 +1,8 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
-All requests to sources go through this module. The errors are shown in logs and on web pages. So an error quotes only
-one line of an answer, without the operator's secret. This module raises only errors of `tunnihind.errors`. An error
-does not keep the whole answer in memory.
+All requests to sources go through this module. An error quotes only one line of an answer, without the operator's
+secret, because errors are shown in logs and on web pages. This module raises only errors of `tunnihind.errors`. An
+error does not keep the whole answer in memory.
 """
 
 import asyncio
@@ -99,8 +99,8 @@ def user_agent(contact: str) -> str:
 def open_session(contact: str) -> ClientSession:
     """Open the HTTP session for all sources.
 
-    The session uses the proxies that the environment variables name, and keeps no cookies. Also make `stamina` log its
-    retries with `_log_retry`.
+    The session uses the proxies that the environment variables name, and keeps no cookies. Also make the library
+    `stamina` log retries with `_log_retry`.
     """
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
     return ClientSession(headers={"User-Agent": user_agent(contact)}, cookie_jar=DummyCookieJar(), trust_env=True)
