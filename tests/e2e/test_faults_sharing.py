@@ -30,7 +30,7 @@ async def test_a_second_server_serves_without_a_pipeline_and_takes_over_from_a_k
     # The second server serves the same, and asks the source for nothing.
     second = launch(*arguments)
     await second.until_logged(f"process {first.pid} on ")
-    assert "serving without one" in second.log
+    assert "this server only serves" in second.log
     await second.until_ready()
     answers = [(await server.get("/api/v1/forecast")).json() for server in (first, second)]
     assert answers[0]["dayAhead"] == answers[1]["dayAhead"]
