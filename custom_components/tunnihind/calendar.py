@@ -62,7 +62,10 @@ class PlanCalendar(DataEntity, CalendarEntity):
                     yield from ((plan, window, start, end) for start, end in window.pieces)
 
     def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
-        """Return a piece as an event. Even in a rehearsal, the event's times follow Home Assistant's clock."""
+        """Convert a piece of a plan's window to a calendar event.
+
+        Even in a rehearsal, the event's times follow Home Assistant's clock.
+        """
         clock = self.coordinator.clock
         return CalendarEvent(
             start=datetime.fromtimestamp(clock.to_home_time(start), UTC),

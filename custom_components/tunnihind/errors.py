@@ -83,7 +83,7 @@ class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
 
 
 class RehearsalOver(TunnihindError, key="rehearsal_over"):
-    """A server that showed a past day no longer does so."""
+    """A server that showed a past day is no longer a rehearsal."""
 
 
 class InvalidResponse(TunnihindError, key="invalid_response"):

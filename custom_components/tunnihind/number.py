@@ -30,7 +30,7 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# Automations set the energy before each charge of a car. So this entity is not a configuration entity.
+# This entity is not a configuration entity, because automations set the energy before each charge of a car.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,

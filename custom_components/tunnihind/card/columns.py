@@ -1,4 +1,4 @@
-"""Prices of many periods in a compact form. Each quantity has one list.
+"""Prices of many periods in a compact form, with one list for each kind of value.
 
 All lists except `charges` have one item for each period. Period `i` begins `i * step` seconds after `start`. `start` is
 in UTC seconds. An unknown value is None.
@@ -126,8 +126,8 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
     """Return the colour of each price. `PriceColumns` describes the colours.
 
-    The bounds in `scale` are market prices in EUR/MWh. With the tariff of each period, a bound becomes a household
-    price. The mean of these household prices separates two colours.
+    The bounds in `scale` are market prices in EUR/MWh. Convert each bound to a household price for every period. The
+    mean of a bound's household prices separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

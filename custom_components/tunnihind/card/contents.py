@@ -44,7 +44,7 @@ class State(StrEnum):
 class CardNow(TypedDict):
     """The start and the end of the current period.
 
-    The period is an hour. If the household is billed by the quarter, the period is a quarter of an hour.
+    If the household is billed by the quarter, the period is a quarter of an hour. Otherwise, the period is an hour.
     """
 
     start: int

@@ -78,8 +78,8 @@ class TunnihindTrigger(EntityTriggerBase):
     ) -> CALLBACK_TYPE:
         """Attach an automation, and run the automation only after all entities have been updated.
 
-        Entities are updated one after another. If the automation ran at the first update, it could read old states of
-        the other entities.
+        Entities are updated one after another. If the automation ran right after the update of one entity, it could
+        read old states of the other entities.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
@@ -133,7 +133,7 @@ class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
 class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
     """A trigger that fires when a price falls below zero for at least half an hour.
 
-    If the price is negative for a shorter time, switching a device on is not worthwhile.
+    If the price stays negative for less than half an hour, switching a device on is not worthwhile.
     """
 
     _translation_key = "negative_price"
@@ -241,8 +241,8 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
     """Raise vol.Invalid if the target names a device or entity of this integration that has none of these `kinds`.
 
-    The automation would ignore such a device or entity. The areas, floors and labels in a target are not checked,
-    because an area may contain any entities.
+    Without this check, the automation would silently ignore the named device or entity. The areas, floors and labels in
+    a target are not checked, because an area may contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
     named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]

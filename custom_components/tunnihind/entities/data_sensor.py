@@ -96,8 +96,8 @@ FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
 class SavingSensor(DataEntity, ValueSensor[PlanScore]):
     """A sensor for the saving of plans that follow the forecast, in percent of the greatest possible saving.
 
-    The server computes the saving. While the sensor is enabled, the sensor itself polls the server once an hour. No
-    other entity needs the answer.
+    The server computes the saving. While the sensor is enabled, the sensor itself polls the server once an hour,
+    because no other entity needs the server's answer.
     """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:

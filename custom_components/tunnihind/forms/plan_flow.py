@@ -1,7 +1,7 @@
 """Adds and changes plans.
 
-To add a plan, people first choose the hours that the plan looks for, like the cheapest hours. Then they fill in the
-form for this choice.
+To add a plan, people first choose the kind of hours that the plan looks for, like the cheapest hours. Then people fill
+in the form for this kind of hours.
 """
 
 from collections.abc import Callable, Mapping
@@ -159,7 +159,7 @@ class PlanFlow(ConfigSubentryFlow):
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
         """Check a whole plan that a program sent in the first step, and return the plan.
 
-        Home Assistant checks the input of each step in the same way. Raises InvalidData.
+        Raises InvalidData, like Home Assistant's own check of a step's input.
         """
         try:
             checked: dict[str, Any] = plan_form_schema(self._unit, self._new)(user_input)

@@ -78,8 +78,7 @@ _MINUTE_S: Final = 60
 class PlanForm(StrEnum):
     """The forms in which people enter plans.
 
-    Some kinds of hours have two forms. One form asks how long the device runs. The other form asks how much energy the
-    device needs.
+    Some kinds of hours have two forms: one form asks for a duration, and the other form asks for an energy.
     """
 
     CHEAPEST = "cheapest"
@@ -193,7 +192,7 @@ def plan_form_schema(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: C
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
-    """Return the sections that have an error, and the sections that differ from a new plan's values."""
+    """Return the sections that have an error, and the sections in which a value differs from a new plan's value."""
     new = suggested("", NEW_PLANS[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 

@@ -188,6 +188,9 @@ def name_of(mode: Mode, zone: Zone, language: str) -> str:
 
 
 def marked_credit(credit: str, mode: Mode, language: str) -> str:
-    """Return the credit of the prices. If the prices are not live, the credit begins with the kind of prices."""
+    """Return the credit line for the prices.
+
+    If the prices are not live, the line begins with words like "Demo, simulated prices".
+    """
     mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

@@ -360,9 +360,9 @@ async def fetch_server(hass: HomeAssistant, url: str) -> Server:
 
 
 async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
-    """Return the server with quarter-hour prices.
+    """Request the server's quarter-hour prices, and return `server` with these prices.
 
-    If the request for these prices fails, return the server unchanged.
+    If the request fails, return `server` unchanged.
     """
     try:
         return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))

@@ -89,7 +89,10 @@ class QuarterTimer:
 
     @callback
     def async_set(self) -> None:
-        """Start the timer for the next quarter-hour. If a clock may have been set, call this method again."""
+        """Start the timer for the next quarter-hour.
+
+        If the server's clock or Home Assistant's clock may have been set, call this method again.
+        """
         now = self._clock.now()
         due_at = self._clock.to_home_time(now - now % QUARTER_S + QUARTER_S)
         if due_at != self._due_at:
