@@ -52,7 +52,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
         return sorted(asked, key=lambda event: event.start_datetime_local)
 
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
-        """Yield the plan, the window, the start and the end of each piece. Times are UTC seconds by the entry's clock.
+        """Yield each piece's plan, window, start and end. Times are UTC seconds by the entry's clock.
 
         Every update reads the pieces of two weeks. Seconds are faster to compare than datetimes.
         """

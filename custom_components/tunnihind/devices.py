@@ -43,7 +43,7 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 def _model(coordinator: TunnihindCoordinator) -> str:
     """Return the device's model.
 
-    If the server is a demo or a rehearsal, the model says so. A user can rename a device, but can't change its model.
+    If the server is a demo or a rehearsal, the model names the mode. Users can rename a device, but not its model.
     """
     return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 

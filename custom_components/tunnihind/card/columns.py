@@ -44,11 +44,11 @@ class PriceColumns(Columns):
 
     `tint` is the colour of a price, from 0 for cheap to 4 for expensive. A price below zero has the colour 5. The
     server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds,
-    the colours divide the prices in this table into five groups of equal size.
+    the colours divide the values of `price` into five groups of equal size.
 
     `market` is the settled market price or the median of its forecast, in EUR/kWh without VAT.
 
-    `charges` lists the different sets of fees in these periods. Each set maps the name of a fee to its amount in
+    `charges` lists the different sets of fees in the periods. Each set maps the name of a fee to its amount in
     EUR/kWh. The names are margin, balancing, network, renewable, security and excise. Fees of zero are left out. A fee
     includes VAT only if the household's contract states the fee with VAT. `charged` is the index in `charges` of the
     set that applies in a period. The VAT of a price is `price` minus `market` and minus the fees.

@@ -113,7 +113,7 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
     HORIZON: Horizon.PUBLISHED.value,
 }
 # The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that devices don't run
-# for only a few minutes. Only published prices count, so that a household's first window doesn't depend on a forecast.
+# for only a few minutes. The plan uses only published prices, so that the first window doesn't depend on a forecast.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 # If a new plan asks for an energy, the form first shows the values for charging a car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
@@ -138,7 +138,7 @@ _METER: Final = EntitySelector(
     )
 )
 
-# The form in which people choose the kind of hours. In this step, a program may also send a whole plan.
+# The form in which people choose the kind of hours. The form also accepts a whole plan from a program.
 KIND_FORM: Final = vol.Schema(
     {vol.Required(KIND, default=PlanForm.CHEAPEST.value): choice_field(PlanForm, _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
 )

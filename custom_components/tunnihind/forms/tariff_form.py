@@ -179,9 +179,9 @@ class RowForm:
         }[name]
 
     def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values that the form shows for `figures` in c/kWh.
+        """Convert `figures` from c/kWh to the values that the form shows, in the form's unit.
 
-        The values are grouped by section. Prices are in the form's unit.
+        The values are grouped by section.
         """
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {

@@ -128,7 +128,7 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
     """Return the parts of a price in EUR/kWh. The parts add up to the price.
 
-    Parts that are 0 are left out, but a known market price is included even if it is 0.
+    Parts that are 0 are left out, except a known market price.
     """
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}

@@ -244,7 +244,7 @@ class Client:
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
     """Convert an exception of the HTTP library to an error of the integration.
 
-    Most of these errors have the integration's own text, because the library's text may quote the server.
+    Most of the returned errors don't contain the exception's text, because this text may quote the server.
     """
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
