@@ -77,7 +77,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
-        """Return the flow that adds and changes plans. An entry has no other subentries."""
+        """Return the flow that adds and changes plans. Plans are the only subentries of an entry."""
         return {SUBENTRY_PLAN: PlanFlow}
 
     @override
@@ -277,7 +277,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     async def _confirm(
         self, step_id: str, user_input: dict[str, Any] | None, placeholders: dict[str, str]
     ) -> ConfigFlowResult:
-        """Ask whether to add the server that was found. On the same form, ask about the household's bill."""
+        """Ask whether to add the server that was found, and ask about the household's bill."""
         if user_input is not None:
             self._note_answers(user_input)
             return await self._continue_with_server()

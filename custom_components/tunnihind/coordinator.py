@@ -218,7 +218,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def _update_prices(self) -> None:
-        """Compute the prices, plans and problems of this quarter-hour. Set the timer to the next quarter-hour."""
+        """Compute the prices, plans and problems of the present quarter-hour, and set the timer to the next one."""
         self._timer.async_set()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
         lines.update(self.data, tariff, self.billing, self.selling)

@@ -52,7 +52,7 @@ def _model(coordinator: TunnihindCoordinator) -> str:
 def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Create the server's device, and keep the device's data up to date.
 
-    Plans' devices have the server's device as their parent. So this function must run before the plans are added.
+    The server's device is the parent of the plans' devices, so it must exist before the plans are added.
     """
     coordinator = entry.runtime_data
 

@@ -47,11 +47,11 @@ class NoAnswer(CannotConnect, key="no_answer"):
 
 
 class ConnectionRefused(CannotConnect, key="connection_refused"):
-    """A computer has this address, but no server listens at the port."""
+    """A computer has the address, but no server listens at the port."""
 
 
 class UnknownHost(CannotConnect, key="unknown_host"):
-    """No computer has the name in the address."""
+    """No computer has the host name in the address."""
 
 
 class BrokenAnswer(CannotConnect, key="broken_answer"):

@@ -1,8 +1,8 @@
 """Triggers and conditions for automations that use prices and plans.
 
-As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. So a restart or a
-reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires for this
-start. The blueprints therefore also check the condition `window_running` after each start of Home Assistant.
+As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. Therefore, a
+restart or a reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires
+for this start. The blueprints therefore also check the condition `window_running` after each start of Home Assistant.
 """
 
 import asyncio
@@ -190,7 +190,7 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """A condition that tests if the target's entities of one kind are on. Entities of other kinds are ignored."""
+    """A condition that tests if the target's entities of one kind are on. The target's other entities are ignored."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class
@@ -227,7 +227,7 @@ CONDITIONS: Final = {
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return those `entity_ids` whose entities belong to this integration and have this `translation_key`."""
+    """Return the `entity_ids` of this integration's entities that have the given `translation_key`."""
     registry = er.async_get(hass)
     return {
         entity_id

@@ -117,7 +117,7 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
     @override
     async def async_added_to_hass(self) -> None:
         await super().async_added_to_hass()
-        # The first update runs in the background. So a slow server does not delay the start of Home Assistant.
+        # The first update runs in the background, so that a slow server doesn't delay the start of Home Assistant.
         self.async_schedule_update_ha_state(force_refresh=True)
 
     @override

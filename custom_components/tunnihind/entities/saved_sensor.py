@@ -200,7 +200,7 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     @property
     @override
     def last_reset(self) -> datetime | None:
-        """The time at which an all-time sum began at zero. For other sensors, the time is None.
+        """The time at which an all-time sum began at zero. If the sensor shows no all-time sum, the time is None.
 
         Without this time, Home Assistant's statistics would count a restart of the sum at zero as a loss.
         """

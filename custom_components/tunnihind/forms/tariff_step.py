@@ -48,7 +48,7 @@ from .tariff_form import (
 )
 
 _KWH_PER_MWH: Final = 1_000
-# The market price is the first line in the list of a price's parts, and VAT is the last line. The other lines are fees.
+# The list of a price's parts begins with the market price and ends with VAT. The fees are between them.
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)

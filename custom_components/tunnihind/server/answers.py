@@ -45,9 +45,9 @@ class PlanScore:
     """The savings of plans that followed the server's forecasts.
 
     `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
-    For `share`, each plan took the four hours of the next day with the lowest forecasts. For `baseline`, each plan took
-    the four hours that had been cheapest a week before. For `week`, each plan took the four hours of the next seven
-    days with the lowest forecasts. If no full week has been scored yet, `week` is None.
+    Each plan took four hours. For `share`, the hours had the next day's lowest forecasts. For `baseline`, the hours had
+    been cheapest a week before. For `week`, the hours had the lowest forecasts of the next seven days. If no full week
+    has been scored yet, `week` is None.
 
     `boiler_eur` is the amount that a 3 kW boiler saves in a year, in EUR without VAT. On each day, the boiler heats in
     the three hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible saving in a year.

@@ -83,7 +83,7 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.ClientPayloadError: BrokenAnswer,
     aiohttp.ClientResponseError: BrokenAnswer,
 }
-# People paste addresses with these paths from the documentation or the browser. `server_url` removes these paths.
+# `server_url` removes these paths, because people paste addresses from the documentation or the browser.
 _OWN_PATHS: Final = re.compile(
     r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
 )
@@ -290,8 +290,8 @@ class Server:
     def addresses(self) -> dict[Zone, str]:
         """The base URL of each zone of the server.
 
-        The household may reach the server by a host name that the server doesn't know. So the host name comes from
-        `url`. Only the paths come from the server's description.
+        The host name comes from `url`, because the server may not know the host name that the household uses. Only the
+        paths come from the server's description.
         """
         url = URL(self.url)
         paths = self.about.zones if self.about else {}
@@ -327,8 +327,7 @@ class Server:
     def unique_id(self) -> str:
         """The server's id in Home Assistant. The id doesn't depend on the path, the VAT rate or the server's version.
 
-        A rehearsal sends the installation id of the live server whose data it reads. So the id of a rehearsal gets a
-        suffix.
+        The id of a rehearsal gets a suffix, because a rehearsal sends the installation id of a live server.
         """
         return self.unique_id_of(self.zone)
 

@@ -15,8 +15,8 @@ from ..prices.timeline import QUARTER_S
 
 # A cache in front of the server may send an answer that is a minute old.
 _CACHED_S: Final = 120
-# The server's clock and Home Assistant's clock show whole seconds. So the difference between the clocks varies by a
-# second.
+# The difference between the server's clock and Home Assistant's clock varies by a second, because both clocks show
+# whole seconds.
 _ROUNDING_S: Final = 1
 
 
