@@ -71,7 +71,7 @@ class Storage:
         return state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
-        """Store the state after a short delay. If a newer state arrives earlier, only the newer state is stored."""
+        """Store the state after a short delay. If a newer state arrives in the meantime, store only the newer one."""
         self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
     async def save(self, state: StoredState) -> None:

@@ -37,7 +37,7 @@ class Columns(TypedDict):
 
 
 class PriceColumns(Columns):
-    """The prices that the household pays, with VAT, by the hour or by the quarter.
+    """The household's prices, including VAT, for each hour or each quarter.
 
     `level` is the level of a price, from 0 for very_low to 4 for very_high. If the household chose levels by the hour,
     all four quarters of an hour have the same level. If any price of a day is unknown, all levels of the day are None.

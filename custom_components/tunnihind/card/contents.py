@@ -82,8 +82,8 @@ class CardContents(CardBeginning):
 
     `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. `clock_ahead_s` is the number
     of seconds by which the entry's clock is ahead of Home Assistant's clock. Except in a rehearsal, `clock_ahead_s` is
-    0. `problems` lists the present problems, like the attribute `problems` of the sensor "Data problem". `lost_since` is
-    the time of the server's last fresh answer. Without the problem `server_unreachable`, `lost_since` is None.
+    0. `problems` lists the present problems, like the attribute `problems` of the sensor "Data problem". `lost_since`
+    is the time of the server's last fresh answer. Without the problem `server_unreachable`, `lost_since` is None.
     `stale_since` is the time at which the forecast became too old. Without the problem `forecast_stale`, `stale_since`
     is None. `unit` is the unit in which the card shows prices: `cents` or `euros` per kWh. `currency` is the currency
     of all prices.

@@ -209,8 +209,8 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # If the target contains no entities, Home Assistant's own check for "all" returns True. An automation would
-        # then run a heater at any price.
+        # If the target contains no entities, Home Assistant's own check for "all" returns True. An automation with an
+        # empty target would then run a heater at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 

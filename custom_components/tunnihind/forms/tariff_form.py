@@ -229,9 +229,9 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Return the figures of the form `before`, adapted to the package and the date of this form.
 
-        If the figures of a part equal the rate table's figures for `before`, with or without VAT, the rate table's
-        figures for this form replace the part's figures. If the package has changed, the rate table's figures replace
-        all network fees. If neither the package nor the date has changed, all figures stay the same.
+        If a part has the rate table's figures for `before`, replace these figures with the rate table's figures for
+        this form. The part's figures may include VAT or not. If the package has changed, the rate table's figures
+        replace all network fees. If neither the package nor the date has changed, all figures stay the same.
         """
         if self == before:
             return {**figures}

@@ -101,7 +101,7 @@ class CurrentPeriod:
 class OpenForm:
     """A form that somebody is filling in.
 
-    `contract` contains the settings for all rows. `period` returns the period whose price the preview shows.
+    `contract` contains the settings that apply to all rows. `period` returns the period whose price the preview shows.
     """
 
     form: RowForm

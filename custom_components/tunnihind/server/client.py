@@ -62,7 +62,7 @@ LONGEST_PAUSE_S: Final = 15 * 60
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # The longest accepted answer, in bytes. Without this limit, a wrong answer could fill the memory. The API's answers are
-# much shorter.
+# much shorter than this limit.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
 # The paths at which the API serves the newest prices and past prices. The keys are the lengths of a period in seconds.
