@@ -54,7 +54,7 @@ class PlanCalendar(DataEntity, CalendarEntity):
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
         """Yield each piece's plan, window, start and end. Times are UTC seconds by the entry's clock.
 
-        Every update reads the pieces of two weeks. Seconds are faster to compare than datetimes.
+        Every update compares the times of many pieces, and seconds are faster to compare than datetimes.
         """
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):

@@ -93,7 +93,7 @@ class CurrentPeriod:
         return cls(now - now % step_s, resolution, market, zone, chosen_vat_rate)
 
     def default_vat_rate(self, day: date) -> float:
-        """Return the default VAT rate on a day, as a fraction."""
+        """Return a day's default VAT rate as a fraction."""
         return Tariff(zone=self.zone, chosen_vat_rate=self.chosen_vat_rate).default_vat_rate(day)
 
 
