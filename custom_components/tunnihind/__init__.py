@@ -18,8 +18,8 @@ from .services import async_setup_services
 from .storage import Storage
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
-# Home Assistant updates entities in the order in which they were added. When a binary sensor changes, an automation may
-# read other entities. So binary sensors are added last.
+# Home Assistant updates entities in the order in which they were added. Binary sensors are added last, because the
+# change of a binary sensor may trigger an automation that reads other entities.
 _READ_BY_AUTOMATIONS: Final = (Platform.CALENDAR, Platform.NUMBER, Platform.SENSOR, Platform.SWITCH, Platform.TIME)
 PLATFORMS: Final = (*_READ_BY_AUTOMATIONS, Platform.BINARY_SENSOR)
 
@@ -34,7 +34,7 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
 
 async def async_setup_entry(hass: HomeAssistant, entry: TunnihindConfigEntry) -> bool:
     """Set up a config entry. Each config entry shows the prices of one zone of a server."""
-    # If the server doesn't answer, the card shows this problem. So the card is added before the server is polled.
+    # The card is added before the first poll, because the card also shows that a server doesn't answer.
     card_module.async_offer_card(hass)
     coordinator = TunnihindCoordinator(hass, entry)
     await coordinator.async_start()

@@ -52,9 +52,9 @@ class PlanCalendar(DataEntity, CalendarEntity):
         return sorted(asked, key=lambda event: event.start_datetime_local)
 
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
-        """Yield the plan, the window, the start and the end of each piece. Times are UTC seconds by the entry's clock.
+        """Yield each piece's plan, window, start and end. Times are UTC seconds by the entry's clock.
 
-        Every update reads the pieces of two weeks. Seconds are faster to compare than datetimes.
+        Every update compares the times of many pieces, and seconds are faster to compare than datetimes.
         """
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
@@ -62,7 +62,10 @@ class PlanCalendar(DataEntity, CalendarEntity):
                     yield from ((plan, window, start, end) for start, end in window.pieces)
 
     def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
-        """Return a piece as an event. Even in a rehearsal, the event's times follow Home Assistant's clock."""
+        """Convert a piece of a plan's window to a calendar event.
+
+        Even in a rehearsal, the event's times follow Home Assistant's clock.
+        """
         clock = self.coordinator.clock
         return CalendarEvent(
             start=datetime.fromtimestamp(clock.to_home_time(start), UTC),

@@ -77,7 +77,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     @callback
     @override
     def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
-        """Return the flow that adds and changes plans. An entry has no other subentries."""
+        """Return the flow that adds and changes plans. Plans are the only subentries of an entry."""
         return {SUBENTRY_PLAN: PlanFlow}
 
     @override
@@ -154,7 +154,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return self._confirm_form("rehearsal", _NO_QUESTION, {"url": without_password(self._found.url)})
 
     async def async_step_tariff(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Show the fees of the household's network package. Ask the household to confirm and complete these fees."""
+        """Show the fees of the household's network package, and ask the household to confirm and complete the fees."""
         if user_input is None:
             if billing_from(self._answers).billed_by is Resolution.QUARTER:
                 self._found = await with_quarters(self.hass, self._found)
@@ -277,7 +277,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     async def _confirm(
         self, step_id: str, user_input: dict[str, Any] | None, placeholders: dict[str, str]
     ) -> ConfigFlowResult:
-        """Ask whether to add the server that was found. On the same form, ask about the household's bill."""
+        """Ask whether to add the server that was found, and ask about the household's bill."""
         if user_input is not None:
             self._note_answers(user_input)
             return await self._continue_with_server()
@@ -378,7 +378,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
     def _store_address(self) -> ConfigFlowResult:
         """Store the server's new address in the entry.
 
-        A loaded entry reloads itself after a change of its data. Other entries are reloaded by this function.
+        A loaded entry reloads itself after a change of its data. If the entry is not loaded, this function reloads it.
         """
         entry, server = self._get_reconfigure_entry(), self._found
         if entry.state is ConfigEntryState.LOADED:

@@ -10,8 +10,8 @@ LOGGER: Final = logging.getLogger(__package__)
 
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
-# The ids of an entry's statistics contain a number. Each mode (live, demo or rehearsal) has its own number. Under this
-# key, the entry's data has these numbers.
+# The ids of an entry's statistics contain a number. Each mode (live, demo or rehearsal) has its own number. The entry's
+# data stores the numbers of the modes under this key.
 CONF_STATISTICS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"
@@ -29,11 +29,11 @@ EUR_PER_KWH: Final = "EUR/kWh"
 CENTS_PER_KWH: Final = "c/kWh"
 EUR_PER_MWH: Final = "EUR/MWh"
 
-# Each constant below is true if Home Assistant has a certain new feature. Remove a constant when the oldest version
-# that hacs.json allows has the feature.
+# Each constant below is true if Home Assistant has the feature in the constant's name. Remove a constant when the
+# oldest version that hacs.json allows has the feature.
 _VERSION: Final = (MAJOR_VERSION, MINOR_VERSION)
-# Before Home Assistant 2026.7, the triggers and conditions of integrations had no option `for`. Such triggers and
-# conditions also could not handle several entities separately.
+# Before Home Assistant 2026.7, the triggers and conditions of integrations had no option `for`, and could not handle
+# several entities separately.
 KNOWS_TRIGGERS: Final = _VERSION >= (2026, 7)
 # Before Home Assistant 2026.8, a device named its parent device by the parent's identifiers. Newer versions expect the
 # parent's device id.

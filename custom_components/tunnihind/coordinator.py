@@ -1,7 +1,7 @@
 """Keeps the prices and the plans that a household's entities show.
 
-The coordinator polls the server once a minute. When new prices arrive, the coordinator updates the entities. It also
-updates the entities every quarter-hour, even if the server doesn't answer. All times follow the entry's clock.
+The coordinator polls the server once a minute. When new prices arrive, the coordinator updates the entities. The
+entities are also updated every quarter-hour, even if the server doesn't answer. All times follow the entry's clock.
 """
 
 from collections.abc import Callable, Mapping
@@ -72,8 +72,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
-        # If the entry gets another server, the old server is polled until the entry is reloaded. So this id of the
-        # server must stay the same until the reload.
+        # If the entry gets another server, the old server is polled until the entry is reloaded. Until the reload,
+        # `_server` must be the old server's id.
         self._server: Final = entry.unique_id
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
@@ -110,7 +110,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     def attribution(self) -> str:
         """The credit line for the prices. If the server sends no credit line, the integration's name is used.
 
-        If the prices are not live, the line begins with a mark.
+        If the prices are not live, the line begins with words like "Demo, simulated prices".
         """
         return marked_credit(
             self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
@@ -142,10 +142,9 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def _asks_for_quarters(self) -> bool:
-        """True if polls request quarter-hour prices from the server.
+        """True if the household needs quarter-hour prices, or if the server serves the full horizon.
 
-        The household may need quarter-hour prices. On a server with the full horizon, only the quarter-hour forecast
-        reaches beyond the public window.
+        On a server with the full horizon, only the quarter-hour forecast reaches beyond the public window.
         """
         return self._needs_quarters or (self.about is not None and self.about.full_horizon)
 
@@ -172,8 +171,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     async def _async_update_data(self) -> ForecastAnswer:
         """Poll the server.
 
-        If the server sends no new prices, entities are updated only in two cases. The timer has missed a quarter-hour,
-        or the list of problems has changed.
+        If the server sends no new prices, entities are updated only if the timer has missed a quarter-hour, or if the
+        list of problems has changed.
         """
         try:
             known, beginning = await self._polling.ask(in_quarters=self._asks_for_quarters)
@@ -219,7 +218,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def _update_prices(self) -> None:
-        """Compute the prices, plans and problems of this quarter-hour. Set the timer to the next quarter-hour."""
+        """Compute the prices, plans and problems of the present quarter-hour, and set the timer to the next one."""
         self._timer.async_set()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
         lines.update(self.data, tariff, self.billing, self.selling)

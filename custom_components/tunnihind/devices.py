@@ -43,7 +43,7 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 def _model(coordinator: TunnihindCoordinator) -> str:
     """Return the device's model.
 
-    If the server is a demo or a rehearsal, the model says so. A user can rename a device, but can't change its model.
+    If the server is a demo or a rehearsal, the model names the mode. Users can rename a device, but not its model.
     """
     return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 
@@ -52,7 +52,7 @@ def _model(coordinator: TunnihindCoordinator) -> str:
 def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
     """Create the server's device, and keep the device's data up to date.
 
-    Plans' devices have the server's device as their parent. So this function must run before the plans are added.
+    The server's device is the parent of the plans' devices, so it must exist before the plans are added.
     """
     coordinator = entry.runtime_data
 

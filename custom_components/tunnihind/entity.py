@@ -40,8 +40,8 @@ NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
 # The key of a plan's binary sensor "Window". Automations use this sensor.
 WINDOW: Final = "window"
-# If a plan looks for high prices, some of its entities have other names. The translation keys of these names begin with
-# this prefix.
+# If a plan looks for high prices, some of its entities have other names. The translation keys of the other names begin
+# with this prefix.
 DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
@@ -67,8 +67,8 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# By an entity's key, a function that returns whether a plan with the given form has this entity. If a key is missing
-# here, every plan has the entity.
+# Each function decides from a plan's form whether the plan has an entity. The keys are the keys of the entities. If an
+# entity's key is missing here, every plan has the entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -118,7 +118,7 @@ class PriceEntity(ServerEntity):
 
 
 class SellingEntity(PriceEntity):
-    """An entity that shows a selling price. Only households that sell electricity have such entities."""
+    """An entity that shows a selling price. The entity exists only if the household sells electricity."""
 
     @property
     @override
@@ -149,7 +149,7 @@ class PlanEntity(_Entity):
 
     @property
     def outcome(self) -> Outcome | None:
-        """The window of the plan, or the reason why there is none. If the plan can't be used, the result is None."""
+        """The plan's window, or the reason why no window was found. If the plan can't be used, the result is None."""
         return self.coordinator.prices.outcomes.get(self.plan_id)
 
     @property
@@ -160,7 +160,7 @@ class PlanEntity(_Entity):
     @property
     @override
     def available(self) -> bool:
-        """True if the plan has a window. Also true if the plan can be used and the current price is known."""
+        """True if the plan has a window, or if the plan can be used and the current price is known."""
         return self.decision is not None or (self.outcome is not None and self.coordinator.prices.current is not None)
 
 
@@ -169,7 +169,7 @@ class SteeringEntity(PlanEntity):
 
     @property
     def plan(self) -> SteeredPlan | None:
-        """The plan with the changes by entities and actions. If the plan can't be used, the result is None."""
+        """The plan with the changes that entities and actions made. If the plan can't be used, the result is None."""
         return self.coordinator.planner.plan(self.plan_id)
 
     @property
@@ -191,10 +191,10 @@ class ValueDescription[Subject](SensorEntityDescription):
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor that shows a figure of a subject, such as a plan's window.
+    """A sensor that shows a figure of its subject. For example, the subject may be a plan's window.
 
-    If there is no subject, the sensor's state is unknown. In a rehearsal, the sensor has no long-term statistics.
-    Otherwise, these statistics would remain after the rehearsal.
+    If there is no subject, the sensor's state is unknown. In a rehearsal, the sensor has no long-term statistics,
+    because they would remain after the rehearsal.
     """
 
     coordinator: TunnihindCoordinator
@@ -288,7 +288,7 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
 
 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
-    """Make the same change in all of these plans. A plan is named by its coordinator and the id of its subentry.
+    """Make the same change in all `plans`. Each plan is a pair of its coordinator and the id of its subentry.
 
     If a change of any plan is not allowed, no plan is changed, and Refusal is raised. The error's text names the plan,
     the field and the allowed values. The changes are stored before this function returns. So a restart doesn't lose the

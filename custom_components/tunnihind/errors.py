@@ -47,11 +47,11 @@ class NoAnswer(CannotConnect, key="no_answer"):
 
 
 class ConnectionRefused(CannotConnect, key="connection_refused"):
-    """A computer has this address, but no server listens at the port."""
+    """A computer has the address, but no server listens at the port."""
 
 
 class UnknownHost(CannotConnect, key="unknown_host"):
-    """No computer has the name in the address."""
+    """No computer has the host name in the address."""
 
 
 class BrokenAnswer(CannotConnect, key="broken_answer"):
@@ -83,7 +83,7 @@ class ServerIsRehearsal(TunnihindError, key="server_is_rehearsal"):
 
 
 class RehearsalOver(TunnihindError, key="rehearsal_over"):
-    """A server that showed a past day no longer does so."""
+    """A server that showed a past day is no longer a rehearsal."""
 
 
 class InvalidResponse(TunnihindError, key="invalid_response"):

@@ -78,7 +78,7 @@ def _outdated_parts(coordinator: TunnihindCoordinator) -> tuple[Part, ...]:
 def _is_too_old(version: str) -> bool:
     try:
         return AwesomeVersion(version) < AwesomeVersion(OLDEST_SERVER)
-    except AwesomeVersionException:  # the version of a private build is a name
+    except AwesomeVersionException:  # a private build may have a name instead of a version number
         return False
 
 

@@ -30,7 +30,7 @@ DURATION: Final = NumberEntityDescription(
     native_step=QUARTER_MIN,
     mode=NumberMode.BOX,
 )
-# Automations set the energy before each charge of a car. So this entity is not a configuration entity.
+# This entity is not a configuration entity, because automations set the energy before each charge of a car.
 ENERGY: Final = NumberEntityDescription(
     key="energy",
     device_class=NumberDeviceClass.ENERGY,
@@ -64,7 +64,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
     @property
     @override
     def available(self) -> bool:
-        """True if the plan uses this figure. A plan uses either an energy or a duration."""
+        """True if the plan uses the entity's figure. A plan uses either an energy or a duration."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property

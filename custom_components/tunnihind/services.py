@@ -11,7 +11,7 @@ _QUESTIONS: Final = {
     "get_prices": (get_prices.SCHEMA, get_prices.get_prices),
     "find_cheapest_hours": (find_cheapest_hours.SCHEMA, find_cheapest_hours.find_cheapest_hours),
 }
-# These actions change data. So an automation may ignore their answers.
+# An automation may ignore the answers of these actions, because the actions change data.
 _CHANGES: Final = {
     "import_prices": (import_past.PRICES_SCHEMA, import_past.import_prices),
     "import_costs": (import_past.COSTS_SCHEMA, import_past.import_costs),

@@ -15,7 +15,7 @@ from .plans.steering import SteeredPlan
 from .server.answers import About, ForecastAnswer
 
 _VERSION: Final = 1
-# After a change, the storage waits this many seconds for more changes. Then all changes are written together. When Home
+# After a change, the storage waits this many seconds for more changes, and then writes all changes together. When Home
 # Assistant stops, the remaining changes are written at once.
 _DELAY_S: Final = 15
 
@@ -45,7 +45,7 @@ class StoredState:
     def for_server(self, server: str | None) -> StoredState:
         """Return the parts of the state that are valid for this server.
 
-        If the state comes from another server, its prices, VAT rate and clock are left out.
+        If the state comes from another server, leave out that server's prices, VAT rate and clock.
         """
         if server == self.server:
             return self
@@ -71,7 +71,7 @@ class Storage:
         return state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
-        """Store the state after a short delay. If a newer state arrives earlier, only the newer state is stored."""
+        """Store the state after a short delay. If a newer state arrives in the meantime, store only the newer one."""
         self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
     async def save(self, state: StoredState) -> None:
@@ -90,7 +90,7 @@ _STEERED: Final = BasicDecoder(SteeredPlan)
 
 
 def state_from(document: Mapping[str, Any]) -> StoredState:
-    """Return the state that is stored in this document. If a part can't be read, only this part is empty."""
+    """Return the state that is stored in `document`. If a part can't be read, only this part is empty."""
     return StoredState(
         server=document.get("server"),
         about=part_of(document, "about", _ABOUT.decode),
@@ -104,14 +104,17 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
 
 
 def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
-    """Return the part `name` of each plan, by the plan's id. If a plan's part can't be read, the plan is left out."""
+    """Return each plan's value in `document[name]`. The keys are the plans' ids.
+
+    If a value can't be read, the plan is left out.
+    """
     plans = part_of(document, name, dict) or {}
     found = {plan: part_of(plans, plan, read) for plan in plans}
     return {plan: kept for plan, kept in found.items() if kept is not None}
 
 
 def part_of[Part](document: Mapping[str, Any], name: str, read: Callable[[Any], Part]) -> Part | None:
-    """Return a part of the document. If the part is missing or can't be read, return None."""
+    """Return the part `name` of the document. If the part is missing or can't be read, return None."""
     kept = document.get(name)
     try:
         return read(kept) if kept else None

@@ -12,8 +12,7 @@ from .entity import SteeringEntity, add_to_plans
 from .plans.steering import Change
 
 PARALLEL_UPDATES = 0
-# A command like "turn off everything here" doesn't turn off configuration entities. So this switch is a configuration
-# entity.
+# This switch is a configuration entity, so that a command like "turn off everything here" doesn't turn off the plan.
 ENABLED: Final = SwitchEntityDescription(key="enabled", entity_category=EntityCategory.CONFIG)
 
 

@@ -31,7 +31,7 @@ async def async_setup_entry(
 class PlanTime(SteeringEntity, TimeEntity):
     """A time entity for the earliest start or the deadline of a plan.
 
-    If the plan has no such time, the entity's state is unknown.
+    If the time is not set, the entity's state is unknown.
     """
 
     @property

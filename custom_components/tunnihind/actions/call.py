@@ -37,7 +37,7 @@ SERVER_FIELD: Final = {vol.Optional(ATTR_CONFIG_ENTRY): ConfigEntrySelector({"in
 
 
 def length(given: object) -> timedelta:
-    """Convert `given` to a length of time. Raises vol.Invalid, also if Python can't represent the length."""
+    """Convert `given` to a length of time. Raises vol.Invalid if `given` is invalid or too long."""
     try:
         return cv.positive_time_period(given)
     except OverflowError as error:

@@ -60,7 +60,7 @@ SCHEMA: Final = vol.Schema(
 
 
 async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
-    """Return the cheapest or the most expensive time for a job. If there is no such time, return the reason."""
+    """Return the cheapest or the most expensive time for a job. If no time is found, return the reason."""
     coordinator = await coordinator_of(call)
     prices = prices_asked(call, coordinator)
     span = Span(*range_asked(call.data, "earliest", "deadline", prices))

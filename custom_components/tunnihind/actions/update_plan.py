@@ -102,7 +102,9 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 
 
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
-    """Return the id of the entry and the id of the subentry for each plan in the call's target. No plan is repeated.
+    """Return the id of the entry and the id of the subentry for each plan in the call's target.
+
+    The result contains each plan only once.
 
     If the target names an entity or a device, this entity or device must belong to a plan. If the target names an area,
     a floor or a label, all plans with this area, floor or label are meant. Raises Refusal.

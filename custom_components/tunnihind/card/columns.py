@@ -1,4 +1,4 @@
-"""Prices of many periods in a compact form. Each quantity has one list.
+"""Prices of many periods in a compact form, with one list for each kind of value.
 
 All lists except `charges` have one item for each period. Period `i` begins `i * step` seconds after `start`. `start` is
 in UTC seconds. An unknown value is None.
@@ -37,18 +37,18 @@ class Columns(TypedDict):
 
 
 class PriceColumns(Columns):
-    """The prices that the household pays, with VAT, by the hour or by the quarter.
+    """The household's prices, including VAT, for each hour or each quarter.
 
     `level` is the level of a price, from 0 for very_low to 4 for very_high. If the household chose levels by the hour,
     all four quarters of an hour have the same level. If any price of a day is unknown, all levels of the day are None.
 
     `tint` is the colour of a price, from 0 for cheap to 4 for expensive. A price below zero has the colour 5. The
     server computes the bounds between the colours from the prices of the last 30 days. If the server sends no bounds,
-    the colours divide the prices in this table into five groups of equal size.
+    the colours divide the values of `price` into five groups of equal size.
 
     `market` is the settled market price or the median of its forecast, in EUR/kWh without VAT.
 
-    `charges` lists the different sets of fees in these periods. Each set maps the name of a fee to its amount in
+    `charges` lists the different sets of fees in the periods. Each set maps the name of a fee to its amount in
     EUR/kWh. The names are margin, balancing, network, renewable, security and excise. Fees of zero are left out. A fee
     includes VAT only if the household's contract states the fee with VAT. `charged` is the index in `charges` of the
     set that applies in a period. The VAT of a price is `price` minus `market` and minus the fees.
@@ -126,8 +126,8 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
     """Return the colour of each price. `PriceColumns` describes the colours.
 
-    The bounds in `scale` are market prices in EUR/MWh. With the tariff of each period, a bound becomes a household
-    price. The mean of these household prices separates two colours.
+    The bounds in `scale` are market prices in EUR/MWh. Convert each bound to a household price for every period. The
+    mean of a bound's household prices separates two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

@@ -2,7 +2,7 @@
 
 The types below are the contract between the integration and the card. Instants are in whole UTC seconds and follow the
 entry's clock. Household prices and selling prices are in EUR/kWh and have 4 decimals. The examples in
-tests/integration/card/examples show the contents in each state. A test compares the examples with this code.
+tests/integration/card/examples show the contents in each state. A test compares the examples with the code.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class State(StrEnum):
 class CardNow(TypedDict):
     """The start and the end of the current period.
 
-    The period is an hour. If the household is billed by the quarter, the period is a quarter of an hour.
+    If the household is billed by the quarter, the period is a quarter of an hour. Otherwise, the period is an hour.
     """
 
     start: int
@@ -82,11 +82,11 @@ class CardContents(CardBeginning):
 
     `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. `clock_ahead_s` is the number
     of seconds by which the entry's clock is ahead of Home Assistant's clock. Except in a rehearsal, `clock_ahead_s` is
-    0. `problems` lists the present problems. The sensor "Data problem" has the same list in its attribute `problems`.
-    `lost_since` is the time of the server's last fresh answer. Without the problem `server_unreachable`, `lost_since`
-    is None. `stale_since` is the time at which the forecast became too old. Without the problem `forecast_stale`,
-    `stale_since` is None. `unit` is the unit in which the card shows prices: `cents` or `euros` per kWh. `currency` is
-    the currency of all prices.
+    0. `problems` lists the present problems, like the attribute `problems` of the sensor "Data problem". `lost_since`
+    is the time of the server's last fresh answer. Without the problem `server_unreachable`, `lost_since` is None.
+    `stale_since` is the time at which the forecast became too old. Without the problem `forecast_stale`, `stale_since`
+    is None. `unit` is the unit in which the card shows prices: `cents` or `euros` per kWh. `currency` is the currency
+    of all prices.
 
     `prices` contains the household's prices of today and later days. If no price is known, `prices` is None. `selling`
     contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household

@@ -32,7 +32,7 @@ from .contents import CardBeginning, CardContents, Contents, beginning
 
 CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
-# A field that only the contents of a loaded entry have.
+# The contents have this field only while the entry is loaded.
 _PRICES: Final = "prices"
 # A request for past prices can cover at most this many days, including today.
 _DAYS: Final = 14
@@ -180,7 +180,7 @@ class CardPast(TypedDict):
 
 
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
-    """Request the market prices of past days from the server. Return the household's prices of these days.
+    """Request the market prices of past days from the server, and convert them to the household's prices.
 
     The household's present contracts decide whether the prices are by the hour or by the quarter.
     """
@@ -226,8 +226,8 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send an entry's prices of the days before today to a card. `CardPast` describes the answer.
 
-    The message has the same fields as the message to `_subscribe`, and the same errors are possible. The error
-    `not_found` may also mean that the entry is not loaded.
+    `_subscribe` describes the fields of the message and the possible errors. The error `not_found` may also mean that
+    the entry is not loaded.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:

@@ -22,10 +22,10 @@ _DIGITS: Final = 12
 class _Files(HomeAssistantView):
     """Serves the card's main file and the files that the main file imports.
 
-    The addresses contain no host name. So they also work over https and behind a proxy. Browsers may keep the files for
-    a month. Each address therefore contains a version. If a file changes, the version changes. All files have the same
-    version, because browsers load an imported file from the folder of the file that imports it. If a browser requests
-    an old version, the newest version of the file is sent.
+    The files' addresses contain no host name. So the addresses also work over https and behind a proxy. Browsers may
+    keep the files for a month. Therefore, the address of each file contains a version. If a file changes, the version
+    changes. All files have the same version, because browsers load an imported file from the folder of the file that
+    imports it. If a browser requests an old version, the newest version of the file is sent.
     """
 
     url = f"/{DOMAIN}/{{version}}/{{name}}"

@@ -1,8 +1,8 @@
 """Triggers and conditions for automations that use prices and plans.
 
-As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. So a restart or a
-reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires for this
-start. The blueprints therefore also check the condition `window_running` after each start of Home Assistant.
+As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. Therefore, a
+restart or a reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires
+for this start. The blueprints therefore also check the condition `window_running` after each start of Home Assistant.
 """
 
 import asyncio
@@ -78,8 +78,8 @@ class TunnihindTrigger(EntityTriggerBase):
     ) -> CALLBACK_TYPE:
         """Attach an automation, and run the automation only after all entities have been updated.
 
-        Entities are updated one after another. If the automation ran at the first update, it could read old states of
-        the other entities.
+        Entities are updated one after another. If the automation ran right after the update of one entity, it could
+        read old states of the other entities.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
@@ -133,7 +133,7 @@ class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
 class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
     """A trigger that fires when a price falls below zero for at least half an hour.
 
-    If the price is negative for a shorter time, switching a device on is not worthwhile.
+    If the price stays negative for less than half an hour, switching a device on is not worthwhile.
     """
 
     _translation_key = "negative_price"
@@ -190,7 +190,7 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """A condition that tests if the target's entities of one kind are on. Entities of other kinds are ignored."""
+    """A condition that tests if the target's entities of one kind are on. The target's other entities are ignored."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class
@@ -209,8 +209,8 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # If the target contains no entities, Home Assistant's own check for "all" returns True. An automation would
-        # then run a heater at any price.
+        # If the target contains no entities, Home Assistant's own check for "all" returns True. An automation with an
+        # empty target would then run a heater at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 
@@ -227,7 +227,7 @@ CONDITIONS: Final = {
 
 
 def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key: str) -> set[str]:
-    """Return those `entity_ids` whose entities belong to this integration and have this `translation_key`."""
+    """Return the `entity_ids` of this integration's entities that have the given `translation_key`."""
     registry = er.async_get(hass)
     return {
         entity_id
@@ -241,8 +241,8 @@ def entities_of_kind(hass: HomeAssistant, entity_ids: set[str], translation_key:
 def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collection[str]) -> None:
     """Raise vol.Invalid if the target names a device or entity of this integration that has none of these `kinds`.
 
-    The automation would ignore such a device or entity. The areas, floors and labels in a target are not checked,
-    because an area may contain any entities.
+    Without this check, the automation would silently ignore the named device or entity. The areas, floors and labels in
+    a target are not checked, because an area may contain any entities.
     """
     registry, devices = er.async_get(hass), dr.async_get(hass)
     named = [(entity_id, {entity_id}) for entity_id in ensure_list(target.get(ATTR_ENTITY_ID))]

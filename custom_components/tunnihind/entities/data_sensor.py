@@ -96,8 +96,8 @@ FORECAST_SAVING: Final[ValueDescription[PlanScore]] = _quality(
 class SavingSensor(DataEntity, ValueSensor[PlanScore]):
     """A sensor for the saving of plans that follow the forecast, in percent of the greatest possible saving.
 
-    The server computes the saving. While the sensor is enabled, the sensor itself polls the server once an hour. No
-    other entity needs the answer.
+    The server computes the saving. While the sensor is enabled, the sensor itself polls the server once an hour,
+    because no other entity needs the server's answer.
     """
 
     def __init__(self, coordinator: TunnihindCoordinator) -> None:
@@ -117,7 +117,7 @@ class SavingSensor(DataEntity, ValueSensor[PlanScore]):
     @override
     async def async_added_to_hass(self) -> None:
         await super().async_added_to_hass()
-        # The first update runs in the background. So a slow server does not delay the start of Home Assistant.
+        # The first update runs in the background, so that a slow server doesn't delay the start of Home Assistant.
         self.async_schedule_update_ha_state(force_refresh=True)
 
     @override

@@ -30,7 +30,7 @@ _CENT_DECIMALS: Final = 2
 
 
 def _times(first: Period | None, last: Period | None) -> Attributes:
-    """Return the start of `first` and the end of `last` as attributes in Tallinn time."""
+    """Return the start of the period `first` and the end of the period `last` as attributes in Tallinn time."""
     if first is None or last is None:
         return {}
     return iso_bounds(first.start, last.end)

@@ -1,12 +1,12 @@
 """Sensors that show the cost and the saving of a plan's past windows.
 
-A window can turn out more expensive than an immediate start of the device. Such a window reduces the sum of all
-savings. A later correction of a price can also reduce the sum. Therefore, the all-time sums have the state class
-"total" and not "total increasing".
+If a window turns out more expensive than an immediate start of the device, the sum of all savings falls. A later
+correction of a price can also reduce this sum. Therefore, the all-time sums have the state class "total" and not "total
+increasing".
 
-From the long-term statistics of the all-time sums, dashboards can show the amounts of days, months and years. The
-all-time sums do not start again at zero each month. Otherwise, meter readings that arrive after the end of their month
-would be lost.
+Home Assistant keeps long-term statistics of the all-time sums. With these statistics, dashboards can show the cost and
+the saving of each day, month and year. If the all-time sums started again at zero each month, a meter reading that
+arrives after the end of its month would be lost.
 """
 
 from collections.abc import Callable
@@ -200,7 +200,7 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     @property
     @override
     def last_reset(self) -> datetime | None:
-        """The time at which an all-time sum began at zero. For other sensors, the time is None.
+        """The time at which an all-time sum began at zero. If the sensor shows no all-time sum, the time is None.
 
         Without this time, Home Assistant's statistics would count a restart of the sum at zero as a loss.
         """

@@ -78,7 +78,8 @@ def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
 def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
     """Return the options with the selling contract that the household typed.
 
-    Deductions of other dates are kept. If the household no longer sells electricity, all deductions are removed.
+    Deductions that apply from another date are kept. If the household no longer sells electricity, all deductions are
+    removed.
     """
     others = {key: value for key, value in options.items() if key != SELLING}
     if not typed[SELLS]:

@@ -1,7 +1,7 @@
 """Adds and changes plans.
 
-To add a plan, people first choose the hours that the plan looks for, like the cheapest hours. Then they fill in the
-form for this choice.
+To add a plan, people first choose the kind of hours that the plan looks for, like the cheapest hours. Then people fill
+in the form for this kind of hours.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,7 +47,7 @@ _HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
-# The first plan's name in the installation's language. If the installation's language changes later, the name stays.
+# The first plan's name in the installation's language. If the language changes later, the name stays the same.
 _FIRST_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_NAME: Final = "Cheapest 3 hours"
 
@@ -75,7 +75,7 @@ async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit
 
 
 def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, str]) -> str:  # noqa: ANN401  JSON
-    """Return the text with which the form shows the value of a field."""
+    """Return the form's text for the value of a field."""
     written: dict[str, Callable[[], str]] = {
         **dict.fromkeys(("duration", "min_piece"), lambda: f"{value // 60:.0f}:{value % 60:02.0f}"),
         **dict.fromkeys(("earliest", "deadline"), lambda: str(value).removesuffix(":00")),
@@ -159,7 +159,7 @@ class PlanFlow(ConfigSubentryFlow):
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
         """Check a whole plan that a program sent in the first step, and return the plan.
 
-        Home Assistant checks the input of each step in the same way. Raises InvalidData.
+        Raises InvalidData, like Home Assistant's own check of a step's input.
         """
         try:
             checked: dict[str, Any] = plan_form_schema(self._unit, self._new)(user_input)

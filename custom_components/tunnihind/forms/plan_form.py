@@ -78,8 +78,7 @@ _MINUTE_S: Final = 60
 class PlanForm(StrEnum):
     """The forms in which people enter plans.
 
-    Some kinds of hours have two forms. One form asks how long the device runs. The other form asks how much energy the
-    device needs.
+    Some kinds of hours have two forms: one form asks for a duration, and the other form asks for an energy.
     """
 
     CHEAPEST = "cheapest"
@@ -114,7 +113,7 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
     HORIZON: Horizon.PUBLISHED.value,
 }
 # The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that devices don't run
-# for only a few minutes. Only published prices count, so that a household's first window doesn't depend on a forecast.
+# for only a few minutes. The plan uses only published prices, so that the first window doesn't depend on a forecast.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 # If a new plan asks for an energy, the form first shows the values for charging a car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
@@ -139,7 +138,7 @@ _METER: Final = EntitySelector(
     )
 )
 
-# The form in which people choose the kind of hours. In this step, a program may also send a whole plan.
+# The form in which people choose the kind of hours. The form also accepts a whole plan from a program.
 KIND_FORM: Final = vol.Schema(
     {vol.Required(KIND, default=PlanForm.CHEAPEST.value): choice_field(PlanForm, _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
 )
@@ -193,7 +192,7 @@ def plan_form_schema(unit: Unit, form: PlanForm = PlanForm.CHEAPEST, unfolded: C
 
 
 def to_unfold(values: Mapping[str, Any], errors: Iterable[str], form: PlanForm) -> set[str]:
-    """Return the sections that have an error, and the sections that differ from a new plan's values."""
+    """Return the sections that have an error, and the sections in which a value differs from a new plan's value."""
     new = suggested("", NEW_PLANS[form])
     return {*errors, *(name for name in _SECTIONS if values.get(name, {}) != new.get(name, {}))}
 
@@ -215,7 +214,7 @@ def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> di
 def plan_of(
     user_input: Mapping[str, Any], unit: Unit = Unit.CENTS, form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, Any]:
-    """Return the data that the subentry of the typed plan stores. Durations are in minutes, and prices are in c/kWh."""
+    """Return the data to store in the subentry of the typed plan. Durations are in minutes, and prices are in c/kWh."""
     typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER)}
     typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
     plan = {key: value for key, value in typed.items() if value is not None}

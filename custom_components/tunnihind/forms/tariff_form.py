@@ -1,8 +1,8 @@
 """A household's fees: the rows of fees in the options, and the form for one row.
 
-If the table `prices/rates.json` has figures for the zone, the form shows these figures at first. If the household
-leaves a figure unchanged, the table's figure for each date applies. If the household changes a figure, the typed figure
-applies. The options contain all figures in c/kWh, as the household confirmed them.
+If the rate table `prices/rates.json` has figures for the zone, the form shows these figures at first. If the household
+leaves a figure unchanged, the rate table's figure for each date applies. If the household changes a figure, the typed
+figure applies. The options contain all figures in c/kWh, as the household confirmed them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -47,7 +47,7 @@ type Row = Mapping[str, Any]
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# The table's figures with VAT are rounded to this many decimals. The price lists have fewer decimals, so rounding
+# The rate table's figures with VAT are rounded to this many decimals. The price lists have fewer decimals, so rounding
 # doesn't change their figures.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
@@ -56,15 +56,15 @@ PACKAGE_CHOICE: Final = SelectSelector(
     SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
 )
 
-# For each section of the form, the fees of a row. The fees of the network depend on the network package.
+# The fees of a row in each section of the form. The network fees depend on the network package.
 _SUPPLY_FEES: Final = ("margin", "balancing")
 _NETWORK_FEES: Final = ("network_day", "network_night")
 _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# For each section of the form, the settings that apply to all rows. A package has fixed hours, so its form doesn't ask
-# for the hours of the day rate.
+# The settings that apply to all rows. The keys are the sections of the form. A package has fixed hours, so its form
+# doesn't ask for the hours of the day rate.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -105,7 +105,7 @@ def without(rows: Iterable[Row], name: str) -> list[Row]:
 
 
 def contract_of(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return only those figures that are settings for all rows."""
+    """Return only the figures that apply to all rows."""
     return {key: figures[key] for key in CONTRACT_DEFAULTS if key in figures}
 
 
@@ -121,9 +121,9 @@ def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
 class RowForm:
     """The form in which a household enters a row of fees for one package.
 
-    The form shows the table's figures for the date `day`. `vat_percent` is the default VAT rate on this date. If
+    The form shows the rate table's figures for the date `day`. `vat_percent` is the default VAT rate on this date. If
     `needs_date` is true, the form requires a date. If `needs_date` is None, the form doesn't ask for a date. If
-    `with_contract` is true, the form also asks for the settings for all rows.
+    `with_contract` is true, the form also asks for the settings that apply to all rows.
     """
 
     day: date
@@ -179,9 +179,9 @@ class RowForm:
         }[name]
 
     def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values that the form shows for `figures` in c/kWh.
+        """Convert `figures` from c/kWh to the values that the form shows, in the form's unit.
 
-        The values are grouped by section. Prices are in the form's unit.
+        The values are grouped by section.
         """
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {
@@ -200,15 +200,15 @@ class RowForm:
         }
 
     def from_table(self, *, fees_include_vat: bool) -> dict[str, float]:
-        """Return the table's figures in c/kWh. If `fees_include_vat` is true, the figures include VAT."""
+        """Return the rate table's figures in c/kWh. If `fees_include_vat` is true, the figures include VAT."""
         with_vat = 1 + self.vat_percent / _PERCENT if fees_include_vat else 1.0
         return {key: round(cents * with_vat, _DECIMALS) for key, cents in self._table.items()}
 
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
         """Return the figures that the form shows at first.
 
-        For a new row, the form shows the table's figures. For an existing row, the form shows the row's figures. If a
-        part in the existing row uses the table, the form shows the table's figures for that part.
+        For a new row, the form shows the rate table's figures. For an existing row, the form shows the row's figures.
+        If a part in the existing row uses the rate table, the form shows the rate table's figures for that part.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
@@ -216,7 +216,10 @@ class RowForm:
         return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._figures_from_table(row, table)}
 
     def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
-        """Return the row with the figures that the form shows. The returned row takes no figure from the table."""
+        """Return the row with the figures that the form shows.
+
+        The returned row contains all figures, so it doesn't need the rate table.
+        """
         followed = self._figures_from_table(row, self.from_table(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
@@ -226,9 +229,9 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Return the figures of the form `before`, adapted to the package and the date of this form.
 
-        If the figures of a part equal the table's figures for `before`, the table's figures for this form replace the
-        part's figures. The equal figures may include VAT or not. If the package has changed, the table's figures
-        replace all network fees. If neither the package nor the date has changed, all figures stay.
+        If a part has the rate table's figures for `before`, replace these figures with the rate table's figures for
+        this form. The part's figures may include VAT or not. If the package has changed, the rate table's figures
+        replace all network fees. If neither the package nor the date has changed, all figures stay the same.
         """
         if self == before:
             return {**figures}
@@ -249,7 +252,7 @@ class RowForm:
     def row_from(self, figures: Mapping[str, Any]) -> Row:
         """Return the row that the options store for the typed figures.
 
-        If a fee is blank, it becomes 0. If the VAT rate is unchanged, it is left out.
+        A blank fee becomes 0. The default VAT rate is left out.
         """
         asked = [key for name in _CONTRACT for key in self._fees(name)]
         row: dict[str, Any] = {fee: float(figures.get(fee) or 0) for fee in asked}
@@ -267,10 +270,10 @@ class RowForm:
         return row
 
     def _follows_table(self, part: Part, row: Row) -> bool:
-        """Return whether the figures of a part equal the table's figures, with VAT or without.
+        """Return whether the figures of a part equal the rate table's figures, with VAT or without.
 
-        If the table has no figure for the form's date, the form shows the table's nearest figure. If the household
-        confirms the nearest figure, the part doesn't follow the table.
+        If the rate table has no figure for the form's date, the form shows the figure of the nearest date. Even if the
+        household confirms this figure, return False.
         """
         keys = self._keys(part)
         if not keys or not self._entry(part).holds_on(self.day):
@@ -284,7 +287,7 @@ class RowForm:
         return nearest_rate(self.price_lists.fees[part], self.day)
 
     def _keys(self, part: Part) -> tuple[str, ...]:
-        """Return the names of the figures that the table has for a part."""
+        """Return the names of a part's figures in the rate table."""
         if part is Part.NETWORK:
             return self._fees(NETWORK) if self.package is not Package.OWN else ()
         return (part.value,) if part in self.price_lists.fees else ()
@@ -309,7 +312,7 @@ class RowForm:
     def placeholders(self, language: str) -> dict[str, str]:
         """Return the values of the placeholders in the form's texts, in the given language.
 
-        If the zone has no price lists, the values about price lists are missing.
+        If the zone has no price lists, return only the default VAT rate.
         """
         default_vat = {"default_vat": in_language(f"{self.vat_percent:g}", language)}
         if not self.price_lists.fees:

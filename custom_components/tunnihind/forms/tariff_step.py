@@ -48,7 +48,7 @@ from .tariff_form import (
 )
 
 _KWH_PER_MWH: Final = 1_000
-# The market price is the first line in the list of a price's parts, and VAT is the last line. The other lines are fees.
+# The list of a price's parts begins with the market price and ends with VAT. The fees are between them.
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
@@ -93,7 +93,7 @@ class CurrentPeriod:
         return cls(now - now % step_s, resolution, market, zone, chosen_vat_rate)
 
     def default_vat_rate(self, day: date) -> float:
-        """Return the default VAT rate on a day, as a fraction."""
+        """Return a day's default VAT rate as a fraction."""
         return Tariff(zone=self.zone, chosen_vat_rate=self.chosen_vat_rate).default_vat_rate(day)
 
 
@@ -101,7 +101,7 @@ class CurrentPeriod:
 class OpenForm:
     """A form that somebody is filling in.
 
-    `contract` contains the settings for all rows. `period` returns the period whose price the preview shows.
+    `contract` contains the settings that apply to all rows. `period` returns the period whose price the preview shows.
     """
 
     form: RowForm
@@ -115,7 +115,7 @@ class OpenForm:
         form = self.form.for_package(figures)
         figures = form.carried_over(self.form, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
         row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
-        # If the form shows the table's figures for a later day, the table may have other figures for today.
+        # If the form shows the rate table's figures for a later day, the rate table may have other figures for today.
         if form.day > local(period.start).date():
             row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
         tariff = tariff_from({**contract, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
@@ -126,9 +126,9 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts of a price in EUR/kWh. Parts of zero are left out.
+    """Return the parts of a price in EUR/kWh. The parts add up to the price.
 
-    The parts add up to the price. If the market price is known, it is always included.
+    Parts that are 0 are left out, except a known market price.
     """
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
@@ -156,7 +156,10 @@ async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod,
 )
 @async_response
 async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send the current price for the figures typed so far. The form sends this command after every change."""
+    """Send a preview to the form: the current price with the figures typed so far.
+
+    The form requests a preview after every change.
+    """
     shown = hass.data.get(_OPEN, {}).get(msg["flow_id"])
     if shown is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, "this form is closed")
@@ -226,9 +229,9 @@ class TariffStep(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form for a row of fees, with today's figures from the table of rates.
+        """Show the form for a row of fees, with today's figures from the rate table.
 
-        If the row begins later, the form shows the table's figures for the row's first day.
+        If the row begins later, the form shows the rate table's figures for the row's first day.
         """
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
@@ -264,7 +267,7 @@ class TariffStep(ConfigEntryBaseFlow):
     def _first_day(self, row: Row) -> dict[str, Any]:
         """Return the day that a row's form uses, the default VAT rate on that day, and the zone.
 
-        The form uses today's date. If the row begins later, the form uses the row's first day.
+        The day is today or the row's first day, whichever is later.
         """
         period = self._period()
         day = local(period.start).date()

@@ -45,9 +45,9 @@ class PlanScore:
     """The savings of plans that followed the server's forecasts.
 
     `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
-    For `share`, each plan ran in the four hours of the next day with the lowest forecasts. For `baseline`, each plan
-    ran in the four hours that had been cheapest a week before. For `week`, each plan ran in four hours of the coming
-    week. If no full week has been scored yet, `week` is None.
+    Each plan took four hours. For `share`, the hours had the next day's lowest forecasts. For `baseline`, the hours had
+    been cheapest a week before. For `week`, the hours had the lowest forecasts of the next seven days. If no full week
+    has been scored yet, `week` is None.
 
     `boiler_eur` is the amount that a 3 kW boiler saves in a year, in EUR without VAT. On each day, the boiler heats in
     the three hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible saving in a year.
@@ -188,6 +188,9 @@ def name_of(mode: Mode, zone: Zone, language: str) -> str:
 
 
 def marked_credit(credit: str, mode: Mode, language: str) -> str:
-    """Return the credit of the prices. If the prices are not live, the credit begins with the kind of prices."""
+    """Return the credit line for the prices.
+
+    If the prices are not live, the line begins with words like "Demo, simulated prices".
+    """
     mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

@@ -62,7 +62,7 @@ LONGEST_PAUSE_S: Final = 15 * 60
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
 # The longest accepted answer, in bytes. Without this limit, a wrong answer could fill the memory. The API's answers are
-# much shorter.
+# much shorter than this limit.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
 # The paths at which the API serves the newest prices and past prices. The keys are the lengths of a period in seconds.
@@ -83,7 +83,7 @@ _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     aiohttp.ClientPayloadError: BrokenAnswer,
     aiohttp.ClientResponseError: BrokenAnswer,
 }
-# People paste addresses with these paths from the documentation or the browser. `server_url` removes these paths.
+# `server_url` removes these paths, because people paste addresses from the documentation or the browser.
 _OWN_PATHS: Final = re.compile(
     r"(/+(api/(v1/(forecast|quarters|scenarios|history|accuracy)|feeds/\w+|series|about|openapi\.json)|docs|accuracy))*/*$"
 )
@@ -244,7 +244,7 @@ class Client:
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
     """Convert an exception of the HTTP library to an error of the integration.
 
-    Most of these errors have the integration's own text, because the library's text may quote the server.
+    Most of the returned errors don't contain the exception's text, because this text may quote the server.
     """
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
@@ -290,8 +290,8 @@ class Server:
     def addresses(self) -> dict[Zone, str]:
         """The base URL of each zone of the server.
 
-        The household may reach the server by a host name that the server doesn't know. So the host name comes from
-        `url`. Only the paths come from the server's description.
+        The host name comes from `url`, because the server may not know the host name that the household uses. Only the
+        paths come from the server's description.
         """
         url = URL(self.url)
         paths = self.about.zones if self.about else {}
@@ -327,8 +327,7 @@ class Server:
     def unique_id(self) -> str:
         """The server's id in Home Assistant. The id doesn't depend on the path, the VAT rate or the server's version.
 
-        A rehearsal sends the installation id of the live server whose data it reads. So the id of a rehearsal gets a
-        suffix.
+        The id of a rehearsal gets a suffix, because a rehearsal sends the installation id of a live server.
         """
         return self.unique_id_of(self.zone)
 
@@ -360,9 +359,9 @@ async def fetch_server(hass: HomeAssistant, url: str) -> Server:
 
 
 async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
-    """Return the server with quarter-hour prices.
+    """Request the server's quarter-hour prices, and return `server` with these prices.
 
-    If the request for these prices fails, return the server unchanged.
+    If the request fails, return `server` unchanged.
     """
     try:
         return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))

@@ -15,8 +15,8 @@ from ..prices.timeline import QUARTER_S
 
 # A cache in front of the server may send an answer that is a minute old.
 _CACHED_S: Final = 120
-# The server's clock and Home Assistant's clock show whole seconds. So the difference between the clocks varies by a
-# second.
+# The difference between the server's clock and Home Assistant's clock varies by a second, because both clocks show
+# whole seconds.
 _ROUNDING_S: Final = 1
 
 
@@ -89,7 +89,10 @@ class QuarterTimer:
 
     @callback
     def async_set(self) -> None:
-        """Start the timer for the next quarter-hour. If a clock may have been set, call this method again."""
+        """Start the timer for the next quarter-hour.
+
+        If the server's clock or Home Assistant's clock may have been set, call this method again.
+        """
         now = self._clock.now()
         due_at = self._clock.to_home_time(now - now % QUARTER_S + QUARTER_S)
         if due_at != self._due_at:

@@ -14,7 +14,7 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# A price or an instant above its limit must be an error. For example, the value may be in a wrong unit.
+# A price or an instant above its limit is refused, because its unit may be wrong.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
 # The longest accepted text, in characters. The server's credit is an attribute of every entity, so the credit must be
@@ -116,7 +116,7 @@ def past_prices_from(document: object, zone: Zone) -> dict[int, float]:
     """Read the quarter-hour or hourly settled prices from the answer of `GET /api/v1/history`.
 
     The prices are in EUR/MWh. The keys are the starts of the periods. Raises Malformed if the document breaks the
-    specification or has the prices of another zone. Later code doesn't check the zone.
+    specification or has the prices of another zone.
     """
     fields = _checked(_HISTORY, document)
     if fields["zone"] != zone:

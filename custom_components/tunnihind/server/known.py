@@ -16,8 +16,8 @@ from .clock import home_now
 # The prices of today and yesterday are kept. Together, the two days have at most 49 hours. If the window of a plan
 # began before midnight, the plan needs yesterday's prices.
 KEEP_S: Final = 49 * HOUR_S
-# The market publishes prices only up to the end of the next day. If a settled price is for a later time, the server's
-# clock was ahead.
+# The market publishes prices only up to the end of the next day. If a settled price is for a time after the next day,
+# the server's clock was ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may be sent this many seconds before the pause ends, because the times of polls vary.
 _MARGIN_S: Final = 30
@@ -124,7 +124,7 @@ class NewestPrices:
         return self._refused_at is not None
 
     def forget(self) -> None:
-        """Request quarter-hour prices again with the next poll, because another server may answer then."""
+        """Request quarter-hour prices again with the next poll, because another server may answer the poll."""
         self._refused_at = None
 
     async def ask(self, *, in_quarters: bool) -> ForecastAnswer:
@@ -136,7 +136,7 @@ class NewestPrices:
         if not in_quarters:
             self._refused_at = None
             return await self._client.forecast(HOUR_S)
-        # If Home Assistant's clock was set back, the difference is negative.
+        # If Home Assistant's clock was set back, the time since the refusal is negative.
         if self._refused_at is not None and 0 <= home_now() - self._refused_at < ASK_AGAIN_S:
             return await self._client.forecast(HOUR_S)
         try:

@@ -14,8 +14,8 @@ from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home
 from .clock import EntryClock, home_now
 from .known import History, NewestPrices, merged
 
-# A working server makes a new answer at least once an hour. If an answer is older, it comes from a cache, and the
-# server behind the cache no longer works.
+# A working server makes a new answer at least once an hour. If an answer is more than an hour old, it comes from a
+# cache, and the server behind the cache no longer works.
 ANSWER_LIFE_S: Final = HOUR_S
 # After this time, the server's description is requested again. An update of the server may change the description
 # without a failed poll.
@@ -53,8 +53,7 @@ class Contact:
     `answered_at` is the time of the last answer, or 0 before the first answer. `answer_made_at` is the time at which
     the server made the last answer. `clock_ahead_s` shows how many seconds the server's clock is ahead of the entry's
     clock. `are_quarters_missing` is true if the household is billed or paid by the quarter but the server has only
-    hourly prices. If the entry can't use the server's prices, `wrong_server` names the reason. For example, the server
-    may have the prices of another zone.
+    hourly prices. If the entry can't use the server's prices, `wrong_server` names the problem.
     """
 
     answered_at: int
@@ -67,7 +66,7 @@ class Contact:
     def silence_s(self, now: int) -> int:
         """Return the seconds since the server last sent an answer that was less than an hour old.
 
-        Older answers come from a cache.
+        An answer that is more than an hour old comes from a cache.
         """
         return now - min(self.answered_at, self.answer_made_at + ANSWER_LIFE_S)
 
@@ -109,7 +108,7 @@ class Polling:
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
         """Start with the server's stored description and prices, even if they are old.
 
-        The entry's clock must have been restored before.
+        Restore the entry's clock before this call.
         """
         self.about = about
         self._answered_id = self._instance_id
@@ -146,7 +145,7 @@ class Polling:
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
-        if answer.zone is self._zone:  # the prices of another zone are refused anyway
+        if answer.zone is self._zone:  # prices of another zone are refused without a description
             in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
             await self._ask_about(at_once=in_doubt and answer is not self._newest)
         self._failures = 0
@@ -184,7 +183,7 @@ class Polling:
         """Note that a poll failed, and return the seconds to wait before the next poll.
 
         The pause grows with each failure. For a server at home, the longest pause is shorter than for other servers. If
-        the server requests a longer pause, that pause applies, up to an hour.
+        the server requests a longer pause, return the requested pause, but at most an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -212,8 +211,9 @@ class Polling:
         """If the earlier prices must be dropped, return the reason. Otherwise return None.
 
         If another server answers, the earlier prices are dropped, because the earlier server may have been a demo. If
-        the other server has no price for the present, the earlier prices are kept. In this case, the same server may
-        have lost its data and got a new id. If a rehearsal has started again, the earlier prices are dropped too.
+        the other server has no price for the present, the earlier prices are kept. A server without such a price may be
+        the earlier server, which has lost its data and got a new id. If a rehearsal has started again, the earlier
+        prices are dropped too.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):
@@ -235,7 +235,7 @@ class Polling:
         of the server's clock, because the server may have begun or ended a rehearsal. If a request with `at_once` fails
         and the server has sent a description before, raise CannotConnect.
         """
-        # If Home Assistant's clock was set back, the difference is negative.
+        # If Home Assistant's clock was set back, the time since the last request is negative.
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:
             return
         try:
