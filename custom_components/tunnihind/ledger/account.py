@@ -120,7 +120,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the parts of windows that still need a meter reading, by meter.
+        """Return the parts of windows that still need a meter reading. The keys are the ids of the meters.
 
         Only parts that ended by `until` (UTC seconds) count.
         """

@@ -58,7 +58,7 @@ NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The household prices of an hour's four quarters in EUR/kWh.
+    """The household prices in the four quarters of an hour, in EUR/kWh.
 
     If billing is by the hour, all four prices are equal.
     """
@@ -232,8 +232,8 @@ def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut],
     """Return the corrected hourly rows of a cost statistic from `start` on.
 
     `stored` contains the old rows, and `found` contains the new costs. The rows of hours before `start` stay as they
-    are. If the server no longer has the market price of an hour, the hour's stored cost stays too. If an hour has no
-    new cost for another reason, the hour's stored cost is removed. All sums from `start` on are computed again.
+    are. If the server no longer has the market price of an hour, the hour's stored cost is kept. If an hour has no new
+    cost for any other reason, the hour's stored cost is removed. All sums from `start` on are computed again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0

@@ -2,8 +2,8 @@
 
 The id of a statistic contains the entry's zone, mode and number. If several entries have the same zone and mode, they
 have different numbers. If a household replaces a server by another server of the same zone and mode, the new server
-gets the old number and continues the old statistics. The statistics of different zones never mix. The statistics of
-live servers, demos and rehearsals never mix either.
+continues the old statistics under the old number. Entries of different zones never share a statistic. Live servers,
+demos and rehearsals never share a statistic.
 """
 
 import asyncio
@@ -168,7 +168,7 @@ async def stored_prices(hass: HomeAssistant, statistic_id: str) -> dict[int, tup
 
 
 async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, SumRow]:
-    """Return the cost and the sum that are stored for each hour."""
+    """Return the stored cost and the stored running total of each hour."""
     rows = await _rows(hass, statistic_id, "hour", {"state", "sum"})
     return {hour: SumRow(row["state"], row["sum"] or 0.0) for hour, row in rows.items()}
 
@@ -181,7 +181,7 @@ async def write_prices(
 
 
 async def write_costs(hass: HomeAssistant, metadata: StatisticMetaData, rows: Mapping[int, SumRow]) -> None:
-    """Write the cost and the sum of each hour."""
+    """Write the cost and the running total of each hour."""
     await _write(
         hass,
         metadata,

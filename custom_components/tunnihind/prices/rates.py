@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .zones import Zone
 
-# State fees change once a year. If a figure was checked more than a year ago, it may be wrong.
+# State fees change once a year. If a figure was last checked more than a year ago, the figure may be wrong.
 _OLD_AFTER_YEARS: Final = 1
 
 
@@ -44,7 +44,7 @@ class Package(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRates:
-    """The transmission rates of a network package for each kind of time.
+    """The transmission rates of a network package for each `NetworkTime`.
 
     If the package has no peaks, `peak` and `rest_day_peak` are None.
     """
@@ -76,7 +76,7 @@ class Entry[Rate]:
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate ended before that day, or whether the rate is old on that day."""
+        """Return whether the rate ended before that day or is too old on that day."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
@@ -130,6 +130,6 @@ def price_lists_of(zone: Zone) -> PriceLists:
 
 
 def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the newest entry that began on or before that day. If there is no such entry, return the oldest entry."""
+    """Return the newest entry that began on or before that day. If all entries began later, return the oldest entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]

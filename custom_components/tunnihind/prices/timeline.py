@@ -13,8 +13,7 @@ from .days import Day
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
-# A mean of four prices may have two decimals more than the prices. If the mean had fewer decimals, it would not be
-# exact.
+# The exact mean of four prices may have two decimals more than the prices.
 _MEAN_DECIMALS: Final = 6
 
 
