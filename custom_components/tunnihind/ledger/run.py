@@ -88,8 +88,8 @@ class StartedWindow:
     piece is left out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
     `at_once` is the earliest time at which the window could have begun. From `at_once` on, the span was open and the
-    plan was switched on. `expected` is the first estimate of the saving from waiting. `expected_at_start` is the saving
-    that was estimated when the window started. An unknown saving is None.
+    plan was switched on. `expected` is the first estimate of the saving from waiting for the best window.
+    `expected_at_start` is the saving that was estimated when the window started. An unknown saving is None.
 
     `readings` maps each part of a piece to the kWh that `meter` measured. Without a meter, the device is assumed to use
     `power_kw`. If `energy_kwh` is given, the device is assumed to stop when it has used this energy.

@@ -25,8 +25,7 @@ _LONGEST_WAIT_S: Final = 30
 FIVE_MIN_S: Final = 300
 _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
-# Costs and sums are rounded to 6 decimals of a euro. Otherwise two imports of the same readings might give different
-# sums.
+# Costs and sums are rounded to 6 decimals of a euro, so that two imports of the same readings give the same sums.
 _DECIMALS: Final = 6
 # If the energy of an hour and the sum of its five-minute readings differ by less than this, the difference is a
 # rounding error.
@@ -185,10 +184,11 @@ class SumRow:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """The energy that the household used, in kWh. The keys are the starts of the periods in UTC seconds.
+    """The energy that the household used, in kWh.
 
-    `hours` contains the energy of each hour. `fives` contains the energy of each five minutes for which the recorder
-    still has a reading.
+    `hours` maps the start of each hour (UTC seconds) to the energy of the hour. `fives` maps the start of each five
+    minutes (UTC seconds) to the energy of the five minutes. If the recorder has no reading for five minutes, `fives`
+    leaves them out.
     """
 
     hours: Mapping[int, float]

@@ -89,13 +89,13 @@ class LeastCosts:
         return cls(weights, shortest, blocks, tables)
 
     def is_within(self, limit: int, step: int, left: int) -> bool:
-        """Return whether `left` steps from `step` on can cost at most `limit` units of price."""
+        """Return whether the least price of running for `left` steps from `step` on is at most `limit`."""
         return self.tables[-1].off[step][left] < (limit + 1) * _PIECES
 
     def least(self, left: int) -> tuple[int, int]:
-        """Return the least cost of running for `left` steps, and the least number of pieces at this cost.
+        """Return the least price of running for `left` steps, and the least number of pieces at this price.
 
-        The cost is in units of price. Raises OverflowError if no solution has `left` steps.
+        Raises OverflowError if no solution has `left` steps.
         """
         return divmod(int(self.tables[-1].off[0][left]), _PIECES)
 

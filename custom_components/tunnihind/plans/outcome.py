@@ -40,11 +40,11 @@ class Decision:
     `forecast_share` (0 to 1) is the share of the window's time for which prices are only predicted. `shortened` is true
     if the window is shorter than the plan's duration.
 
-    `locked` is true once the window has begun. If a locked window is shorter than the plan's duration, it may still get
-    more pieces. If a locked window gets more pieces, its saving becomes None. If the plan has no fixed duration, the
-    later pieces of a locked window may be chosen again. In all other cases, the pieces and figures of a locked window
-    don't change. `asked_s` is the plan's duration in seconds when the window was chosen. `last_run` is the plan's
-    newest window that ran before this window.
+    `locked` is true once the window has begun. A locked window may get more pieces if it is shorter than the plan's
+    duration. If a locked window gets more pieces, its saving becomes None. If the plan has no fixed duration, the later
+    pieces of a locked window may be chosen again. New prices have no other effect on a locked window. `asked_s` is the
+    plan's duration in seconds when the window was chosen. `last_run` is the plan's newest window that ran before this
+    window.
     """
 
     pieces: tuple[Piece, ...]

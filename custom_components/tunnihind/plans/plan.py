@@ -329,7 +329,7 @@ def _pieces(
 ) -> tuple[Piece, ...]:
     """Return the best pieces within `bounds`. If `limited` is false, the price limit does not apply.
 
-    `bounds` is the time that is left of `span`.
+    `bounds` is the remaining time of `span`.
     """
     price_of = _price_of(settings if limited else replace(settings, price_cap=None))
     if settings.kind.is_by_limit:

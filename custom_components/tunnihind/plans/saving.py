@@ -34,14 +34,15 @@ positive savings differed from its chance by at most 2 percentage points. From J
 positive savings differed from its chance by at most 6 percentage points.
 
 The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
-price paths with the formulas above. The benchmark used every fifth day from July 2025 on, and every fourth day from
-September 2024 on. The chance of a window from the formulas differed from its chance from the paths by .04 on average.
-The mean of the signed differences was less than .01 in size. The p10 and p90 from the formulas differed from the p10
-and p90 from the paths by .6 cents/kWh on average. From July 2025 on, the chances had a Brier score of .103 with the
-formulas and .105 with the paths. From September 2024 on, the chances had a Brier score of .100 with the formulas and
-with the paths. From July 2025 on, 83% of the savings were within the formulas' intervals, and 81% were within the
-paths' intervals. From September 2024 on, 76% of the savings were within the formulas' intervals, and 71% were within
-the paths' intervals. The price paths are not used here, because they are no better than the formulas.
+price paths with the formulas above. The first comparison used every fifth day from July 2025 on. The second comparison
+used every fourth day from September 2024 on. The chance of a window from the formulas differed from its chance from the
+paths by .04 on average. The mean chance from the formulas differed from the mean chance from the paths by less than
+.01. The p10 and p90 from the formulas differed from the p10 and p90 from the paths by .6 cents/kWh on average. From
+July 2025 on, the chances had a Brier score of .103 with the formulas and .105 with the paths. From September 2024 on,
+the chances had a Brier score of .100 with the formulas and with the paths. From July 2025 on, 83% of the savings were
+within the formulas' intervals, and 81% were within the paths' intervals. From September 2024 on, 76% of the savings
+were within the formulas' intervals, and 71% were within the paths' intervals. The price paths are not used here,
+because they are no better than the formulas.
 """
 
 import math

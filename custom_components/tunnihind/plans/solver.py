@@ -62,7 +62,7 @@ class Job:
 
     If `min_piece_s` is None, the device runs in one piece of the whole duration. If `most_pieces` is None, any number
     of pieces is allowed. An early solution is preferred if its average price exceeds the least average price by at most
-    `tolerance` (EUR/kWh). If `prefer_latest` is true, a late solution is preferred instead.
+    `tolerance` (EUR/kWh). If `prefer_latest` is true, a late solution is preferred instead of an early solution.
     """
 
     duration_s: int

@@ -19,7 +19,7 @@ _OLD_AFTER_YEARS: Final = 1
 
 
 class Part(StrEnum):
-    """A part of the household price that is added to the market price."""
+    """A part of the household price besides the market price and VAT."""
 
     MARGIN = "margin"
     BALANCING = "balancing"
@@ -80,7 +80,7 @@ class Entry[Rate]:
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether somebody last read the rate's source more than a year before that day.
+        """Return whether the rate's source was last read more than a year before that day.
 
         `compared_on` is the day on which the household compared the rate with an invoice. A comparison with an invoice
         counts like reading the source.

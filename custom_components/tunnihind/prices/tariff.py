@@ -197,7 +197,7 @@ class Tariff:
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate that applies on a day to rows without a VAT rate. The rate is a fraction."""
+        """Return the VAT rate on a day for rows of fees without a VAT rate. The rate is a fraction."""
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)

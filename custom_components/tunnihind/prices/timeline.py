@@ -160,7 +160,7 @@ def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool
 
 
 def _level(price: float, prices: Sequence[float]) -> Level:
-    """Return the level of a price among `prices`. `prices` are the sorted prices of the day."""
+    """Return the price level of `price` among `prices`. `prices` are the sorted prices of the day."""
     middle = (bisect_left(prices, price) + bisect_right(prices, price)) / 2 / len(prices)
     fifths = tuple(Level)
     return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

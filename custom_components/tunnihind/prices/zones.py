@@ -22,7 +22,7 @@ class Zone(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """The suffix that marks ids of this zone. The suffix of Estonia is empty."""
+        """The suffix of the instance ids of this zone's servers. The suffix of Estonia is empty."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country(self, language: str) -> str:
