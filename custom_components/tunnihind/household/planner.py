@@ -53,7 +53,7 @@ class Planner:
                 LOGGER.error("the plan %r can't be used and must be set up again: %s", titles[plan_id], error)
 
     def plan(self, plan_id: str) -> SteeredPlan | None:
-        """Return the plan with this id. If there is no such plan or its settings are not valid, return None."""
+        """Return the plan with this id. If no plan has this id, or if its settings are not valid, return None."""
         return self._plans[plan_id] if plan_id in self.settings else None
 
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
@@ -96,7 +96,7 @@ class Planner:
         return [*ran, *ahead, *self._after.get(plan, ())]
 
     def status(self, plan: str, now: int) -> Status | None:
-        """Return the plan's status at `now` (UTC seconds); None if the plan has no valid settings."""
+        """Return the plan's status at `now` (UTC seconds), or None if the plan's settings are not valid."""
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         return status_of(settings, outcome, now) if settings and outcome else None
 

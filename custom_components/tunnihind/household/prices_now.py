@@ -74,7 +74,7 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 class DayPrices:
     """The average, lowest and highest published price of one whole day, EUR/kWh.
 
-    Among periods with equal prices, the first is used.
+    If several periods have the lowest or the highest price, the first of these periods is used.
     """
 
     average: float
@@ -152,17 +152,17 @@ class PricesNow:
 
     @cached_property
     def today_prices(self) -> DayPrices | None:
-        """Today's published prices; None if some are missing."""
+        """Today's published prices, or None if some prices are missing."""
         return self._published(self.today)
 
     @cached_property
     def tomorrow_prices(self) -> DayPrices | None:
-        """Tomorrow's published prices; None if some are missing."""
+        """Tomorrow's published prices, or None if some prices are missing."""
         return self._published(self.tomorrow)
 
     @property
     def rank(self) -> int | None:
-        """The rank of the current period among today's periods; 1 is the cheapest."""
+        """The rank of the current period among today's periods. The cheapest period has rank 1."""
         period = self.levels.at(self.now)
         return rank(period, self._today_whole) if period and self._today_whole else None
 

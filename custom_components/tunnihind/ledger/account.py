@@ -101,7 +101,7 @@ class Account:
 
     @property
     def prices_needed_since(self) -> int | None:
-        """The earliest time whose price is still needed, UTC seconds; None if no price is needed."""
+        """The earliest time whose price is still needed, in UTC seconds, or None if no price is needed."""
         opened = [self._opened.at_once] if self._opened else []
         return min([*opened, *(run.prices_needed[0] for run in self._runs)], default=None)
 

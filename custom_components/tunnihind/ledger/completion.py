@@ -43,7 +43,7 @@ _SILENT_S: Final = 24 * HOUR_S
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The energy in kWh that a meter counted in [start, end), UTC seconds.
+    """The energy in kWh that a meter counted from `start` to `end` (UTC seconds).
 
     The energy is assumed to be spread evenly from `start` to `end`.
     """

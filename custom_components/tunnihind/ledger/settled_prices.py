@@ -42,7 +42,7 @@ class SettledPrices:
         )
 
     def mean(self, start: int, end: int) -> float | None:
-        """Return the time-weighted mean price in [start, end), UTC seconds. If a price is missing, return None."""
+        """Return the time-weighted mean price from `start` to `end` (UTC seconds), or None if a price is missing."""
         total = 0.0
         for quarter in range(start - start % QUARTER_S, end, QUARTER_S):
             price = self._prices.get(quarter)

@@ -187,8 +187,7 @@ class Energy:
     """The energy that the household used, in kWh.
 
     `hours` maps the start of each hour (UTC seconds) to the energy of the hour. `fives` maps the start of each five
-    minutes (UTC seconds) to the energy of the five minutes. If the recorder has no reading for five minutes, `fives`
-    leaves them out.
+    minutes (UTC seconds) to the energy of the five minutes. Five minutes without a reading are left out of `fives`.
     """
 
     hours: Mapping[int, float]

@@ -118,7 +118,7 @@ def records(hass: HomeAssistant) -> bool:
 async def meter_rows(
     hass: HomeAssistant, meter: str, start: int, end: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the five-minute statistics of a meter in [start, end), UTC seconds.
+    """Return the five-minute statistics of a meter from `start` to `end` (UTC seconds).
 
     The keys are the starts of the five minutes in UTC seconds. The first mapping contains the sums of an energy meter
     in kWh. The second mapping contains the means of a power meter in kW. If the entity measures neither energy nor
@@ -135,7 +135,7 @@ async def meter_rows(
 
 
 async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> Energy:
-    """Return the readings of an energy statistic in [start, end), UTC seconds.
+    """Return the readings of an energy statistic from `start` to `end` (UTC seconds).
 
     If `by_quarter` is true, the readings of each five minutes are included.
     """

@@ -16,7 +16,7 @@ _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
 type Prices = tuple[int | None, ...]
-"""The price of each step in whole millionths of a euro; None if the step can't be used."""
+"""The price of each step in whole millionths of a euro, or None if the step can't be used."""
 type StepRun = tuple[int, int]
 """The first step of a run, and the step after its last step."""
 

@@ -24,8 +24,8 @@ A plan waits only if a later occurrence may have room for the plan's whole durat
 
 A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
 ahead. Pieces that passed while the plan was off are lost. If the plan allows shortened windows, `decide` adds time to
-replace the lost pieces. If the plan does not allow shortened windows, the interrupted window counts as run. So a
-machine that must run without a pause is not started twice.
+replace the lost pieces. If the plan does not allow shortened windows, an interrupted window counts as run. So a machine
+that must run without a pause is not started twice.
 
 If the clock is set back to a time within the span, a window that has begun stays unchanged. If the clock is set back to
 a time before the span, the window counts as not run.
@@ -224,7 +224,7 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
 
 
 def _resumed(run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
-    """Return the window of a plan that is switched on again, with the pieces that are still ahead."""
+    """Add the pieces that are still ahead to the window of a plan that is switched on again."""
     ahead = _after(rest, now)
     if ahead != rest:
         run = replace(run, shortened=True)

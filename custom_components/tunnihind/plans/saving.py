@@ -12,16 +12,16 @@ hour of the window has a negative weight. Each hour that the device would use af
 weight. The median of the saving is assumed to be the weighted sum of the hourly medians.
 
 The upper variance of the saving is the sum of u_i rho(|i - j|) u_j over all pairs of hours i and j. The upper standard
-deviation of the saving is the square root of its upper variance. Here u_i is the weight of hour i times the hour's
-upper or lower standard deviation. For a positive weight, u_i uses the upper standard deviation, because a higher price
-raises the saving. For a negative weight, u_i uses the lower standard deviation, because a lower price raises the
+deviation of the saving is the square root of its upper variance. The factor u_i is the weight of hour i times the
+hour's upper or lower standard deviation. For a positive weight, u_i uses the upper standard deviation, because a higher
+price raises the saving. For a negative weight, u_i uses the lower standard deviation, because a lower price raises the
 saving. For the lower standard deviation of the saving, the upper and lower standard deviations of the hours are
 exchanged. The saving is assumed to have a split normal distribution. The distribution of the saving gives p10, p90 and
 the probability of a positive saving. A settled price has no uncertainty.
 
 The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
 the server's walk-forward forecasts from July 2024 to June 2025. These forecasts were issued daily at 09:00 UTC and
-covered 71 hours. Hours that were more than 59 hours apart were not compared. The benchmark
+covered 71 hours. Two hours were compared only if they were at most 59 hours apart. The benchmark
 `tests/benchmarks/bench_saving.py` checked the p10, p90 and chances of savings on 24 thousand windows in each of two
 half-years. The windows were made for many kinds of plans with 48 hours of forecast.
 
@@ -35,14 +35,14 @@ positive savings differed from its chance by at most 6 percentage points.
 
 The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
 price paths with the formulas above. The first comparison used every fifth day from July 2025 on. The second comparison
-used every fourth day from September 2024 on. The chance of a window from the formulas differed from its chance from the
-paths by .04 on average. The mean chance from the formulas differed from the mean chance from the paths by less than
-.01. The p10 and p90 from the formulas differed from the p10 and p90 from the paths by .6 cents/kWh on average. From
-July 2025 on, the chances had a Brier score of .103 with the formulas and .105 with the paths. From September 2024 on,
-the chances had a Brier score of .100 with the formulas and with the paths. From July 2025 on, 83% of the savings were
-within the formulas' intervals, and 81% were within the paths' intervals. From September 2024 on, 76% of the savings
-were within the formulas' intervals, and 71% were within the paths' intervals. The price paths are not used here,
-because they are no better than the formulas.
+used every fourth day from September 2024 on. On average, the formulas' chance of a window differed from the paths'
+chance of this window by .04. The formulas' mean chance differed from the paths' mean chance by less than .01. On
+average, the formulas' p10 and p90 differed from the paths' p10 and p90 by .6 cents/kWh. From July 2025 on, the chances
+had a Brier score of .103 with the formulas and .105 with the paths. From September 2024 on, the chances had a Brier
+score of .100 with the formulas and with the paths. From July 2025 on, 83% of the savings were within the formulas'
+intervals, and 81% were within the paths' intervals. From September 2024 on, 76% of the savings were within the
+formulas' intervals, and 71% were within the paths' intervals. The price paths are not used here, because they are no
+better than the formulas.
 """
 
 import math

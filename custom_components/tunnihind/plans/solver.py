@@ -53,7 +53,7 @@ _UNITS_PER_EUR: Final = 1_000_000
 type Piece = tuple[int, int]
 """[start, end) in UTC seconds."""
 type PriceOf = Callable[[Period], float | None]
-"""Returns the figure in EUR/kWh by which a period is compared; None if the period must not be used."""
+"""Returns the figure in EUR/kWh by which a period is compared, or None if the period must not be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +209,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # If the solutions of a search without a limit have few enough pieces, the limit changes nothing.
+    # If the search finds few enough pieces without a limit on their number, the limit is not needed.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)

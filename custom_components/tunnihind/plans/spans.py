@@ -37,7 +37,7 @@ _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The time [opens, closes) in which one window may run, in UTC seconds."""
+    """The time from `opens` to `closes` (UTC seconds), in which one window may run."""
 
     opens: int
     closes: int

@@ -39,8 +39,8 @@ class Change:
 class SteeredPlan:
     """The form of a plan, the changes to the plan, and the state of its switch.
 
-    `form` has the data of the form. `changes` has the values that differ from the form. `enabled` is the state of the
-    plan's switch.
+    `form` contains the values of the form's fields. `changes` has the values that differ from the form. `enabled` is
+    the state of the plan's switch.
     """
 
     form: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""The network and state fees per kilowatt-hour in Estonia, by date, from `rates.json`.
+"""Reads the network and state fees in Estonia from `rates.json`, with the dates on which the fees apply.
 
 The server reads `rates.json` too. All figures are in c/kWh without VAT, as in the price lists. When a rate changes, add
 `until` to the old entry and add a new entry. `as_of` in the new entry is the day on which you read the source.

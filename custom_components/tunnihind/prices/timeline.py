@@ -62,7 +62,7 @@ class Timeline:
         return self.periods[index]
 
     def between(self, start: int, end: int) -> tuple[Period, ...]:
-        """Return the periods that overlap [start, end), in UTC seconds."""
+        """Return the periods that overlap the time from `start` to `end` (UTC seconds)."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         last = bisect_left(self._starts, end)
         return tuple(period for period in self.periods[first:last] if start < period.end)

@@ -49,7 +49,7 @@ class Unit(StrEnum):
     def part(self, eur_kwh: float, language: str) -> str:
         """Format a part of a price without the unit.
 
-        If needed, a part has up to two more decimals than a price. So the parts add up to the price.
+        If needed, a part has up to two more decimals than a price, so that the parts add up to the price.
         """
         return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
 

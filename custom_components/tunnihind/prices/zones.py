@@ -12,7 +12,7 @@ CONF_ZONE: Final = "zone"
 class Zone(StrEnum):
     """A price zone. The value is both the zone's code in the API and the country's ISO 3166 code.
 
-    All four countries have the same local time, so functions of days and times of day need no zone.
+    All price zones have the same local time, so functions of days and times of day need no zone.
     """
 
     EE = "EE"
