@@ -53,15 +53,14 @@ class Planner:
                 LOGGER.error("the plan %r can't be used and must be set up again: %s", titles[plan_id], error)
 
     def plan(self, plan_id: str) -> SteeredPlan | None:
-        """Return the plan with this id, or None if there is no such plan with valid settings."""
+        """Return the plan with this id. If no plan has this id, or if its settings are not valid, return None."""
         return self._plans[plan_id] if plan_id in self.settings else None
 
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
         """From `now` (UTC seconds) on, use `plans` in place of the earlier plans with the same ids.
 
         Raises ValueError if any of the plans is not valid. If one plan is not valid, no plan changes. If `replan` is
-        true, running windows end at `now`. If `replan` is true, the present spans are planned again as if no window had
-        run.
+        true, running windows end at `now`, and each of `plans` gets a new window in its present span.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans
@@ -90,14 +89,14 @@ class Planner:
     def windows(self, plan: str) -> list[Decision]:
         """Return the plan's windows of the last two weeks, and the plan's windows ahead.
 
-        Only a plan of all hours below or above a price may have several windows ahead.
+        Several windows ahead are possible only if the plan looks for all hours below or above a price limit.
         """
         outcome, ran = self.outcomes.get(plan), self.ran.get(plan, [])
         ahead = [outcome] if isinstance(outcome, Decision) and not outcome.locked else []
         return [*ran, *ahead, *self._after.get(plan, ())]
 
     def status(self, plan: str, now: int) -> Status | None:
-        """Return the plan's status at `now` (UTC seconds); None if the plan has no valid settings."""
+        """Return the plan's status at `now` (UTC seconds), or None if the plan's settings are not valid."""
         settings, outcome = self.settings.get(plan), self.outcomes.get(plan)
         return status_of(settings, outcome, now) if settings and outcome else None
 
@@ -129,8 +128,8 @@ class Planner:
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
         """Return the plan's windows of the last two weeks that have begun.
 
-        The newest window is returned with its newest pieces. If a window was dropped in the second in which it began,
-        the window does not count as run.
+        The newest window is returned with its newest pieces. If a plan is planned again in the second in which its
+        window began, this window does not count as run.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

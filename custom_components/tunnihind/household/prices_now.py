@@ -17,7 +17,7 @@ from ..prices.tariff import Tariff
 from ..prices.timeline import HOUR_S, Level, Period, Timeline, is_cheap, is_whole, level, rank, rounded
 from ..server.answers import Band, ForecastAnswer
 
-# The average price over a shorter time would be of little use.
+# An average price over less than 24 hours would be of little use.
 OUTLOOK_S: Final = 24 * HOUR_S
 # The list of prices covers today, tomorrow and seven days of forecast. The forecast ends an hour after midnight. The
 # clock change in autumn adds another hour to the list. With quarter-hour prices, the list takes 77 kB.
@@ -74,7 +74,7 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 class DayPrices:
     """The average, lowest and highest published price of one whole day, EUR/kWh.
 
-    Among periods with equal prices, the first is used.
+    If several periods have the lowest or the highest price, the first of these periods is used.
     """
 
     average: float
@@ -87,12 +87,12 @@ class PricesNow:
     """A household's prices and plans as of `now` (UTC seconds).
 
     `timeline` has the prices of the periods by which the household is billed. `levels` has the prices from which ranks,
-    levels and cheap hours are computed. If the household chose levels by the hour, `levels` has hourly prices. Levels
-    by the hour prevent devices from switching every quarter of an hour. `outcomes` has the decisions about the plans,
-    by the plan's id. `unknown_parts` are the parts of the price for which the table of rates has no rate today. For
+    levels and cheap hours are computed. If the household chose levels by the hour, `levels` has hourly prices. With
+    hourly levels, devices don't switch every quarter of an hour. `outcomes` maps the ids of the plans to the decisions
+    about the plans. `unknown_parts` are the parts of the price for which the table of rates has no rate today. For
     unknown parts, the prices are computed with the last known rate. `hours_ahead` is the number of hours over which the
-    average price ahead is computed. `scale` has the market prices (EUR/MWh) at which the colour of a price changes.
-    Selling prices use this class too.
+    average price ahead is computed. `scale` has the market prices (EUR/MWh) at which the colour of a price changes. A
+    second object of this class holds the selling prices.
     """
 
     now: int
@@ -152,17 +152,17 @@ class PricesNow:
 
     @cached_property
     def today_prices(self) -> DayPrices | None:
-        """Today's published prices; None if some are missing."""
+        """Today's published prices, or None if some prices are missing."""
         return self._published(self.today)
 
     @cached_property
     def tomorrow_prices(self) -> DayPrices | None:
-        """Tomorrow's published prices; None if some are missing."""
+        """Tomorrow's published prices, or None if some prices are missing."""
         return self._published(self.tomorrow)
 
     @property
     def rank(self) -> int | None:
-        """The rank of the current period among today's periods; 1 is the cheapest."""
+        """The rank of the current period among today's periods. The cheapest period has rank 1."""
         period = self.levels.at(self.now)
         return rank(period, self._today_whole) if period and self._today_whole else None
 
@@ -205,7 +205,7 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All periods with a known price since the midnight before the newest answer.
+        """All periods with a settled or forecast price, from the start of the newest answer's day.
 
         The list changes only with a new answer.
         """
@@ -239,7 +239,7 @@ class PricesNow:
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
     """Return the list that Nord Pool's integrations, evcc and Predbat read.
 
-    The price of a forecast period is its median.
+    The price of a forecast period is the median of the forecast.
     """
     return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
 
@@ -252,7 +252,7 @@ def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
 def mapping(periods: Iterable[Period]) -> dict[str, float]:
     """Return the mapping that EMHASS reads. The keys are the starts of periods, and the values are prices.
 
-    The starts are in UTC, because EMHASS can't read two different offsets from UTC.
+    The starts are in UTC, because EMHASS can't read a mapping with two different offsets from UTC.
     """
     return {datetime.fromtimestamp(period.start, UTC).isoformat(): period.price for period in periods}
 

@@ -19,7 +19,7 @@ UNREACHABLE_FOR_LONG_S: Final = 2 * HOUR_S
 PUBLISHED_BY: Final = time(15, 30)
 # The server makes a forecast every hour. The server's health check also reports a forecast as stale after 3 hours.
 FORECAST_LIFE_S: Final = 3 * HOUR_S
-# If the server's clock is off by less than an hour, the shown hour is wrong by at most one hour.
+# If the server's clock is off by less than an hour, the sensors show the prices of a neighbouring hour at worst.
 CLOCK_OFF_S: Final = HOUR_S
 
 
@@ -64,7 +64,7 @@ def _published_day(prices: PricesNow) -> Day:
 
 
 def _forecast_is_missing(prices: PricesNow) -> bool:
-    """Return whether the server's answer has no forecast for a later period.
+    """Return whether the server's answer has no forecast for any period that starts after now.
 
     A forecast for a period that has begun does not count, because this forecast may be old.
     """

@@ -45,8 +45,8 @@ class LastWindow:
 class _Opened:
     """The present span of a plan.
 
-    `at_once` is the earliest time at which a window in the span may start, in UTC seconds. `expected` is the saving
-    that is expected from waiting. `asked_s` is the plan's duration in seconds when `expected` was computed.
+    `at_once` is the earliest time at which a window in the span may start, in UTC seconds. `expected` is the expected
+    saving from waiting for the best window. `asked_s` is the plan's duration in seconds when `expected` was computed.
     """
 
     span: Span
@@ -58,7 +58,7 @@ class _Opened:
 class Account:
     """The energy, costs and savings of one plan's windows.
 
-    Recent windows are kept one by one. The amounts of older windows are kept as one sum for each day. The amounts of
+    Each recent window is kept separately. The amounts of older windows are kept as one sum for each day. The amounts of
     the oldest days are kept as one sum. `since` is the time when the account was opened, in UTC seconds.
     """
 
@@ -101,7 +101,7 @@ class Account:
 
     @property
     def prices_needed_since(self) -> int | None:
-        """The earliest time whose price is still needed, UTC seconds; None if no price is needed."""
+        """The earliest time whose price is still needed, in UTC seconds, or None if no price is needed."""
         opened = [self._opened.at_once] if self._opened else []
         return min([*opened, *(run.prices_needed[0] for run in self._runs)], default=None)
 
@@ -120,7 +120,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the parts of windows that still need a meter reading, by meter.
+        """Return the parts of windows that still need a meter reading. The keys are the ids of the meters.
 
         Only parts that ended by `until` (UTC seconds) count.
         """
@@ -263,7 +263,7 @@ class Account:
     def _close(self, prices: SettledPrices, now: int) -> None:
         """Add the amounts of final windows to the sums of their days.
 
-        Add the sums of the oldest days to the common sum of all earlier days.
+        If there are sums for more than `_DAYS_KEPT` days, add the oldest sums to one common sum.
         """
         for run in list(self._runs):
             age_s = now - run.end

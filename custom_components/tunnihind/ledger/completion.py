@@ -1,13 +1,13 @@
 """Completes the ledger with meter readings from the recorder and missing prices from the server.
 
 Every five minutes, the recorder writes new statistics with a delay of some seconds. As soon as new statistics are
-written, the energy of windows is computed from the statistics of the meters. So a window's energy is known shortly
+written, the energy of windows is computed from the new statistics of the meters. So a window's energy is known shortly
 after the window's end.
 
 When the recorder computes five-minute statistics, it takes account of meter resets, units and restarts. For a power
-meter, the five-minute statistics have the mean power over time. The recorder keeps five-minute statistics for several
-days. The states of a meter are not used, because users may exclude them from the recorder. Hourly statistics are not
-used, because windows begin and end at quarters of an hour.
+meter, the five-minute statistics contain the mean power in each five minutes. The recorder keeps five-minute statistics
+for several days. The states of a meter are not used, because users may exclude them from the recorder. Hourly
+statistics are not used, because windows begin and end at quarters of an hour.
 """
 
 import asyncio
@@ -33,7 +33,8 @@ from .ledger import Ledger
 # A gap of up to an hour in the readings of a power meter is filled with the mean of the readings before and after the
 # gap. Restarts and lost connections cause gaps in the readings.
 _LONGEST_HOLE_S: Final = HOUR_S
-# The grid connection of a home never allows more than 100 kW. If a reading shows more power, the meter was replaced.
+# The grid connection of a home never allows more than 100 kW. If a reading corresponds to more power, the meter must
+# have been replaced.
 _MOST_KW: Final = 100.0
 # The longest accepted time between a window and the nearest reading. The energy that a meter counted in a time without
 # readings is spread evenly over this time.
@@ -42,7 +43,7 @@ _SILENT_S: Final = 24 * HOUR_S
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The energy in kWh that a meter counted in [start, end), UTC seconds.
+    """The energy in kWh that a meter counted from `start` to `end` (UTC seconds).
 
     The energy is assumed to be spread evenly from `start` to `end`.
     """
@@ -61,9 +62,8 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a meter counted between each reading and the next.
 
     `sums` maps the start of each five minutes to the meter's total in kWh at the end of these five minutes. If readings
-    are missing, one stretch covers the whole gap with all its energy. Energy before the first reading is not counted.
-    If the meter's total falls, the energy of the stretch is 0. Noise or a correction by the meter's owner may make the
-    total fall.
+    are missing, one `Stretch` covers the whole gap. Energy before the first reading is not counted. If the meter's
+    total falls, the energy of the `Stretch` is 0. Noise or a correction by the meter's owner may make the total fall.
     """
     rows = sorted(sums.items())
     stretches = (
@@ -93,7 +93,7 @@ def of_power(means: Mapping[int, float]) -> list[Stretch]:
 
 
 def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
-    """Return the energy in kWh of each slice that is completely covered by stretches.
+    """Return the energy of each slice in kWh. If `stretches` don't cover a slice completely, leave out the slice.
 
     `stretches` must be in the order of time and must not overlap.
     """
@@ -116,7 +116,7 @@ class Completion:
     """Adds missing readings and prices to the ledger in the background.
 
     When readings or prices have been added, `on_found` is called. `ledger` returns the ledger to which the readings and
-    prices are added. `paid_prices` returns a source of the household's past prices under today's contract.
+    prices are added. `paid_prices` returns the object that computes the household's past prices under today's contract.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class Completion:
         return came
 
     async def _async_fetch_prices(self, now: int) -> bool:
-        """Fetch missing prices that are no longer in the server's newest answer.
+        """Fetch the missing prices of past windows from the server.
 
         Return whether any prices were found.
         """

@@ -53,12 +53,12 @@ class Ledger:
     def forget_prices(self) -> None:
         """Forget the prices of an earlier server.
 
-        Windows of past days get new prices from the new server.
+        The prices of past windows are fetched again from the new server.
         """
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return the parts of windows that still need a meter reading, by meter.
+        """Return the parts of windows that still need a meter reading. The keys are the ids of the meters.
 
         Only parts that ended by `until` (UTC seconds) count.
         """
@@ -98,6 +98,9 @@ class Ledger:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Rebuild a ledger from the result of `as_dict`. If a part of `kept` can't be read, this part starts empty."""
+        """Rebuild a ledger from the result of `as_dict`.
+
+        If a part of `kept` can't be read, the ledger starts without this part.
+        """
         accounts = parts_of_plans(kept, "plans", Account.from_dict)
         return cls(accounts, part_of(kept, "prices", SettledPrices.from_dict))

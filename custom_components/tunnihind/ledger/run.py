@@ -37,7 +37,7 @@ class Amounts:
 
     @property
     def per_kwh(self) -> Amounts | None:
-        """The amounts for one kWh; None if `kwh` is 0."""
+        """The amounts for one kWh, or None if `kwh` is 0."""
         if not self.kwh:
             return None
         return Amounts(1.0, self.cost / self.kwh, self.saved / self.kwh, self.below_mean / self.kwh)
@@ -88,8 +88,8 @@ class StartedWindow:
     piece is left out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
     `at_once` is the earliest time at which the window could have begun. From `at_once` on, the span was open and the
-    plan was switched on. `expected` is the first estimate of the saving from waiting. `expected_at_start` is the
-    estimate of the saving at the start of the window. An unknown saving is None.
+    plan was switched on. `expected` is the first estimate of the saving from waiting for the best window.
+    `expected_at_start` is the saving that was estimated when the window started. An unknown saving is None.
 
     `readings` maps each part of a piece to the kWh that `meter` measured. Without a meter, the device is assumed to use
     `power_kw`. If `energy_kwh` is given, the device is assumed to stop when it has used this energy.
@@ -201,9 +201,9 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's amounts on each day, up to `until` (UTC seconds).
 
-    The window is compared with a run without pauses that starts at `at_once`. The run without pauses is assumed to use
-    as much energy as the window. So the price of each part of the window is compared with the price of an equally long
-    part of the run without pauses. A part of the window counts only if all needed prices are settled.
+    The window is compared with an imaginary run that starts at `at_once` and has no pauses. The imaginary run is
+    assumed to use as much energy as the window. So the price of each part of the window is compared with the price of
+    an equally long part of the imaginary run. A part of the window counts only if all needed prices are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

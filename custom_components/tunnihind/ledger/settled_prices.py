@@ -1,6 +1,6 @@
 """The household's settled prices of the last days.
 
-These prices are kept even when the server's answer no longer contains them.
+The prices are kept even when the server's answer no longer contains them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from ..prices.timeline import HOUR_S, QUARTER_S, Timeline
 
 
 class SettledPrices:
-    """Settled prices in EUR/kWh, by the start of each quarter of an hour.
+    """The settled prices of quarter-hours in EUR/kWh.
 
     If billing is by the hour, all four quarters of an hour cost the same. `version` changes whenever a price is added
     or corrected.
@@ -42,7 +42,7 @@ class SettledPrices:
         )
 
     def mean(self, start: int, end: int) -> float | None:
-        """Return the time-weighted mean price in [start, end), UTC seconds. If a price is missing, return None."""
+        """Return the time-weighted mean price from `start` to `end` (UTC seconds), or None if a price is missing."""
         total = 0.0
         for quarter in range(start - start % QUARTER_S, end, QUARTER_S):
             price = self._prices.get(quarter)

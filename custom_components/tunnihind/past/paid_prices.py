@@ -25,8 +25,7 @@ _LONGEST_WAIT_S: Final = 30
 FIVE_MIN_S: Final = 300
 _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
-# Costs and sums are rounded to 6 decimals of a euro. Otherwise two imports of the same readings might give different
-# sums.
+# Costs and sums are rounded to 6 decimals of a euro, so that two imports of the same readings give the same sums.
 _DECIMALS: Final = 6
 # If the energy of an hour and the sum of its five-minute readings differ by less than this, the difference is a
 # rounding error.
@@ -58,7 +57,7 @@ NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The household prices of an hour's four quarters in EUR/kWh.
+    """The household prices in the four quarters of an hour, in EUR/kWh.
 
     If billing is by the hour, all four prices are equal.
     """
@@ -185,10 +184,10 @@ class SumRow:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """The energy that the household used, in kWh. The keys are the starts of the periods in UTC seconds.
+    """The energy that the household used, in kWh.
 
-    `hours` contains the energy of each hour. `fives` contains the energy of each five minutes for which the recorder
-    still has a reading.
+    `hours` maps the start of each hour (UTC seconds) to the energy of the hour. `fives` maps the start of each five
+    minutes (UTC seconds) to the energy of the five minutes. Five minutes without a reading are left out of `fives`.
     """
 
     hours: Mapping[int, float]
@@ -232,8 +231,8 @@ def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut],
     """Return the corrected hourly rows of a cost statistic from `start` on.
 
     `stored` contains the old rows, and `found` contains the new costs. The rows of hours before `start` stay as they
-    are. If the server no longer has the market price of an hour, the hour's stored cost stays too. If an hour has no
-    new cost for another reason, the hour's stored cost is removed. All sums from `start` on are computed again.
+    are. If the server no longer has the market price of an hour, the hour's stored cost is kept. If an hour has no new
+    cost for any other reason, the hour's stored cost is removed. All sums from `start` on are computed again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0

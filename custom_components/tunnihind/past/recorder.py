@@ -2,8 +2,8 @@
 
 The id of a statistic contains the entry's zone, mode and number. If several entries have the same zone and mode, they
 have different numbers. If a household replaces a server by another server of the same zone and mode, the new server
-gets the old number and continues the old statistics. The statistics of different zones never mix. The statistics of
-live servers, demos and rehearsals never mix either.
+continues the old statistics under the old number. Entries of different zones never share a statistic. Live servers,
+demos and rehearsals never share a statistic.
 """
 
 import asyncio
@@ -118,7 +118,7 @@ def records(hass: HomeAssistant) -> bool:
 async def meter_rows(
     hass: HomeAssistant, meter: str, start: int, end: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the five-minute statistics of a meter in [start, end), UTC seconds.
+    """Return the five-minute statistics of a meter from `start` to `end` (UTC seconds).
 
     The keys are the starts of the five minutes in UTC seconds. The first mapping contains the sums of an energy meter
     in kWh. The second mapping contains the means of a power meter in kW. If the entity measures neither energy nor
@@ -135,7 +135,7 @@ async def meter_rows(
 
 
 async def energy_of(hass: HomeAssistant, energy_id: str, start: int, end: int, *, by_quarter: bool) -> Energy:
-    """Return the readings of an energy statistic in [start, end), UTC seconds.
+    """Return the readings of an energy statistic from `start` to `end` (UTC seconds).
 
     If `by_quarter` is true, the readings of each five minutes are included.
     """
@@ -168,7 +168,7 @@ async def stored_prices(hass: HomeAssistant, statistic_id: str) -> dict[int, tup
 
 
 async def stored_costs(hass: HomeAssistant, statistic_id: str) -> dict[int, SumRow]:
-    """Return the cost and the sum that are stored for each hour."""
+    """Return the stored cost and the stored running total of each hour."""
     rows = await _rows(hass, statistic_id, "hour", {"state", "sum"})
     return {hour: SumRow(row["state"], row["sum"] or 0.0) for hour, row in rows.items()}
 
@@ -181,7 +181,7 @@ async def write_prices(
 
 
 async def write_costs(hass: HomeAssistant, metadata: StatisticMetaData, rows: Mapping[int, SumRow]) -> None:
-    """Write the cost and the sum of each hour."""
+    """Write the cost and the running total of each hour."""
     await _write(
         hass,
         metadata,

@@ -16,7 +16,7 @@ _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
 type Prices = tuple[int | None, ...]
-"""The price of each step in whole millionths of a euro; None if the step can't be used."""
+"""The price of each step in whole millionths of a euro, or None if the step can't be used."""
 type StepRun = tuple[int, int]
 """The first step of a run, and the step after its last step."""
 
@@ -38,8 +38,8 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
     is already running when the first step begins. A running piece may continue for any number of steps. A running piece
     doesn't count towards `most_pieces`.
     """
-    # In each number of this list, bit n is set if pieces can fill exactly n steps. The number at index i shows the
-    # lengths that at most i pieces can fill. Without a limit on the number of pieces, the list has only one number.
+    # In each number in `reachable`, bit n is set if pieces can fill exactly n steps. The number at index i is for at
+    # most i pieces. If the number of pieces has no limit, `reachable` has only one number.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
     for first, end in usable_runs(prices):
         continued = goes_on and first == 0
@@ -51,7 +51,7 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The least costs while a given number of pieces may still start.
+    """The least costs of all states in which a given number of pieces may still start.
 
     The index of a row is the step. The index of a column is the number of steps left to run. `off` contains the costs
     if no piece runs just before the step. `on` contains the costs if a piece runs just before the step.
@@ -89,13 +89,13 @@ class LeastCosts:
         return cls(weights, shortest, blocks, tables)
 
     def is_within(self, limit: int, step: int, left: int) -> bool:
-        """Return whether running for `left` steps, from `step` on, can cost at most `limit` units of price."""
+        """Return whether the least price of running for `left` steps from `step` on is at most `limit`."""
         return self.tables[-1].off[step][left] < (limit + 1) * _PIECES
 
     def least(self, left: int) -> tuple[int, int]:
-        """Return the least cost of running for `left` steps, in units of price.
+        """Return the least price of running for `left` steps, and the least number of pieces at this price.
 
-        Also return the least number of pieces at the least cost. Raises OverflowError if no solution has `left` steps.
+        Raises OverflowError if no solution has `left` steps.
         """
         return divmod(int(self.tables[-1].off[0][left]), _PIECES)
 

@@ -11,8 +11,8 @@ If prices are published late, a window may at first be shorter than the plan's d
 it began, `decide` may add time to the window until the span ends. So a boiler gets warm even if prices are missing at
 midnight.
 
-A plan of all hours below or above a price has no fixed duration. For a plan without a fixed duration, each call of
-`decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with predicted
+A plan of all hours below or above a price limit has no fixed duration. For a plan without a fixed duration, each call
+of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with predicted
 prices, a published price beyond the plan's limit ends the piece early. Each piece lasts at least `min_piece_s` seconds.
 If a piece continues over midnight into the next span, both parts count as one piece.
 
@@ -24,8 +24,8 @@ A plan waits only if a later occurrence may have room for the plan's whole durat
 
 A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
 ahead. Pieces that passed while the plan was off are lost. If the plan allows shortened windows, `decide` adds time to
-replace the lost pieces. If the plan does not allow shortened windows, the interrupted window counts as run. So a
-machine that must run without a pause is not started twice.
+replace the lost pieces. If the plan does not allow shortened windows, an interrupted window counts as run. So a machine
+that must run without a pause is not started twice.
 
 If the clock is set back to a time within the span, a window that has begun stays unchanged. If the clock is set back to
 a time before the span, the window counts as not run.
@@ -46,7 +46,7 @@ from .settings import Horizon, Kind, PlanSettings, Prefer
 from .solver import Job, Piece, PriceOf, all_usable, cheapest, first_quarter
 from .spans import Span, last_close, spans
 
-# `decide` looks for occurrences that open in the next 8 days. Hardly any price is known for a later time. Even a weekly
+# `decide` looks for occurrences that open in the next 8 days, because hardly any later price is known. Even a weekly
 # plan has at least one occurrence in 8 days.
 _AHEAD_S: Final = 8 * 24 * HOUR_S
 _SHARE_DECIMALS: Final = 3
@@ -84,7 +84,7 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
 
     `last` is the result of the previous call. If `last` is None, the plan is assumed to have had no window before. The
     result is the window of the first occurrence in which a window is possible. If no occurrence has a window, the
-    result is the reason why the first occurrence with enough time has no window.
+    result gives the reason for the first occurrence that has enough time.
     """
     run = _last_run(last, now)
     if run is not None:
@@ -110,8 +110,8 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, now: int) -> tuple[Decision, ...]:
     """Return the plan's windows after `window`, as of `now` (UTC seconds).
 
-    Only a plan of all hours below or above a price has windows after `window`. For any other plan, the best time in a
-    later span may still change completely.
+    Only a plan of all hours below or above a price limit has windows after `window`. For any other plan, the best time
+    in a later span may still change completely.
     """
     found: list[Decision] = []
     if settings.kind.is_by_limit:
@@ -182,8 +182,8 @@ def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, 
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
     A window that has already run in `span` is ignored. `goes_on` matters only for a plan of all hours below or above a
-    price. If `goes_on` is true, a piece is already running when the span opens. A running piece may continue for any
-    length of time.
+    price limit. If `goes_on` is true, a piece is already running when the span opens. A running piece may continue for
+    any length of time.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
@@ -224,7 +224,7 @@ def _last_run(last: Outcome | None, now: int) -> Decision | None:
 
 
 def _resumed(run: Decision, rest: tuple[Piece, ...], now: int) -> Decision:
-    """Return the window of a plan that is switched on again, with the pieces that are still ahead."""
+    """Add the pieces that are still ahead to the window of a plan that is switched on again."""
     ahead = _after(rest, now)
     if ahead != rest:
         run = replace(run, shortened=True)
@@ -239,8 +239,8 @@ def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision
     """Add time to a shortened window if its span has room."""
     had_s = _length(run.pieces)
     # While a car charges, the energy that it needs falls. So the missing time is the plan's duration at the window's
-    # start, less the length of the window's pieces. If less than a quarter of an hour is missing, another start of the
-    # device is not worthwhile.
+    # start, less the length of the window's pieces. If less than a quarter of an hour of running time is missing,
+    # another start of the device is not worthwhile.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:
@@ -329,7 +329,7 @@ def _pieces(
 ) -> tuple[Piece, ...]:
     """Return the best pieces within `bounds`. If `limited` is false, the price limit does not apply.
 
-    `bounds` is the time that is left of `span`.
+    `bounds` is the remaining time of `span`.
     """
     price_of = _price_of(settings if limited else replace(settings, price_cap=None))
     if settings.kind.is_by_limit:
@@ -364,7 +364,7 @@ def _job(settings: PlanSettings) -> Job:
 
 
 def _job_that_shortens(settings: PlanSettings) -> Job | None:
-    """Return a job for this plan that may run for less than the whole duration.
+    """Return a job whose window may be shorter than the plan's duration.
 
     If the plan must run in one piece of fixed duration, return None.
     """
@@ -377,7 +377,7 @@ def _price_of(settings: PlanSettings) -> PriceOf:
     """Return a function that computes the figure by which periods are compared.
 
     The figure is the period's price in EUR/kWh. If the plan looks for high prices, the figure is the period's price
-    with the opposite sign. If the plan must not use a period, the function returns None.
+    with the opposite sign. If the plan must not use a period, the returned function returns None.
     """
     dear, horizon = settings.kind.is_dear, settings.horizon
     sign = -1 if dear else 1

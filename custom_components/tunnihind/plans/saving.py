@@ -12,37 +12,36 @@ hour of the window has a negative weight. Each hour that the device would use af
 weight. The median of the saving is assumed to be the weighted sum of the hourly medians.
 
 The upper variance of the saving is the sum of u_i rho(|i - j|) u_j over all pairs of hours i and j. The upper standard
-deviation of the saving is the square root of its upper variance. Here u_i is the weight of hour i times the hour's
-upper or lower standard deviation. For a positive weight, u_i uses the upper standard deviation, because a higher price
-raises the saving. For a negative weight, u_i uses the lower standard deviation, because a lower price raises the
+deviation of the saving is the square root of its upper variance. The factor u_i is the weight of hour i times the
+hour's upper or lower standard deviation. For a positive weight, u_i uses the upper standard deviation, because a higher
+price raises the saving. For a negative weight, u_i uses the lower standard deviation, because a lower price raises the
 saving. For the lower standard deviation of the saving, the upper and lower standard deviations of the hours are
 exchanged. The saving is assumed to have a split normal distribution. The distribution of the saving gives p10, p90 and
 the probability of a positive saving. A settled price has no uncertainty.
 
 The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
-the server's walk-forward forecasts from July 2024 to June 2025. The forecasts of the fit were issued daily at 09:00
-UTC. Each forecast of the fit covered 71 hours. The fit used the correlations of hours that are at most 59 hours apart.
-The benchmark `tests/benchmarks/bench_saving.py` checked the p10, p90 and chances of savings on 24 thousand windows in
-each half-year. The windows of the benchmark came from many kinds of plans, each with 48 hours of forecast.
+the server's walk-forward forecasts from July 2024 to June 2025. These forecasts were issued daily at 09:00 UTC and
+covered 71 hours. Two hours were compared only if they were at most 59 hours apart. The benchmark
+`tests/benchmarks/bench_saving.py` checked the p10, p90 and chances of savings on 24 thousand windows in each of two
+half-years. The windows were made for many kinds of plans with 48 hours of forecast.
 
-From July to December 2025, 81% of the savings were between p10 and p90. From July to December 2025, 80% of the hourly
-prices and 81% of the 24-hour averages were between p10 and p90. The fit used no prices after June 2025. From July to
-December 2024, 75% of the savings were between p10 and p90. From July to December 2024, 75% of the hourly prices and 76%
-of the 24-hour averages were between p10 and p90. So the interval of a saving is as reliable as the intervals of the
-forecast. From July to December 2024, the intervals of the forecast itself were too narrow. In 2025, windows with
-chances of .56, .65, .75, .85, .93 and .99 had positive savings in .58, .65, .75, .86, .93 and .99 of the cases. In
-2024, windows with chances of .56, .65, .75, .85, .93 and .99 had positive savings in .60, .68, .79, .85, .87 and .97 of
-the cases.
+From July to December 2025, 81% of the savings, 80% of the hourly prices and 81% of the 24-hour averages were between
+p10 and p90. The fit used no prices after June 2025. From July to December 2024, 75% of the savings, 75% of the hourly
+prices and 76% of the 24-hour averages were between p10 and p90. So the interval of a saving is as reliable as the
+intervals of the forecast. From July to December 2024, the intervals of the forecast itself were too narrow. The
+benchmark put the windows into six groups with mean chances from 56% to 99%. From July to December 2025, a group's share
+of positive savings differed from its mean chance by at most 2 percentage points. From July to December 2024, a group's
+share of positive savings differed from its mean chance by at most 6 percentage points.
 
 The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
-price paths with the formulas above. One comparison used every fifth day from July 2025 on. Another comparison used
-every fourth day from September 2024 on. On average, the chances by the formulas and by the paths differed by .037 from
-July 2025 on, and by .039 from September 2024 on. The mean signed difference of the chances was +.004 from July 2025 on,
-and -.009 from September 2024 on. On average, p10 and p90 by the formulas differed by .6 cents/kWh from p10 and p90 by
-the paths. The Brier scores of the formulas' chances were .103 from July 2025 on, and .100 from September 2024 on. The
-Brier scores of the paths' chances were .105 from July 2025 on, and .100 from September 2024 on. The formulas' intervals
-contained 83% of the savings from July 2025 on, and 76% from September 2024 on. The paths' intervals contained 81% of
-the savings from July 2025 on, and 71% from September 2024 on. The price paths are not used here, because they are no
+price paths with the formulas above. The first comparison used every fifth day from July 2025 on. The second comparison
+used every fourth day from September 2024 on. On average, the formulas' chance of a window differed from the paths'
+chance of this window by .04. The formulas' mean chance differed from the paths' mean chance by less than .01. On
+average, the formulas' p10 and p90 differed from the paths' p10 and p90 by .6 cents/kWh. From July 2025 on, the chances
+had a Brier score of .103 with the formulas and .105 with the paths. From September 2024 on, the chances had a Brier
+score of .100 with the formulas and with the paths. From July 2025 on, 83% of the savings were within the formulas'
+intervals, and 81% were within the paths' intervals. From September 2024 on, 76% of the savings were within the
+formulas' intervals, and 71% were within the paths' intervals. The price paths are not used here, because they are no
 better than the formulas.
 """
 
@@ -59,7 +58,7 @@ from .solver import Piece
 _NORMAL: Final = NormalDist()
 _P90: Final = _NORMAL.inv_cdf(0.9)
 
-# The share and the reach in seconds of each term of rho.
+# The factor and the decay time (in seconds) of each term in the formula for rho.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
 # If a sum is zero to 9 decimals, its further decimals are a rounding error.
@@ -96,7 +95,7 @@ class Cost:
 
 
 def saving_of(timeline: Timeline, pieces: Sequence[Piece], at_once: int) -> Saving | None:
-    """Return the saving of a window compared with one piece of the same length from `at_once` (UTC seconds) on.
+    """Return the saving of a window, compared with one piece of equal length that starts at `at_once` (UTC seconds).
 
     If any needed price is unknown, return None. If the window starts at `at_once` and has no gaps, the saving and its
     chance are zero.
@@ -211,9 +210,8 @@ def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
     """Return the standard deviation of a sum of correlated errors.
 
     `deviations` has the start and the standard deviation of each error, in the order of time. The result is the square
-    root of the variance in this module's docstring. In each term of rho, the correlation falls exponentially with the
-    distance between two hours. So each term of rho needs only one running sum in place of a sum over all pairs of
-    hours.
+    root of the variance in this module's docstring. Each term of the correlation rho(k) falls exponentially with k. So
+    one running sum for each term replaces the sum over all pairs of hours.
     """
     variance = 0.0
     for share, reach_s in _CORRELATION:

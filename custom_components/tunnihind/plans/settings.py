@@ -96,8 +96,8 @@ class PlanSettings:
 
     Lengths are multiples of a quarter of an hour, in seconds. Times of day are Tallinn times. If `energy_kwh` and
     `power_kw` are set, `duration_s` is computed from them. The computed duration is rounded up to a multiple of a
-    quarter of an hour. If the device needs no energy, `duration_s` is 0. For a plan of all hours below or above a
-    price, `duration_s` is also 0. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most
+    quarter of an hour. If the device needs no energy, `duration_s` is 0. If the plan is for all hours below or above a
+    price limit, `duration_s` is 0. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most
     `max_starts` pieces. If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days on which the
     deadline may be. Without a deadline, `weekdays` are the days on which the plan may start. In `weekdays`, Monday is
     0. `weekdays` is never empty. `days` is the number of days among which the plan may choose.
@@ -181,7 +181,7 @@ def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
 
 
 def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
-    """Return the fields of `PlanSettings` that set the length of a plan without a fixed duration."""
+    """Return `duration_s` and `min_piece_s` for a plan of all hours below or above a price limit."""
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
@@ -207,7 +207,7 @@ def _length(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
-    """Return the fields of `PlanSettings` that only a split plan needs."""
+    """Return `min_piece_s` and `max_starts` for a split plan. For any other plan, return an empty dictionary."""
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     starts = None if data.get("max_starts") is None else _whole(data, "max_starts", 1, 1, MOST_STARTS)
     if not _flag(data, "split"):

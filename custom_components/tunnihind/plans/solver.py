@@ -18,20 +18,20 @@ If a job has a tolerance, an early solution may be chosen although another solut
 near enough if its average price exceeds the least average price by at most the tolerance. The least average price is
 the average price of the cheapest solution in the whole span, including past hours. If past hours did not count, the
 window could be put off again and again while the best hours pass. Among the near-enough solutions, the solution that
-ends first is chosen. If several near-enough solutions end first at the same time, the rules for jobs without a
+ends first is chosen. If several near-enough solutions have the same earliest end, the rules for jobs without a
 tolerance decide between these solutions. If no solution is near enough, the rules for jobs without a tolerance apply to
 all solutions.
 
-If `prefer_latest` is true, all rules are mirrored in time. Then the chosen solution is the near-enough solution that
-starts last.
+If `prefer_latest` is true, the search prefers late solutions to early solutions in all rules. For example, the search
+chooses the near-enough solution that starts last.
 
 The search divides time into a grid of equally long steps. A step may be longer than a quarter of an hour. All bounds,
 lengths and times of price changes must be multiples of the step. Without a tolerance, the pieces of the best solution
 never begin or end between grid points. If two ends of pieces lay between grid points, both ends could move by a quarter
 of an hour in the same direction. If a move in one direction adds to the cost, the move in the other direction saves as
-much. So one of the two moves makes the solution cheaper, or earlier at the same cost. If a job has a tolerance, the
-first near-enough solution may begin or end between grid points. So the grid for a job with a tolerance has steps of a
-quarter of an hour.
+much. So one of the two moves makes the solution cheaper, or makes it earlier at the same cost. If a job has a
+tolerance, the first near-enough solution may begin or end between grid points. So the grid for a job with a tolerance
+has steps of a quarter of an hour.
 
 While prices don't change, a planned window doesn't move. As time passes, some solutions become impossible, but no new
 solutions appear. So the best solution of a span remains the best until it starts. So one search of the whole span is
@@ -53,7 +53,7 @@ _UNITS_PER_EUR: Final = 1_000_000
 type Piece = tuple[int, int]
 """[start, end) in UTC seconds."""
 type PriceOf = Callable[[Period], float | None]
-"""Returns the figure in EUR/kWh by which a period is compared; None if the period must not be used."""
+"""Returns the figure in EUR/kWh by which a period is compared, or None if the period must not be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +61,8 @@ class Job:
     """The wanted running time of a device. Lengths are multiples of a quarter of an hour, in seconds.
 
     If `min_piece_s` is None, the device runs in one piece of the whole duration. If `most_pieces` is None, any number
-    of pieces is allowed. The average price of an earlier solution may exceed the least average price by `tolerance`
-    (EUR/kWh). If `prefer_latest` is true, the tolerance applies to later solutions instead.
+    of pieces is allowed. An early solution is preferred if its average price exceeds the least average price by at most
+    `tolerance` (EUR/kWh). If `prefer_latest` is true, a late solution is preferred instead of an early solution.
     """
 
     duration_s: int
@@ -155,7 +155,7 @@ def all_usable(
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
     """Return the prices within `bounds` as a grid, or None if no price within `bounds` is known.
 
-    The length of the grid's steps divides `step_s`.
+    `step_s` is a multiple of the length of the grid's steps.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
@@ -183,8 +183,8 @@ class _Wanted:
     tolerance: int
 
 
-# A plan needs one cache entry for its whole span and another for the rest of the span. The cache has room for ten
-# plans, even if all ten plans change.
+# A plan needs one cache entry for its whole span and another for the rest of the span. Even if the prices of ten plans
+# change, the cache has room for the old and the new entries.
 @lru_cache(maxsize=64)
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
@@ -209,7 +209,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # If the search without a limit on the pieces finds solutions with few enough pieces, the limit changes nothing.
+    # If the search finds few enough pieces without a limit on their number, the limit is not needed.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)

@@ -9,15 +9,14 @@ each span ends one day after its start, at the same time of day. If a plan has o
 before its deadline, at the same time of day. If a plan has an earliest time and a deadline, each span begins at the
 earliest time and ends at the next deadline.
 
-If `days` is 2 or 3, each span is one or two days longer. With a deadline, the additional days come before the day of
-the deadline. Without a deadline, the additional days come after the day on which the span opens. Spans never overlap.
-With a deadline, no span opens before the previous deadline. Without a deadline, no span closes after the start of the
-next span. If every day of the week is chosen, each span is only one day long. `weekdays` are the days of the week on
-which the deadline may be. Without a deadline, `weekdays` are the days of the week on which a span may open.
+If `days` is 2 or 3, a span with a deadline opens one or two days earlier. A span without a deadline closes one or two
+days later. Spans never overlap. With a deadline, no span opens before the previous deadline. Without a deadline, no
+span closes after the start of the next span. If every day of the week is chosen, each span is only one day long.
+`weekdays` are the days of the week on which the deadline may be. Without a deadline, `weekdays` are the days of the
+week on which a span may open.
 
-A span depends only on its date and the plan's settings, not on the present time. On the day of a clock change, a short
-span may have no time at all. For example, a span from 03:30 to 04:00 has no time if the clock skips this half-hour in
-spring. If the span of a day has no time, the plan has no occurrence on that day.
+A span depends only on its date and the plan's settings, not on the present time. If the clock skips the whole span of a
+day in spring, the plan has no occurrence on that day. For example, the clock may skip a span from 03:30 to 04:00.
 """
 
 from collections.abc import Iterator
@@ -38,7 +37,7 @@ _PLAIN_WEEK: Final = (1_767_564_000, 1_767_564_000 + 7 * 24 * HOUR_S)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The time [opens, closes) in which one window may run, in UTC seconds."""
+    """The time from `opens` to `closes` (UTC seconds), in which one window may run."""
 
     opens: int
     closes: int
@@ -59,7 +58,7 @@ def spans(settings: PlanSettings, since: int, until: int) -> Iterator[Span]:
 def last_close(settings: PlanSettings, span: Span) -> int:
     """Return the instant that is `settings.days` days after the start of `span`, in UTC seconds.
 
-    A plan waits only for a span that closes by this instant.
+    A plan waits for a later span only if this span closes by the returned instant.
     """
     opens = local(span.opens)
     return instant_of(opens.date() + settings.days * _DAY, opens.time())

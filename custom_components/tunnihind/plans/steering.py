@@ -1,7 +1,7 @@
 """The form of a plan, and the changes that automations and dashboards make to the plan.
 
 A change has the same field names and units as the form. A change lasts until it is cleared or the form changes. A
-restart of Home Assistant does not end a change. The form has no field for the plan's switch. So saving the form does
+restart of Home Assistant does not end a change. The form has no field for the plan's switch, so saving the form does
 not change the switch.
 """
 
@@ -39,8 +39,8 @@ class Change:
 class SteeredPlan:
     """The form of a plan, the changes to the plan, and the state of its switch.
 
-    `form` has the data of the form. `changes` has the values that differ from the form. `enabled` is the state of the
-    plan's switch.
+    `form` contains the values of the form's fields. `changes` has the values that differ from the form. `enabled` is
+    the state of the plan's switch.
     """
 
     form: Mapping[str, Any]
@@ -49,7 +49,7 @@ class SteeredPlan:
 
     @property
     def holding(self) -> dict[str, Any]:
-        """The form's values after all changes, by the form's field names."""
+        """The values of the form's fields after all changes. The keys are the names of the fields."""
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
 
     def settings(self) -> PlanSettings:
@@ -62,8 +62,8 @@ class SteeredPlan:
     def changed(self, change: Change) -> SteeredPlan:
         """Return the plan after another change.
 
-        Raises ValueError as `settings` does. Raises PlanError if a field is both set and cleared, or if the plan can't
-        run.
+        Raises ValueError if a new value is not allowed. Raises PlanError if a field is both set and cleared, or if the
+        plan can't run.
         """
         if both := sorted(set(change.clear) & change.values.keys()):
             raise PlanError(both[0], "set_and_cleared")

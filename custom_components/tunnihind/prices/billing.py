@@ -18,7 +18,7 @@ _CENTS: Final = 100
 
 
 class Resolution(StrEnum):
-    """The length of the periods that have separate prices: an hour or a quarter-hour."""
+    """The length of a price period: an hour or a quarter-hour."""
 
     HOUR = "hour"
     QUARTER = "quarter"
@@ -33,8 +33,8 @@ class Resolution(StrEnum):
 class Billing:
     """The billing of bought electricity.
 
-    `billed_by` says whether the household pays a price for each hour or for each quarter. `levels_by` says whether each
-    hour or each quarter gets a price level and a rank.
+    `billed_by` is the length of a billing period. `levels_by` is the length of the periods that get a price level and a
+    rank.
     """
 
     billed_by: Resolution = Resolution.HOUR
@@ -62,9 +62,9 @@ def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deductions:
-    """The amounts in EUR/kWh that the buyer keeps for each kilowatt-hour sold from `valid_from` on.
+    """The buyer's deductions from the market price, in EUR/kWh, from `valid_from` on.
 
-    If `valid_from` is None, the amounts have always applied.
+    If `valid_from` is None, the deductions have always applied.
     """
 
     valid_from: date | None = None
@@ -76,8 +76,7 @@ class Deductions:
 class SellingContract:
     """A contract for selling electricity.
 
-    `resolution` says whether the buyer pays a price for each hour or for each quarter. `deductions` are in the order of
-    their dates.
+    `resolution` is the length of the buyer's price periods. `deductions` are in the order of their dates.
     """
 
     resolution: Resolution

@@ -37,7 +37,7 @@ def instant_of(day: date, wall: time) -> int:
     """Return the instant (UTC seconds) at which clocks in Tallinn show `wall` on `day`.
 
     If clocks show `wall` twice on a day in autumn, return the first instant. If clocks skip `wall` on a day in spring,
-    the offset from UTC before the clock change applies. For example, 03:30 means 04:30 on that day.
+    the offset from UTC before the clock change applies. For example, on the day of the clock change, 03:30 means 04:30.
     """
     return int(datetime.combine(day, wall, TALLINN).timestamp())
 

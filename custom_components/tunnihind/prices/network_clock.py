@@ -7,7 +7,7 @@ from typing import Final
 
 import holidays
 
-# Without these imports, the library would import the countries later, in the event loop.
+# Without these imports, the `holidays` library would import the countries' rules later, in Home Assistant's event loop.
 import holidays.countries.estonia
 import holidays.countries.finland
 import holidays.countries.latvia
@@ -25,7 +25,7 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkTime(Enum):
-    """A kind of time with its own network rate."""
+    """A class of hours with its own network rate."""
 
     DAY = auto()
     NIGHT = auto()
@@ -34,10 +34,10 @@ class NetworkTime(Enum):
 
 
 def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
-    """Return the kind of time that decides the network rate at `wall`.
+    """Return the class of hours to which `wall` belongs.
 
     `wall` is a date and time in Estonia. The day rate applies from 07 to 22 on working days. At all other times, the
-    night rate applies. If a package has peaks, peak rates apply from November to March. On working days, the peaks are
+    night rate applies. If `has_peaks` is true, peak rates apply from November to March. On working days, the peaks are
     from 09 to 12 and from 16 to 20. On weekends and public holidays, the peak is from 16 to 20.
     """
     is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())
@@ -72,6 +72,6 @@ def is_public_holiday(zone: Zone, day: date) -> bool:
 def _public_holidays(zone: Zone) -> holidays.HolidayBase:
     """Return the public holidays of the zone's country.
 
-    The library computes a year's holidays when the year is first used.
+    The `holidays` library computes a year's holidays when the year is first used.
     """
     return holidays.country_holidays(zone)

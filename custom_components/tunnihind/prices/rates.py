@@ -1,4 +1,4 @@
-"""The network and state fees per kilowatt-hour in Estonia, by date, from `rates.json`.
+"""Reads the network and state fees in Estonia from `rates.json`, with the dates on which the fees apply.
 
 The server reads `rates.json` too. All figures are in c/kWh without VAT, as in the price lists. When a rate changes, add
 `until` to the old entry and add a new entry. `as_of` in the new entry is the day on which you read the source.
@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from .zones import Zone
 
-# State fees change once a year. If a figure was checked more than a year ago, it may be wrong.
+# State fees change once a year. If a figure was last checked more than a year ago, the figure may be wrong.
 _OLD_AFTER_YEARS: Final = 1
 
 
 class Part(StrEnum):
-    """A part of the household price that is added to the market price."""
+    """A part of the household price besides the market price and VAT."""
 
     MARGIN = "margin"
     BALANCING = "balancing"
@@ -44,7 +44,7 @@ class Package(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRates:
-    """The transmission rates of a network package for each kind of time.
+    """The transmission rates of a network package for each `NetworkTime`.
 
     If the package has no peaks, `peak` and `rest_day_peak` are None.
     """
@@ -76,11 +76,11 @@ class Entry[Rate]:
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate ended before that day, or whether the rate is old on that day."""
+        """Return whether the rate ended before that day or is too old on that day."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether somebody last read the rate's source more than a year before that day.
+        """Return whether the rate's source was last read more than a year before that day.
 
         `compared_on` is the day on which the household compared the rate with an invoice. A comparison with an invoice
         counts like reading the source.
@@ -130,6 +130,6 @@ def price_lists_of(zone: Zone) -> PriceLists:
 
 
 def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the newest entry that began on or before that day. If there is no such entry, return the oldest entry."""
+    """Return the newest entry that began on or before that day. If all entries began later, return the oldest entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]

@@ -22,8 +22,8 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# The number of quarter-hours in two weeks. The charges of so many periods are kept, because no screen shows more than
-# two weeks. Without a limit, an import of past years would fill the memory.
+# Charges are kept for two weeks of quarter-hours, because no screen shows more than two weeks. Without a limit, an
+# import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
 # The supplier bills these parts together with the electricity. The network company bills the other parts.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
@@ -34,9 +34,9 @@ class TariffRow:
     """The fees in EUR/kWh that are added to the market price from `valid_from` on.
 
     If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction. If `vat_rate` is None, the default
-    VAT rate applies. `package` decides which network rate applies at which time. Parts in `from_table` use the rates in
-    `rates.json` for each date instead of the row's figures. `compared_on` is the day on which the household last
-    confirmed old figures of the table.
+    VAT rate applies. `package` determines the hours of each network rate. For the parts in `from_table`, the rates in
+    `rates.json` replace the row's figures. `compared_on` is the day on which the household last confirmed old figures
+    of the table.
     """
 
     valid_from: date | None = None
@@ -63,7 +63,7 @@ class TariffRow:
         return figure
 
 
-# `TariffRow` and the options use the same names for the figures of a row. If the form did not ask for a figure, the
+# `TariffRow` and the options use the same names for the figures of a row. If the form had no field for a figure, the
 # options don't contain the figure.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
@@ -73,8 +73,8 @@ class Charge:
     """A part of the price at one instant, in EUR/kWh.
 
     `vat_rate` is the rate of the VAT that is added to `eur_kwh`, as a fraction. If `eur_kwh` already includes VAT,
-    `vat_rate` is 0. If the table has no rate for the date, `is_known` is false. In this case, `eur_kwh` is the last
-    rate before the date, or else the first rate.
+    `vat_rate` is 0. If the table has no rate for the date, `is_known` is false, and `eur_kwh` is the nearest known
+    rate.
     """
 
     part: Part
@@ -129,8 +129,8 @@ class Tariff:
 
     `rows` are in the order of their dates. `zone` is the zone whose laws and public holidays apply. `chosen_vat_rate`
     is the VAT rate that the server's operator chose for all dates, as a fraction. If a row has no VAT rate,
-    `chosen_vat_rate` applies. If `chosen_vat_rate` is None too, the legal rate applies. The day rate's hours apply only
-    to network rates that the household typed itself.
+    `chosen_vat_rate` applies. If neither the row nor the operator set a VAT rate, the legal rate applies.
+    `day_rate_starts` and `day_rate_ends` apply only to the package `OWN`.
     """
 
     zone: Zone = Zone.EE
@@ -148,13 +148,13 @@ class Tariff:
         """Return the household price in EUR/kWh for the period that starts at `start` (UTC seconds).
 
         `eur_mwh` is the market price. The result has 4 decimals. If the table has no rate for the date, the nearest
-        known rate is used, because devices need a price for today and tomorrow. `charges(start).unknown_parts` lists
-        the parts without a rate.
+        known rate is used. So devices get a price for today and tomorrow in any case. `charges(start).unknown_parts`
+        lists the parts without a rate.
         """
         return self.charges(start).price(eur_mwh)
 
     def known_price(self, eur_mwh: float, start: int) -> float | None:
-        """Return the result of `price`. If a part of the price has no rate on the date, return None.
+        """Return the result of `price`, or None if a fee is unknown on the date.
 
         Only known prices are stored as statistics.
         """
@@ -197,7 +197,7 @@ class Tariff:
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate that applies on a day to rows without a VAT rate. The rate is a fraction."""
+        """Return the VAT rate on a day for rows of fees without a VAT rate. The rate is a fraction."""
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)

@@ -13,8 +13,7 @@ from .days import Day
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
-# A mean of four prices may have two decimals more than the prices. If the mean had fewer decimals, it would not be
-# exact.
+# The exact mean of four prices may have two decimals more than the prices.
 _MEAN_DECIMALS: Final = 6
 
 
@@ -63,7 +62,7 @@ class Timeline:
         return self.periods[index]
 
     def between(self, start: int, end: int) -> tuple[Period, ...]:
-        """Return the periods that overlap [start, end), in UTC seconds."""
+        """Return the periods that overlap the time from `start` to `end` (UTC seconds)."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         last = bisect_left(self._starts, end)
         return tuple(period for period in self.periods[first:last] if start < period.end)
@@ -161,7 +160,7 @@ def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool
 
 
 def _level(price: float, prices: Sequence[float]) -> Level:
-    """Return the level of a price among `prices`. `prices` are the sorted prices of the day."""
+    """Return the price level of `price` among `prices`. `prices` are the sorted prices of the day."""
     middle = (bisect_left(prices, price) + bisect_right(prices, price)) / 2 / len(prices)
     fifths = tuple(Level)
     return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

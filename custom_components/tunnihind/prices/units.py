@@ -38,7 +38,7 @@ class Unit(StrEnum):
         return cents if self is Unit.CENTS else round(cents / _CENTS, _FORM_DECIMALS)
 
     def to_cents(self, typed: float) -> float:
-        """Convert a figure in the unit of the forms to cents. The options contain all amounts in cents."""
+        """Convert `typed` from the unit of the forms to cents. The options contain all amounts in cents."""
         return typed if self is Unit.CENTS else round(typed * _CENTS, _FORM_DECIMALS)
 
     def text(self, eur_kwh: float, language: str) -> str:
@@ -49,7 +49,7 @@ class Unit(StrEnum):
     def part(self, eur_kwh: float, language: str) -> str:
         """Format a part of a price without the unit.
 
-        If needed, a part has up to two more decimals than a price. So the parts add up to the price.
+        If needed, a part has up to two more decimals than a price, so that the parts add up to the price.
         """
         return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
 

@@ -12,7 +12,7 @@ CONF_ZONE: Final = "zone"
 class Zone(StrEnum):
     """A price zone. The value is both the zone's code in the API and the country's ISO 3166 code.
 
-    All four countries have the same local time. So the code for days and times of day doesn't depend on the zone.
+    All price zones have the same local time, so functions of days and times of day need no zone.
     """
 
     EE = "EE"
@@ -22,7 +22,7 @@ class Zone(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """The suffix that marks ids of this zone. The suffix of Estonia is empty."""
+        """The suffix of the instance ids of this zone's servers. The suffix of Estonia is empty."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country(self, language: str) -> str:
@@ -65,8 +65,8 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
     Zone.LV: (_VatLaw(date(2012, 7, 1), 0.21),),
     # Pridėtinės vertės mokesčio įstatymas, 19 straipsnis
     Zone.LT: (_VatLaw(date(2009, 9, 1), 0.21),),
-    # Arvonlisäverolaki 84 §. In the winter of 2022/23, Finland had a lower VAT rate on electricity. The VAT rate on
-    # transmission and on the electricity tax stayed the same.
+    # Arvonlisäverolaki 84 §. In the winter of 2022/23, Finland lowered the VAT rate on electricity, but not on
+    # transmission or on the electricity tax.
     Zone.FI: (
         _VatLaw(date(2013, 1, 1), 0.24),
         _VatLaw(date(2022, 12, 1), 0.10, on_network=0.24),
@@ -80,7 +80,8 @@ def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
     """Return the legal VAT rate on a day as a fraction.
 
     If the day is before the date of the first known rate, return the first known rate. If `on_network` is true, return
-    the rate on network and state fees. Otherwise return the rate on electricity and on the supplier's fees.
+    the rate on network and state fees. If `on_network` is false, return the rate on electricity and on the supplier's
+    fees.
     """
     laws = _LAW[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])
