@@ -115,7 +115,7 @@ def history_response(prices: PriceHistory, market: Market, month: Month, resolut
 def _is_whole(answer: HistoryResponse, month: Month) -> bool:
     """Return whether an answer has all prices of the month.
 
-    In an answer by quarters, each traded quarter must have its own price.
+    If the answer has quarters, each traded quarter must have its own price.
     """
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(

@@ -43,9 +43,9 @@ class ServedPeriods:
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
     """Return the periods served at `now` that begin at `since` or later.
 
-    From the newest run's first future period on, all forecasts come from this run. Each earlier period has the newest
-    forecast made before its start, exactly as issued. If the settings don't serve the full horizon, the forecast ends
-    at `free_until`.
+    From the newest run's first future period on, all forecasts come from this run. Each period before the newest run's
+    first future period has the newest forecast made before the period's start, exactly as issued. If
+    `settings.full_horizon` is false, the forecast ends at `free_until`.
     """
     series = data.of(step_s)
     settled = series.settled.between(since, series.settled.end_ts)

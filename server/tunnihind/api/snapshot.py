@@ -119,7 +119,7 @@ class Snapshot:
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return the answer of a resource at the present second.
+        """Return a resource's answer for the current second.
 
         The answer's tag changes when a new period of `step_s` seconds begins.
         """
@@ -156,8 +156,7 @@ class Snapshot:
     def _tag(self, resource: Hashable, step_s: int) -> str:
         """Return an entity tag that changes if the content of the body changes.
 
-        Within one period of `step_s` seconds, a later `now` doesn't change the tag, even if `freeUntil` changes with
-        `now`.
+        During a period of `step_s` seconds, the tag stays the same although the fields `now` and `freeUntil` change.
         """
         settings = self.settings
         period = self._second - self._second % step_s

@@ -83,7 +83,8 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # If `stopping` is not set, the server has only waited for its database, and now opens its real site.
+            # While a server waits for its database, a temporary site answers requests. If the temporary site closes
+            # because the database is ready, `stopping` is not set.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:

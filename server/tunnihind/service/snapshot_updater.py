@@ -163,7 +163,8 @@ class SnapshotUpdater:
         If the newest data are already served, the result has None in place of the `ServedData`. The states of the
         sources are always read, because each request to a source changes its state.
         """
-        # All reads use one view of the database, so that the version belongs to the data.
+        # All reads see the database as it was at one moment. So the version that is read belongs to the data that are
+        # read.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._store_state(now)
@@ -193,7 +194,7 @@ class SnapshotUpdater:
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
         """If an older copy has replaced the database, return whether the newer data in memory are still served.
 
-        `OLD_COPY_S` seconds after the replacement, return False.
+        Once `OLD_COPY_S` seconds have passed since the replacement, return False.
         """
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None

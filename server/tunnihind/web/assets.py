@@ -30,7 +30,7 @@ _IMPORTED: Final = re.compile(rb'^import .* from "\./([\w-]+\.js)";$', re.MULTIL
 
 
 class Assets:
-    """Files by name. Scripts are served without comments and white space."""
+    """The files of the pages. Scripts are served without comments and white space."""
 
     def __init__(self, contents: Mapping[str, bytes]) -> None:
         served = {name: _served(name, body) for name, body in contents.items()}
@@ -91,7 +91,7 @@ def _representations(name: str, body: bytes) -> Callable[[Coding], Representatio
     return unchanging(
         body,
         content_type=_CONTENT_TYPES[extension],
-        # Only an SVG picture needs a policy, because a browser can open it as a document.
+        # A browser can open an SVG picture as a document. Therefore an SVG picture needs a Content-Security-Policy.
         content_security_policy=NOTHING_ALLOWED if extension == "svg" else None,
         cache_control=_FOR_EVER,
         of_api=False,

@@ -87,7 +87,7 @@ class PageOptions:
 
     @property
     def rates(self) -> tuple[str, ...]:
-        """The names of the parameters with which households in this zone enter their rates."""
+        """The names of the parameters for the rates of households in this zone."""
         return _rates_in(self.zone)
 
     @property
@@ -134,7 +134,7 @@ class PageOptions:
             del given[name]
         chosen = {name: value for name, value in given.items() if value not in _CHOICES.get(name, ("",))[:1]}
         query = urlencode(lang | chosen)
-        # A link back to the defaults needs a query, even an empty query.
+        # An empty link leads to the present address. Therefore a link to the default options is `?`.
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
@@ -160,7 +160,7 @@ def _rate(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def preferred_language(accept_language: str) -> Language:
-    """Choose the page's language by an Accept-Language field value (RFC 9110, section 12.5.4).
+    """Choose the page's language from an Accept-Language field value (RFC 9110, section 12.5.4).
 
     If several languages have the same weight, the first of `LANGUAGES` is chosen.
     """

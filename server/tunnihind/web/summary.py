@@ -109,7 +109,7 @@ def summarise(
 ) -> Summary:
     """Make the dashboard's words and figures as of `now`, unix seconds.
 
-    The small view takes half the work, because it has no sentences, days or calendar.
+    The small view has no sentences, days or calendar, and therefore takes half the work.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)

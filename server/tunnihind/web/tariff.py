@@ -102,10 +102,10 @@ def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]
 
 
 class UnknownRate(NamedTuple):
-    """A part of the price whose rate on a day is unknown.
+    """A part of the price that has no known rate on some day.
 
-    If the day is after the last known rate, `bound` is the end of that rate. If the day is before the first known rate,
-    `bound` is the start of that rate.
+    If the day is after the last known rate, `bound` is the last day of that rate. If the day is before the first known
+    rate, `bound` is the first day of that rate.
     """
 
     part: Part

@@ -29,8 +29,8 @@ class PreparedAnswer:
 
     If the message can't be serialised in advance, `message` is None.
 
-    By itself, aiohttp serialises the header fields of each response anew. But many answers stay the same for all
-    clients for one second. `_MessageResponse` sends a message that was serialised once for all clients. With messages
+    By itself, aiohttp serialises the header fields of each response anew. Many answers stay the same for all clients
+    for one second. `_MessageResponse` sends a message that was serialised once for all clients. With messages
     serialised in advance, the server answers 1.7 times as many requests in the same processor time
     (`tests/benchmarks/bench_requests.py`).
     """
@@ -198,7 +198,10 @@ def unchanging(
     cache_control: str = _FIVE_MINUTES,
     of_api: bool = True,
 ) -> Callable[[Coding], Representation]:
-    """Return a function that encodes a fixed body in a given coding. The function caches the representations."""
+    """Return a function that encodes a fixed body in a given coding.
+
+    The returned function caches the representations.
+    """
 
     @cache
     def of(coding: Coding) -> Representation:
