@@ -5,7 +5,7 @@ problem answer. This server also counts every request and gives each request an 
 
 By itself, aiohttp also accepts any number of connections, and keeps a silent connection for an hour. If the head of a
 request takes too long, this server closes the connection. If there are too many connections, the server first closes
-connections that never sent a request. Then the server closes the connections that have been idle longest.
+idle connections that never sent a request, and then the connections that have been idle longest.
 
 No option of aiohttp limits connections. Therefore this file overrides two undocumented parts of aiohttp:
 `_make_server`, and the callbacks of `RequestHandler`. The only other code that overrides an undocumented part of

@@ -272,7 +272,7 @@ def _spans(
 def sentences(
     outlooks: Sequence[DayOutlook], days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display
 ) -> tuple[str, ...]:
-    """Write the highlights in the reader's language. `days` must be the same as the argument of `outlook`."""
+    """Write the highlights in the reader's language. `days` must be the mapping that was given to `outlook`."""
     written = _Sentences(days, now, display)
     # A sentence with times of day can't describe several days.
     alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))

@@ -67,10 +67,9 @@ class Summary:
     """All words and figures of the dashboard.
 
     `cheapest` is a sentence about the next cheap time. `outlook` has sentences about the highlights ahead. `scale` has
-    the prices at which the next colour begins, in the reader's unit. `tint` is the colour of the present price.
-    `beyond` has the forecast hours after the public window, EUR/MWh. If the server doesn't serve the full horizon,
-    `beyond` is empty. If market prices are shown, `household` is None. If no price is known, `emptiness` gives the
-    reason.
+    the prices at which a new colour begins, in the reader's unit. `tint` is the colour of the present price. `beyond`
+    has the forecast hours after the public window, EUR/MWh. If the server doesn't serve the full horizon, `beyond` is
+    empty. If market prices are shown, `household` is None. If no price is known, `emptiness` gives the reason.
     """
 
     display: Display

@@ -96,7 +96,7 @@ READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.
 
 
 def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the newest entry that begins on a day or before it. If all entries begin later, return the first entry."""
+    """Return the newest entry that begins on `day` or earlier. If all entries begin later, return the first entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
 

@@ -134,7 +134,10 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
 
 
 def _top(values: Floats, tops: Sequence[int]) -> int:
-    """Return the lowest top that no known value exceeds. If a known value exceeds all `tops`, return the highest top."""
+    """Return the lowest top that no known value exceeds.
+
+    If a known value exceeds all `tops`, return the highest top.
+    """
     highest = np.nanmax(values, initial=0)
     return next((top for top in tops if highest <= top), tops[-1])
 

@@ -154,7 +154,7 @@ def represent(
 
     `vary` names the request fields on which the body depends. If `of_api` is true, the answers have the header fields
     that describe the API. `more_fields` are additional header fields. If `date` is given, the messages are serialised
-    in advance, with `date` as their Date field. Give `date` only if the answers are used for at most a second.
+    in advance, and `date` becomes their Date field. Give `date` only if the answers are used for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})

@@ -185,7 +185,7 @@ def _convert_examples(properties: Document, vat_rate: float) -> None:
 
 
 def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or lists of prices
-    """Convert a price in EUR/MWh to EUR/kWh with VAT. In a list, convert each price."""
+    """Convert a price in EUR/MWh to EUR/kWh with VAT. If `price` is a list, convert each price in it."""
     if isinstance(price, list):
         return [_converted(one, vat_rate) for one in price]
     return consumer_price(price, vat_rate)
