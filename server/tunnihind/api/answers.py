@@ -46,7 +46,7 @@ _KEPT_QUARTERS: Final = 4096
 
 
 def history_days(days: int, least: int = MIN_DAYS) -> int:
-    """Return the requested days of history, limited to the served range."""
+    """Return the number of days of history, limited to the served range."""
     return min(max(days, least), MAX_DAYS)
 
 

@@ -1,4 +1,4 @@
-"""Selects the settled prices and the forecasts that the API serves, for periods of any step."""
+"""Selects the settled prices and the forecasts that the API serves. The periods may have any step."""
 
 import math
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class ForecastPeriod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """The periods of one step that are served at an instant, in order of time.
+    """The served periods of one step at an instant, in order of time.
 
     If a period is in both `settled` and `forecast`, the settled price counts.
     """
@@ -67,6 +67,6 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
 
 
 def run_periods(run: Run) -> Iterator[tuple[int, Percentiles]]:
-    """Yield the starts and the percentiles of a run's periods."""
+    """Yield the start and the percentiles of each period of a run."""
     rows = zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
     return ((ts, Percentiles(p10, p50, p90)) for ts, p10, p50, p90 in rows)

@@ -70,7 +70,7 @@ def series(snapshot: Snapshot) -> Handler:
 
 
 def _days(request: web.Request, *, least: int, default: int) -> int:
-    """Return the requested days of history. Raises ParameterError."""
+    """Return the requested number of days of history. Raises ParameterError."""
     given = optional(request.query, "days")
     if given is not None and not _DAYS.fullmatch(given):
         raise ParameterError(f"`days` is {shown(given)}: give one or two digits, {least} to {MAX_DAYS}.")

@@ -70,7 +70,7 @@ class ServedData:
     delivery days. `months` has the scores of the forecasts of each month. `held` has the sources' held-back answers for
     the last days. `unconfirmed` maps a zone and a day to the only source that gave prices for that day. If the server
     asks only one source, `unconfirmed` is empty. `version` and `change_id` change whenever any of the data change.
-    After a backup is restored, an earlier `version` may come again. A `change_id` never comes again.
+    After a backup is restored, a `version` may repeat. A `change_id` never repeats.
     """
 
     version: str

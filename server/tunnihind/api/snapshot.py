@@ -1,7 +1,7 @@
 """Makes answers from the served data, at most once a second and only on request.
 
-An answer depends only on the data and on `now`, in whole seconds. Therefore all requests for a resource within one
-second get the same body.
+An answer depends only on the data and on the second in which the answer is made. Therefore all requests for a resource
+within one second get the same body.
 """
 
 from collections.abc import Callable, Hashable, Mapping

@@ -111,7 +111,7 @@ def raise_limit() -> int:
 
 
 def connections_within(descriptors: int) -> int:
-    """Return the number of client connections that a limit of `descriptors` allows, at most `MOST_CONNECTIONS`.
+    """Return the number of client connections that `descriptors` file descriptors allow, at most `MOST_CONNECTIONS`.
 
     Some descriptors are reserved for other uses. If there are few descriptors, half of the descriptors are reserved.
     """

@@ -237,7 +237,7 @@ def read_sources(store: Store) -> tuple[SourceState, ...]:
 
 
 def source_state(health: SourceHealth) -> SourceState:
-    """Return the part of a source's health that the pages show."""
+    """Convert a source's health to the state that the pages show."""
     if not health.failures:
         return SourceState(health.source, health.ok_ts, None, None)
     fault = cast("SourceFault", health.fault) if health.fault in _FAULTS else "unknown"

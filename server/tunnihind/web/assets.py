@@ -74,7 +74,7 @@ class Assets:
 def _served(name: str, body: bytes) -> bytes:
     """Remove comments and white space from a script.
 
-    Without comments and white space in scripts, a browser loads an eighth less on the first visit.
+    Without comments and white space in the scripts, a browser loads an eighth fewer bytes on its first visit.
 
     Style sheets stay unchanged. Minified style sheets would be only 1 kB smaller. The minifier rcssmin wrongly joins
     selectors within `@container`.

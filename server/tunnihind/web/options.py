@@ -45,8 +45,8 @@ class PageOptions:
     """The options that the server reads to make a page. The chart's script reads further options itself.
 
     `zone` comes from the page's path. In Estonia, the rates of the `package` and the `margin` are added to the market's
-    price. For other countries, a household enters the rates `network` (by day), `night`, `other` and `margin`. All
-    rates are in c/kWh without VAT. If `price` is "market", no rates are added.
+    price. In other countries, a household enters the rates `network` (by day), `night`, `other` and `margin`. All rates
+    are in c/kWh without VAT. If `price` is "market", no rates are added.
 
     If the address names a language, `names_lang` is true. If the address names no language, `lang` is the browser's
     language. `unknown` has the names of the parameters with an unknown value.

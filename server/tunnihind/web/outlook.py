@@ -399,6 +399,6 @@ class _Sentences:
         return [period for period in self._days[day] if any(span.start <= period.ts < span.end for span in spans)]
 
     def _joined(self, items: Sequence[str], between: str = "outlook.and") -> str:
-        """Join items into a list in the reader's language, such as "a, b and c"."""
+        """Join items into a list such as "a, b and c", in the reader's language."""
         *others, last = items
         return self._text(between, others=", ".join(others), last=last) if others else last

@@ -238,7 +238,7 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 
 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
-    """Return the kind of a package's rate that holds at a local time in Estonia.
+    """Return the kind of network rate that holds in a package at a local time in Estonia.
 
     The rules come from Elektrilevi's price list. The day rate holds on working days from 07 to 22. From 22 to 07 and on
     days of rest, the night rate holds. Some packages have peaks from November to March. On working days, the peaks are
