@@ -198,10 +198,10 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     """Return the prices of shorter periods, such as quarters, in each settled hour.
 
     If the prices of all periods of an hour are known, each period keeps its own price. If a price is unknown, all
-    periods of the hour get the hour's price. The mean of the periods is therefore always the hour's price.
+    periods of the hour get the hour's price. Therefore the mean of an hour's periods is always the hour's price.
 
     If an hour isn't settled, its periods are left out, even if some of their prices are known. If these periods were
-    served, answers by quarters would reveal prices that hourly answers hold back.
+    served, answers with quarters would reveal prices that hourly answers hold back.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)

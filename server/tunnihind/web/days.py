@@ -149,7 +149,8 @@ def _mean_range(
 
     The range comes from the forecast's price paths. The mean is more certain than each hour's price, because the errors
     of the hours partly cancel each other out. If there are no price paths, each bound of the range is the mean of the
-    bounds of the hours. Such a range is too wide.
+    bounds of the hours. Without price paths, the range is too wide, because it ignores that the errors partly cancel
+    each other out.
 
     The mean price that the page shows is the mean of the hours' medians. If prices may become much higher but hardly
     lower, nearly all paths can have means above the shown mean. If the shown mean lies outside the range, the range is

@@ -241,7 +241,7 @@ def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | No
 def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
     """Return the hours with an unusually high 90th percentile.
 
-    The percentile must be higher than all prices of the two weeks before, and far above the usual price.
+    This 90th percentile must be higher than all prices of the two weeks before, and far above the usual price.
     """
     level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
     return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
