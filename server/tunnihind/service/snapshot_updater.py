@@ -124,7 +124,8 @@ class SnapshotUpdater:
             while True:
                 self._changed.clear()
                 await self.refresh()
-                # Other processes change the store in real time, so the pause does not use `_clock`.
+                # The pause is in real time and does not use `_clock`, because other processes change the store in real
+                # time.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause_s()):
                         await self._changed.wait()

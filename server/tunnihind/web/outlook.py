@@ -8,10 +8,10 @@ than the usual price. The usual price is the mean price of the two weeks before 
 measured forecasts were made at 09:00 UTC. The measured prices include 24% VAT.
 
 One day ahead, the page named cheap hours in 239 cases. The mean price of the named cheap hours was always below the
-day's mean price. In 95% of these 239 cases, the difference was at least half of the difference that makes an hour a
-highlight. One day ahead, the page named expensive hours in 313 cases. The mean price of the named expensive hours was
-always above the day's mean price. In 96% of these 313 cases, the difference was at least half of the difference that
-makes an hour a highlight.
+day's mean price. In 95% of these 239 cases, the hours were cheaper than the mean by at least half of the difference
+that makes an hour a highlight. One day ahead, the page named expensive hours in 313 cases. The mean price of the named
+expensive hours was always above the day's mean price. In 96% of these 313 cases, the hours were more expensive than the
+mean by at least half of the difference that makes an hour a highlight.
 
 One day ahead, the page said "cheaper than usual" in 102 cases, and the sentence came true in 97% of them. Two days
 ahead, the page said "cheaper than usual" in 90 cases, and the sentence came true in 89% of them. One day ahead, the
@@ -69,15 +69,17 @@ _SHORTEST_LOW: Final = 2 * HOUR_S
 """A single low hour is hardly worth waiting for. Most single hours are the first or the last of a day."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
-"""At these mean wind speeds, Baltic wind farms give about three quarters and a fifth of their power. From January to
-June 2025, the shares were .77 and .20 on 169 days. The speeds come from the wind forecast at ten Lithuanian towns. The
-power comes from ENTSO-E's forecast for the three Baltic states."""
+"""At these mean wind speeds, Baltic wind farms give about three quarters and a fifth of their power.
+
+On 169 days from January to June 2025, the shares were 77% and 20%. The speeds come from the wind forecast at ten
+Lithuanian towns. The power comes from ENTSO-E's forecast for the three Baltic states.
+"""
 _SUNNY_W_M2: Final = 400.0
 """More than half of the sunlight at a cloudless noon in June. No day in January had so much sunlight, but 7 of 10 days
 from April to June had it.
 
-From March to June 2025, the median price from 11 to 18 o'clock was .13 of the day's mean on such days. On other days,
-it was .39 of the day's mean.
+From March to June 2025, the median price from 11 to 18 o'clock was 13% of the day's mean on such days. On other days,
+this median price was 39% of the day's mean.
 """
 _WORTH_NAMING: Final = 0.5
 """A second span is named if its size is at least this share of the largest span's size. A span's size is the sum of its
