@@ -76,7 +76,7 @@ def _figure(value: float, decimals: int) -> float | None:
 
 
 def _rounded(scores: Scores) -> dict[str, Any]:
-    """Round errors to 2 decimals and shares to 4. NaN becomes None."""
+    """Round errors to 2 decimals, and shares to 4 decimals. NaN becomes None."""
     shares = {"skill", "coverage80", "below10", "above90"}
     figures = {name: getattr(scores, name) for name in AccuracyScores.__struct_fields__}
     return {name: _figure(figure, 4 if name in shares else 2) for name, figure in figures.items()}

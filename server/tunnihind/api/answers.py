@@ -1,4 +1,4 @@
-"""Makes the API's answers on prices.
+"""Makes the API's answers about prices.
 
 All functions are pure.
 """
@@ -46,7 +46,7 @@ _KEPT_QUARTERS: Final = 4096
 
 
 def history_days(days: int, least: int = MIN_DAYS) -> int:
-    """Return the requested days of history, limited to the served range."""
+    """Return the number of days of history, limited to the served range."""
     return min(max(days, least), MAX_DAYS)
 
 
@@ -121,7 +121,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
 
 
 def heading(data: ServedData, now: int, settings: Settings) -> dict[str, Any]:
-    """Return the fields that all answers on prices share."""
+    """Return the fields that all answers about prices share."""
     limit = free_until(data.newest_settled, now)
     return {
         "zone": data.market.code,
@@ -166,7 +166,7 @@ def _backtest(score: BacktestScore | None) -> Backtest | None:
     if score is None or market_price(score.baseline_mae) == 0:
         return None
     mae, baseline_mae = market_price(score.mae), market_price(score.baseline_mae)
-    # Compute the skill from the rounded errors, so that a client can check it.
+    # Compute the skill from the rounded errors, so that a client can check the skill.
     skill = round(1 - mae / baseline_mae, 4)
     return Backtest(mae=mae, baseline_mae=baseline_mae, skill=skill, horizon_h=score.horizon_h)
 
@@ -205,6 +205,9 @@ def _series_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecast
 
 
 def _in_both_units(hour: Percentiles, vat_rate: float) -> dict[str, float]:
-    """Return the percentiles by field name, in EUR/MWh without VAT and in EUR/kWh with VAT."""
+    """Return the percentiles in EUR/MWh without VAT and in EUR/kWh with VAT.
+
+    The keys are the names of the answer's fields.
+    """
     market = {name: market_price(price) for name, price in hour._asdict().items()}
     return market | {f"{name}_kwh": consumer_price(price, vat_rate) for name, price in market.items()}

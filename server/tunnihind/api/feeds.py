@@ -45,7 +45,7 @@ class Rate(NamedTuple):
 
 
 class FeedAnswer(NamedTuple):
-    """A feed's body before the encoding as JSON, and additional header fields."""
+    """A feed's body, not yet encoded as JSON, and the additional header fields."""
 
     body: object
     fields: Mapping[str, str]
@@ -86,8 +86,8 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
     newest forecast made before its start.
 
     The prices have no gap, because other programs assume that each price holds until the next price starts. The prices
-    begin after the newest gap in the past. The prices stop at the next gap in the future. If the current price is
-    unknown, the prices begin with the next known price.
+    begin after the newest gap in the past, and end at the first gap in the future. If the current price is unknown, the
+    prices begin with the next known price.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)
@@ -123,6 +123,9 @@ def _vat_rates(market: Market, settings: Settings, feed: Feed) -> VatRates:
 
 
 def _header_value(rates: VatRates, start: int, end: int) -> str:
-    """Write the VAT rates that apply between two instants, such as `0.22, 0.24;from=1751317200`."""
+    """Write the VAT rates that apply from `start` to `end` as a header's value.
+
+    For example, `0.22, 0.24;from=1751317200` means 22% at first, and 24% from the instant 1751317200 on.
+    """
     later = [f"{rate:.6g};from={since}" for since, rate in rates if start < since < end]
     return ", ".join([f"{vat_rate_at(rates, start):.6g}", *later])

@@ -17,7 +17,7 @@ STALE_AFTER_S: Final = 3 * HOUR_S
 
 
 class Troubles:
-    """The server's problems, such as a full disk. Old data are judged separately.
+    """The server's problems, such as a full disk. This class doesn't record old data, because `judge` finds them.
 
     Each part of the server reports at most one problem.
     """
@@ -55,10 +55,10 @@ def judge(
 ) -> Readiness:
     """Judge whether the data are complete and fresh at `now`, unix seconds.
 
-    If `pipeline_expected` is true, the age of the last refresh is judged too.
+    If `pipeline_expected` is true, a last refresh that is too long ago also counts as a fault.
 
-    If `only_passes_on` is true and the data cover the current hour, all faults are only warnings. Behind a load
-    balancer, old data are better than no data.
+    If `only_passes_on` is true and the data cover the current hour, faults become warnings. Behind a load balancer, old
+    data are better than no data.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]

@@ -86,8 +86,8 @@ class MonthReader:
         prices = self._read(month.start_ts, month.end_ts)
         answer = history_response(prices, self._market, month, resolution)
         is_over = now >= month.end_ts + WEEK_S and _is_whole(answer, month)
-        # First read the prices, then check whether they are confirmed. If the check came first, a price settled between
-        # the check and the reading would count as confirmed.
+        # First read the prices, then check whether they are confirmed. If the confirmation were checked first, a price
+        # settled between the check and the reading would wrongly count as confirmed.
         is_unchanging = self._is_lasting and is_over and self._are_confirmed(month.start_ts, month.end_ts)
         body = msgspec.json.encode(answer)
         return represent(
@@ -115,7 +115,7 @@ def history_response(prices: PriceHistory, market: Market, month: Month, resolut
 def _is_whole(answer: HistoryResponse, month: Month) -> bool:
     """Return whether an answer has all prices of the month.
 
-    In an answer by quarters, each traded quarter must have its own price.
+    If the answer has quarters, each traded quarter must have its own price.
     """
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(

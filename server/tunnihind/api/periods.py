@@ -1,4 +1,4 @@
-"""Selects the settled prices and the forecasts that the API serves, for periods of any step."""
+"""Selects the settled prices and the forecasts that the API serves. The periods may have any step."""
 
 import math
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class ForecastPeriod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """The periods of one step that are served at an instant, in order of time.
+    """The served periods of one step at an instant, in order of time.
 
     If a period is in both `settled` and `forecast`, the settled price counts.
     """
@@ -43,9 +43,9 @@ class ServedPeriods:
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
     """Return the periods served at `now` that begin at `since` or later.
 
-    From the newest run's first future period on, all forecasts come from this run. Each earlier period has the newest
-    forecast made before its start, exactly as issued. If the settings don't serve the full horizon, the forecast ends
-    at `free_until`.
+    From the newest run's first future period on, all forecasts come from this run. Each period before the newest run's
+    first future period has the newest forecast made before the period's start, exactly as issued. If
+    `settings.full_horizon` is false, the forecast ends at `free_until`.
     """
     series = data.of(step_s)
     settled = series.settled.between(since, series.settled.end_ts)
@@ -67,6 +67,6 @@ def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: in
 
 
 def run_periods(run: Run) -> Iterator[tuple[int, Percentiles]]:
-    """Yield the starts and the percentiles of a run's periods."""
+    """Yield the start and the percentiles of each period of a run."""
     rows = zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
     return ((ts, Percentiles(p10, p50, p90)) for ts, p10, p50, p90 in rows)

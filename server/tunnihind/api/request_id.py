@@ -1,4 +1,8 @@
-"""Gives each request an id. The id marks the request's lines in the logs of the proxy and of the server."""
+"""Gives each request an id.
+
+If a proxy in front of the server sends the id, an operator can find the request in the logs of the proxy and of the
+server.
+"""
 
 import logging
 import re

@@ -70,7 +70,7 @@ def series(snapshot: Snapshot) -> Handler:
 
 
 def _days(request: web.Request, *, least: int, default: int) -> int:
-    """Return the requested days of history. Raises ParameterError."""
+    """Return the requested number of days of history. Raises ParameterError."""
     given = optional(request.query, "days")
     if given is not None and not _DAYS.fullmatch(given):
         raise ParameterError(f"`days` is {shown(given)}: give one or two digits, {least} to {MAX_DAYS}.")
@@ -78,7 +78,7 @@ def _days(request: web.Request, *, least: int, default: int) -> int:
 
 
 def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
-    """Handle `GET /api/feeds/…` for the format that `reader` names."""
+    """Handle `GET /api/feeds/…` for one format. `reader` is the name of the format."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         require_known(request.query, ("resolution", "price"))
@@ -96,7 +96,7 @@ class _StoreReaders:
     """Reads from the store in threads. Only a few requests may read at the same time."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Use `what` and `of` as words in the texts of problems, such as "months" and "prices"."""
+        """Set two words for the texts of problems. For `/api/v1/history`, `what` is "months" and `of` is "prices"."""
         self._problems = problems
         self._what = what
         self._of = of

@@ -55,7 +55,7 @@ class ScoreTable:
         self._clock = clock
 
     def span(self, year: str | None) -> tuple[date, date]:
-        """Return the first and the last day of issue that a request covers. Raises ParameterError, NotServed."""
+        """Return the first and the last day of issue in the requested table. Raises ParameterError, NotServed."""
         today = self._market.local(self._clock.now()).date()
         if year is None:
             return today - timedelta(days=DEFAULT_DAYS - 1), today

@@ -67,11 +67,10 @@ class ServedData:
 
     `series` has the prices and forecasts of each step. `scenarios` has the price paths of the newest hourly run. If the
     run has no paths, `scenarios` is None. `accuracy` has the scores of the forecasts over the last 7, 30 and 90
-    delivery days. `months` has the scores of the forecasts by month. `held` has the sources' held-back answers for the
-    last days. The keys of `unconfirmed` are the zones and days whose prices come from only one source. The values are
-    the names of these sources. If the server asks only one source, `unconfirmed` is empty. `version` and `change_id`
-    change whenever any of the data change. After a backup is restored, versions may repeat, but a `change_id` never
-    does.
+    delivery days. `months` has the scores of the forecasts of each month. `held` has the sources' held-back answers for
+    the last days. `unconfirmed` maps a zone and a day to the only source that gave prices for that day. If the server
+    asks only one source, `unconfirmed` is empty. `version` and `change_id` change whenever any of the data change.
+    After a backup is restored, a `version` may repeat. A `change_id` never repeats.
     """
 
     version: str
@@ -139,7 +138,7 @@ clock."""
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     """Read a market's data as of `now`, unix seconds. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
-    # Read the version first. If data are stored during this reading, the next reading finds a later version.
+    # Read the version before the data. If another process stores data meanwhile, the next call finds a later version.
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S
     newest = store.prices.newest(zone) or since
@@ -170,7 +169,7 @@ def read_served_data(store: Store, market: Market, now: int) -> ServedData:
 
 
 def _scenarios_of(run: Run | None, scenarios: Scenarios | None) -> Scenarios | None:
-    """Return the scenarios, or None if they don't belong to the run."""
+    """Return the scenarios, or None if the scenarios don't belong to the run."""
     return scenarios if run is not None and scenarios is not None and scenarios.goes_with(run) else None
 
 
@@ -187,7 +186,7 @@ class SettledPrices(NamedTuple):
 def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPrices:
     """Return the settled prices that answers at `now` need.
 
-    The newest settled price is always included, because the public window depends on it.
+    The newest settled price is always included, because its time determines the end of the public window.
     """
     hours = prices.of(zone)
     newest, since = hours.newest, floor_hour(now) - _PRICES_S
@@ -199,10 +198,10 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     """Return the prices of shorter periods, such as quarters, in each settled hour.
 
     If the prices of all periods of an hour are known, each period keeps its own price. If a price is unknown, all
-    periods of the hour get the hour's price. The mean of the periods is therefore always the hour's price.
+    periods of the hour get the hour's price. Therefore the mean of an hour's periods is always the hour's price.
 
     If an hour isn't settled, its periods are left out, even if some of their prices are known. If these periods were
-    served, answers by quarters would reveal prices that hourly answers hold back.
+    served, answers with quarters would reveal prices that hourly answers hold back.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
@@ -232,8 +231,8 @@ def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
 
     All runs must have the same step.
     """
-    # Write the newest run last, because it overwrites the older runs. If two runs were made in the same second, the run
-    # that comes first in `runs` is written last.
+    # Write the newest run last, so that its forecasts overwrite the forecasts of older runs. If two runs were made in
+    # the same second, write the run that comes first in `runs` last.
     ordered = sorted(runs, key=lambda run: run.made_at, reverse=True)[::-1]
     if not ordered:
         return {}

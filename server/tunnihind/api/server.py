@@ -5,11 +5,11 @@ problem answer. This server also counts every request and gives each request an 
 
 By itself, aiohttp also accepts any number of connections, and keeps a silent connection for an hour. If the head of a
 request takes too long, this server closes the connection. If there are too many connections, the server first closes
-connections that never sent a request. Then the server closes the connections that have been idle longest.
+idle connections that never sent a request, and then the connections that have been idle longest.
 
 No option of aiohttp limits connections. Therefore this file overrides two undocumented parts of aiohttp:
-`_make_server`, and the callbacks of `RequestHandler`. The only other override of an undocumented part of aiohttp
-belongs to `PreparedAnswer` in `http/representation.py`.
+`_make_server`, and the callbacks of `RequestHandler`. The only other code that overrides an undocumented part of
+aiohttp is `PreparedAnswer` in `http/representation.py`.
 """
 
 import asyncio
@@ -176,8 +176,8 @@ class _Protocol(web.RequestHandler):
     def usefulness(self) -> tuple[bool, bool, float]:
         """Return a sort key that puts the least useful connection first.
 
-        Idle connections come before busy connections. Among idle connections, connections without any request so far
-        come first. All other idle connections are sorted by their idle time, the longest first.
+        First come the idle connections that never sent a request. Then come the other idle connections, beginning with
+        the connection that has been idle longest. Last come the busy connections.
         """
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 

@@ -1,7 +1,7 @@
 """Makes answers from the served data, at most once a second and only on request.
 
-An answer depends only on the data and on `now`, in whole seconds. Therefore all requests for a resource within one
-second get the same body.
+An answer depends only on the data and on the second in which the answer is made. Therefore all requests for a resource
+within one second get the same body.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -119,7 +119,7 @@ class Snapshot:
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return the answer of a resource at the present second.
+        """Return a resource's answer for the current second.
 
         The answer's tag changes when a new period of `step_s` seconds begins.
         """
@@ -156,8 +156,7 @@ class Snapshot:
     def _tag(self, resource: Hashable, step_s: int) -> str:
         """Return an entity tag that changes if the content of the body changes.
 
-        Within one period of `step_s` seconds, a later `now` doesn't change the tag, even if `freeUntil` changes with
-        `now`.
+        During a period of `step_s` seconds, the tag stays the same although the fields `now` and `freeUntil` change.
         """
         settings = self.settings
         period = self._second - self._second % step_s

@@ -49,7 +49,7 @@ class Announcer:
         self._last_reason: str | None = None
 
     async def run(self) -> None:
-        """Keep the announcement up to date until this task is cancelled. Then withdraw the announcement."""
+        """Keep the announcement up to date until this task is cancelled. At the end, withdraw the announcement."""
         try:
             while True:
                 await self._follow(self._find_addresses())
@@ -58,7 +58,10 @@ class Announcer:
             await self._withdraw()
 
     async def _follow(self, addresses: Sequence[str]) -> None:
-        """Announce `addresses` instead of the addresses announced so far. Without addresses, only withdraw those."""
+        """Announce `addresses` instead of the addresses announced so far.
+
+        Without `addresses`, only withdraw the earlier announcement.
+        """
         if addresses == self._addresses and self._zeroconf is not None:
             return
         await self._withdraw()
@@ -99,7 +102,7 @@ class Announcer:
             await opened.async_close()
 
     def _log_once(self, level: int, reason: str) -> None:
-        """If the reason is new, log why the server is not announced."""
+        """If the reason is new, log that the server is not announced."""
         if reason != self._last_reason:
             _LOG.log(level, "not announced on the local network (%s): clients need its address", reason)
         self._last_reason = reason
@@ -119,7 +122,7 @@ async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]]
 
 
 def reachable_addresses(hosts: Iterable[str]) -> list[str]:
-    """Return the addresses at which other machines can reach a server on `hosts`.
+    """Return the addresses at which other machines can reach a server that listens on `hosts`.
 
     Without a network, the result is empty.
     """

@@ -48,8 +48,8 @@ class ServedZone:
     """The data and functions from which the server makes the answers of one zone.
 
     `read_prices` reads the prices for `/api/v1/history`. `read_scores` reads the scores for the table in
-    `/api/v1/accuracy`. If `are_confirmed` returns true for a month, clients may cache the month for ever.
-    `surroundings` returns data that only the pages show.
+    `/api/v1/accuracy`. If `are_confirmed` returns true for a month, clients may cache the prices of that month for
+    ever. `surroundings` returns data that only the pages show.
     """
 
     snapshot: Snapshot
@@ -166,9 +166,9 @@ def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Represen
 
 
 def identity(instance_id: str, market: Market) -> str:
-    """Return the identity of an installation's zone.
+    """Return the id by which clients recognise a zone of this server.
 
-    The identity does not depend on the order of the zones, so it stays the same when the operator adds zones.
+    The id does not depend on the order of the zones. Therefore the id stays the same when the operator adds zones.
     """
     return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
 

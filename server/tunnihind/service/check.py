@@ -35,8 +35,8 @@ _HISTORY_DAYS_AGO: Final = 7
 class Checked:
     """The result of checking a source's prices, forecasts or history.
 
-    `reach` is a text that says until when the answer has data. `faults` lists the faults of the answer. `has_answered`
-    is false if the source can't be reached, or can't serve at the moment.
+    `reach` is a text that names the end of the data in the answer. `faults` lists the faults of the answer.
+    `has_answered` is false if the source can't be reached, or refuses requests at the moment.
     """
 
     question: str
@@ -57,7 +57,10 @@ class _UnpacedClock(SystemClock):
 async def check_sources(
     settings: Settings, record: Callable[[RecordedAnswer], None] | None = None, *, clock: Clock | None = None
 ) -> list[Checked]:
-    """Send requests to all sources in parallel, and return the results. `record` is called with every answer."""
+    """Send requests to all sources in parallel, and return the results.
+
+    `record` is called with each answer of a source.
+    """
     clock = clock or _UnpacedClock()
     now = int(clock.now())
     async with open_session(settings.contact) as session:
@@ -129,9 +132,9 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return a text with the time at which the known values end, and the faults of the values.
+    """Return a text that names the end of the known values, and a list of the faults.
 
-    If all values end before `least_until`, that counts as a fault.
+    If all values end before `least_until`, the list contains a fault.
     """
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)

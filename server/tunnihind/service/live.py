@@ -135,7 +135,7 @@ async def _keep(lease: Lease, clock: Clock) -> None:
     is_ours = True
     while is_ours:
         await clock.sleep(BEAT_EVERY_S)
-        with suppress(StoreError):  # the next write to the store reports the error
+        with suppress(StoreError):  # an error is ignored, because the next write to the store reports it
             is_ours = await asyncio.to_thread(lease.claim)
 
 

@@ -1,6 +1,6 @@
 """Opens the store when a server starts.
 
-If the store can't be opened yet, the server waits, and reports the reason on its port.
+If the store can't be opened yet, the server waits, and `/readyz` gives the reason.
 """
 
 import asyncio

@@ -66,7 +66,7 @@ class PipelineRunner:
         return self._work is not None
 
     async def run(self) -> None:
-        """Claim the lease regularly until this task is cancelled. Then release the lease."""
+        """Claim the lease regularly until this task is cancelled. At the end, release the lease."""
         try:
             while True:
                 await self.check()
@@ -89,7 +89,7 @@ class PipelineRunner:
             is_ours = await self._ask()
         except StoreError as error:
             self._troubles.report("pipeline", error.reason)
-            # Other code has already logged a lost or read-only database.
+            # If the database is lost or read-only, other code has already logged this.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
                 self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None
@@ -113,7 +113,7 @@ class PipelineRunner:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)
         # A thread that waits for the network can't be cancelled. If the thread gets an answer later, the next call of
-        # `_ask` takes the answer.
+        # `_ask` returns the answer.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
             self._troubles.report("pipeline", "the database does not answer")

@@ -19,7 +19,7 @@ BACKCAST_DAYS: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """The data that were known at `instant` and later, until the end of the archive."""
+    """The data that a server would have known at `instant` and at each later instant."""
 
     instant: int
     archive: Archive
@@ -30,7 +30,7 @@ class Rehearsal:
     def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
         """Prepare a rehearsal of a market from `instant` on. Raises StoreError.
 
-        Rehearsals of several markets at the same instant can share one `archive`.
+        If several rehearsals start at the same instant, the rehearsals can share one `archive`.
         """
         model = forecaster(market)  # making the runs of past days also trains the model
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
@@ -41,7 +41,10 @@ class Rehearsal:
         return cls(instant, archive, model, earlier)
 
     def runs(self, at: int | None = None) -> Runs | None:
-        """Make the forecast runs of the instant `at`. By default, `at` is `Rehearsal.instant`."""
+        """Make the forecast runs that a server would have made at the instant `at`.
+
+        By default, `at` is `Rehearsal.instant`.
+        """
         return Runs.made_by(self.forecaster, self.archive.as_of(self.instant if at is None else at))
 
     def prices(self, at: int | None = None) -> PriceHistory:
@@ -58,7 +61,10 @@ class Rehearsal:
         return int(seen[-1]) if seen.size else None
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
-        """Return the data to serve at the instant `at`. `runs` are the runs that this rehearsal has made."""
+        """Return the data to serve at the instant `at`.
+
+        `runs` are the forecast runs that this rehearsal has made so far.
+        """
         market, known_since, prices = self.forecaster.market, self.known_since(at), self.prices(at)
         newest = runs[-1] if runs else None
         by_step = {

@@ -1,4 +1,4 @@
-"""Serves a past day as a rehearsal. The server's clock starts at an instant of the past day."""
+"""Serves a past day as a rehearsal. The server's clock starts at an instant of the rehearsed day."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Answers requests with data from the store. This or another server may run the pipeline.
+"""Answers requests with data from the store. The pipeline may run on this server or on another server.
 
 A replica (`serve --no-pipeline`) needs only this module. This module imports no package that only forecasting needs.
 """
@@ -40,7 +40,7 @@ async def serve_replica(settings: Settings) -> None:
 
 
 def _readable(store: Store) -> Store:
-    """Return the store if this version can still read it. Raises SchemaError."""
+    """Return the store if this version of Tunnihind can still read the store. Raises SchemaError."""
     store.require_readable()
     return store
 

@@ -83,7 +83,8 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # If `stopping` is not set, the server has only waited for its database, and now opens its real site.
+            # While a server waits for its database, a temporary site answers requests. If the temporary site closes
+            # because the database is ready, `stopping` is not set.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:
@@ -110,7 +111,7 @@ def raise_limit() -> int:
 
 
 def connections_within(descriptors: int) -> int:
-    """Return the number of client connections that a limit of `descriptors` allows, at most `MOST_CONNECTIONS`.
+    """Return the number of client connections that `descriptors` file descriptors allow, at most `MOST_CONNECTIONS`.
 
     Some descriptors are reserved for other uses. If there are few descriptors, half of the descriptors are reserved.
     """

@@ -124,7 +124,8 @@ class SnapshotUpdater:
             while True:
                 self._changed.clear()
                 await self.refresh()
-                # Other processes change the store in real time, so the pause does not use `_clock`.
+                # The pause is in real time and does not use `_clock`, because other processes change the store in real
+                # time.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause_s()):
                         await self._changed.wait()
@@ -163,7 +164,8 @@ class SnapshotUpdater:
         If the newest data are already served, the result has None in place of the `ServedData`. The states of the
         sources are always read, because each request to a source changes its state.
         """
-        # All reads use one view of the database, so that the version belongs to the data.
+        # All reads see the database as it was at one moment. So the version that is read belongs to the data that are
+        # read.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._store_state(now)
@@ -193,7 +195,7 @@ class SnapshotUpdater:
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
         """If an older copy has replaced the database, return whether the newer data in memory are still served.
 
-        `OLD_COPY_S` seconds after the replacement, return False.
+        Once `OLD_COPY_S` seconds have passed since the replacement, return False.
         """
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None
@@ -236,7 +238,7 @@ def read_sources(store: Store) -> tuple[SourceState, ...]:
 
 
 def source_state(health: SourceHealth) -> SourceState:
-    """Return the part of a source's health that the pages show."""
+    """Convert a source's health to the state that the pages show."""
     if not health.failures:
         return SourceState(health.source, health.ok_ts, None, None)
     fault = cast("SourceFault", health.fault) if health.fault in _FAULTS else "unknown"

@@ -49,7 +49,8 @@ class Figures:
 
     `days` is the number of scored delivery days.
 
-    Errors are in EUR/MWh, and shares are fractions. The boiler's savings are in EUR a year without VAT.
+    Errors are in EUR/MWh, and shares are fractions. `boiler` and `boiler_ideal` are the savings of a boiler in EUR a
+    year without VAT.
     """
 
     days: int
@@ -108,7 +109,7 @@ class BarChart:
 class AccuracySummary:
     """All figures of the accuracy page.
 
-    The keys of `months` are the first days of the months, the newest month first.
+    The keys of `months` are the first days of the months. The newest month comes first.
 
     `is_backtest` is true if all figures come from the backtest. If no forecast of the server has been scored yet, the
     page shows the backtest.

@@ -27,12 +27,14 @@ class DaySummary:
     """One day of the reader's calendar, with its known periods.
 
     `cheapest` and `dearest` are the cheapest and the most expensive period from the present period on. If several
-    periods have the same price, the first one counts. If no price is known, `cheapest` and `dearest` are None.
-    `mean_range` is the likely range of the day's mean price, in the reader's unit. If no price of the day is a
-    forecast, `mean_range` is None.
+    periods have the lowest price, `cheapest` is the first of these periods. If several periods have the highest price,
+    `dearest` is the first of these periods. If no price is known, `cheapest` and `dearest` are None. `mean_range` is
+    the likely range of the day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range`
+    is None.
 
     `state` is "forecast" if the last prices of the day are forecasts. If published and forecast prices alternate,
-    `state` is "partly". If prices are missing between known prices, `state` is "gaps". `kind` is the state in words.
+    `state` is "partly". If prices are missing between known prices, `state` is "gaps". `kind` describes `state` in
+    words.
     """
 
     name: DayName
@@ -147,10 +149,11 @@ def _mean_range(
 
     The range comes from the forecast's price paths. The mean is more certain than each hour's price, because the errors
     of the hours partly cancel each other out. If there are no price paths, each bound of the range is the mean of the
-    hours' bounds, so the range is too wide.
+    bounds of the hours. Without price paths, the range is too wide, because it ignores that the errors partly cancel
+    each other out.
 
     The mean price that the page shows is the mean of the hours' medians. If prices may become much higher but hardly
-    lower, nearly all paths can lie above the shown mean. If the shown mean lies outside the range, the range is
+    lower, nearly all paths can have means above the shown mean. If the shown mean lies outside the range, the range is
     widened.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]

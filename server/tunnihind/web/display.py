@@ -62,7 +62,7 @@ def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], floa
 
 
 def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) -> dict[Day, list[PricedPeriod]]:
-    """Return the periods of each day, in the given order."""
+    """Group the periods by day, and keep their order."""
     grouped: dict[Day, list[PricedPeriod]] = {}
     for ts, period in periods.items():
         grouped.setdefault(days[ts], []).append(period)
@@ -82,11 +82,11 @@ class Vat:
 
     @property
     def today(self) -> float:
-        """Today's VAT rate by the reader's choice."""
+        """The VAT rate in the shown prices of today."""
         return self.choices[self.choice]
 
     def rate(self, ts: int) -> float:
-        """Return the VAT rate that applies at an instant by the reader's choice."""
+        """Return the VAT rate in the price that is shown for an instant."""
         return vat_rate_at(self.rates, ts)
 
 
@@ -147,7 +147,7 @@ class Display:
 
     @property
     def vat_percents(self) -> dict[str, str]:
-        """The VAT rate of each choice, as text in percent."""
+        """The VAT rate of each choice, written in percent."""
         return {choice: self.texts.vat(rate) for choice, rate in self.vat.choices.items()}
 
     @property
@@ -178,7 +178,7 @@ class Display:
         return self._including("unit.brief.{}")
 
     def _including(self, key: str) -> str:
-        """Return a text that depends on the fees and the VAT in the shown prices."""
+        """Return the text that names the fees and the VAT in the shown prices."""
         package = self.texts(f"package.{self.options.package}") if self.fees == "package" else ""
         fees = {"market": "", "package": "fees.", "own": "own."}[self.fees]
         included = fees + ("withoutVat" if self.vat.choice == "none" else "withVat")
@@ -201,7 +201,7 @@ class Display:
         return self._written(self.shown(period), [period], 2)
 
     def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
-        """Write an amount. If any of the prices is a forecast, write no decimals."""
+        """Write an amount. If the price of any period is a forecast, write no decimals."""
         return self.texts.whole(amount) if _has_forecast(periods) else self.texts.number(amount, decimals)
 
     def told(self, period: PricedPeriod) -> str:
@@ -209,7 +209,7 @@ class Display:
         return self._told(self.price(period), [period])
 
     def told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods. If one of the prices is a forecast, add "about"."""
+        """Write the mean price of some periods. If the price of any period is a forecast, add "about"."""
         return self._told(self._written(self.mean(periods), periods, 2), periods)
 
     def _told(self, written: str, periods: Iterable[PricedPeriod]) -> str:
@@ -220,7 +220,10 @@ class Display:
         return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods for a small cell. If one of the prices is a forecast, add "about"."""
+        """Write the mean price of some periods for a small cell.
+
+        If the price of any period is a forecast, add "about".
+        """
         return self._told(self.brief_mean_price(periods), periods)
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:

@@ -79,7 +79,7 @@ class Drawing:
 
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
-        """The alignment of the word "now" at the line that marks the present. The word must stay within the plot."""
+        """The alignment of the word "now" at the line that marks the present. This word must stay within the plot."""
         if self.now < _EDGE * _SIZE:
             return "start"
         return "end" if self.now > (1 - _EDGE) * _SIZE else "middle"
@@ -113,7 +113,7 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
         return None
     step, low, high = _scale(shown, display)
     frame = _Frame(shown[0].ts, shown[-1].ts + display.step_s + _MARGIN_S, low, high)
-    # An old forecast beside a published price would confuse readers.
+    # If a period has a published price, its old forecast would confuse readers.
     ahead = [period for period in shown if period.forecast and period.settled is None]
     return Drawing(
         start=frame.start,
@@ -154,7 +154,7 @@ def round_step(reach: float, steps: int) -> float:
 
 
 def _steps(periods: Sequence[PricedPeriod], scale: Sequence[float], frame: _Frame, display: Display) -> Iterator[Steps]:
-    """Draw the prices as steps, by colour. A vertical line joins each step to the previous step."""
+    """Draw the settled prices of each colour as steps. A vertical line joins each step to the previous step."""
     heights = {period.ts: frame.y(display.shown(period)) for period in periods}
     zero = frame.y(0)
     areas = defaultdict[Tint, str](str)

@@ -14,7 +14,7 @@ from tunnihind.web.tariff import EUR_MWH_PER_CENT_KWH, FEES, PRICE_LIST, READ_ON
 
 @dataclass(frozen=True, slots=True)
 class Household:
-    """The price of the present period in parts, and remarks on the rates of all shown periods.
+    """The parts of the present period's price, and remarks on the rates of all shown periods.
 
     `parts` has the name and the amount of each part, in the reader's unit. Apart from rounding, the amounts add up to
     `total`.

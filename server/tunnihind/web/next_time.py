@@ -45,7 +45,7 @@ def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display:
 
 
 def _day(start: int, now: int, display: Display) -> str:
-    """Write the day of an instant as a word for the middle of a sentence, such as "tomorrow".
+    """Write an instant's day as a word such as "tomorrow", for use within a sentence.
 
     The coming night is called "tonight", because it belongs to two days.
     """

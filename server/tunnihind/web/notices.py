@@ -35,7 +35,7 @@ class SourceState:
     """The state of a source.
 
     `answered_ts` is the time of the source's last usable answer, unix seconds. `fault` is the kind of failure that has
-    occurred since the last usable answer, or None. `status` is the HTTP status of the answer that failed, or None.
+    occurred since the last usable answer, or None. `status` is the HTTP status of the last failed request, or None.
 
     Error texts are only in the log and in `tunnihind status`, because they may name the operator's machines.
     """
@@ -115,7 +115,7 @@ def _doubts(data: ServedData, now: int) -> Iterator[tuple[date, str]]:
 
 
 def freshness(data: ServedData, now: int, display: Display) -> Iterator[str]:
-    """Write when the known prices end, when the forecast was made, and when the sources were last asked."""
+    """Write the end of the settled prices, and the times of the forecast and of the last requests to sources."""
     texts = display.texts
     if data.newest_settled is not None:
         yield texts("fresh.settled", moment=display.moment(data.newest_settled + HOUR_S, now))

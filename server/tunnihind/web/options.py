@@ -45,8 +45,8 @@ class PageOptions:
     """The options that the server reads to make a page. The chart's script reads further options itself.
 
     `zone` comes from the page's path. In Estonia, the rates of the `package` and the `margin` are added to the market's
-    price. For other countries, a household enters the rates `network` (by day), `night`, `other` and `margin`. All
-    rates are in c/kWh without VAT. If `price` is "market", no rates are added.
+    price. In other countries, a household enters the rates `network` (by day), `night`, `other` and `margin`. All rates
+    are in c/kWh without VAT. If `price` is "market", no rates are added.
 
     If the address names a language, `names_lang` is true. If the address names no language, `lang` is the browser's
     language. `unknown` has the names of the parameters with an unknown value.
@@ -87,7 +87,7 @@ class PageOptions:
 
     @property
     def rates(self) -> tuple[str, ...]:
-        """The names of the parameters with which households in this zone enter their rates."""
+        """The names of the parameters for the rates of households in this zone."""
         return _rates_in(self.zone)
 
     @property
@@ -134,7 +134,7 @@ class PageOptions:
             del given[name]
         chosen = {name: value for name, value in given.items() if value not in _CHOICES.get(name, ("",))[:1]}
         query = urlencode(lang | chosen)
-        # A link back to the defaults needs a query, even an empty query.
+        # An empty link leads to the present address. Therefore a link to the default options is `?`.
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
@@ -160,7 +160,7 @@ def _rate(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def preferred_language(accept_language: str) -> Language:
-    """Choose the page's language by an Accept-Language field value (RFC 9110, section 12.5.4).
+    """Choose the page's language from an Accept-Language field value (RFC 9110, section 12.5.4).
 
     If several languages have the same weight, the first of `LANGUAGES` is chosen.
     """

@@ -5,28 +5,31 @@ day's mean price. A cheap hour must also be cheaper than the usual price. An exp
 than the usual price. The usual price is the mean price of the two weeks before today.
 
 `tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 mornings of 2025. The
-forecasts were made at 09:00 UTC, and the prices include 24% VAT.
+measured forecasts were made at 09:00 UTC. The measured prices include 24% VAT.
 
-Cheap hours of the next day cost less than the day's mean in all of 239 cases. In .95 of the cases, the cheap hours were
-below the mean by at least half of the difference that makes a highlight. Expensive hours of the next day cost more than
-the day's mean in all of 313 cases. In .96 of the cases, the expensive hours were above the mean by at least half of the
-difference that makes a highlight.
+One day ahead, the page named cheap hours in 239 cases. The mean price of the named cheap hours was always below the
+day's mean price. In 95% of these 239 cases, the hours were cheaper than the mean by at least half of the difference
+that makes an hour a highlight. One day ahead, the page named expensive hours in 313 cases. The mean price of the named
+expensive hours was always above the day's mean price. In 96% of these 313 cases, the hours were more expensive than the
+mean by at least half of the difference that makes an hour a highlight.
 
-One day ahead, "cheaper than usual" was true in .97 of 102 cases. Two days ahead, "cheaper than usual" was true in .89
-of 90 cases. One day ahead, "more expensive than usual" was true in all of 76 cases. Two days ahead, "more expensive
-than usual" was true in .93 of 67 cases.
+One day ahead, the page said "cheaper than usual" in 102 cases, and the sentence came true in 97% of them. Two days
+ahead, the page said "cheaper than usual" in 90 cases, and the sentence came true in 89% of them. One day ahead, the
+page said "more expensive than usual" in 76 cases, and the sentence always came true. Two days ahead, the page said
+"more expensive than usual" in 67 cases, and the sentence came true in 93% of them.
 
-The sentence "close to zero" counted as true if the mean price of the named hours was below 1.24 c/kWh. One day ahead,
-"close to zero" was true in .93 of 82 cases. Two days ahead, "close to zero" was true in .89 of 55 cases. Only 3 of 10
-hours with a forecast median below zero had a price below zero.
+The sentence "close to zero" came true if the mean price of the named hours was below 1.24 c/kWh. One day ahead, the
+page said "close to zero" in 82 cases, and the sentence came true in 93% of them. Two days ahead, the page said "close
+to zero" in 55 cases, and the sentence came true in 89% of them. If the forecast's median for an hour was below zero,
+the price fell below zero in only 3 of 10 cases.
 
-In 54 cases, the page called hours two days ahead possibly very expensive. In .33 of these 54 cases, one of the named
-hours cost more than any hour of the two weeks before. In .78 of these 54 cases, one of the named hours cost more than
-twice the usual price.
+Two days ahead, the page said in 54 cases that some hours may be very expensive. In 33% of these 54 cases, one of the
+named hours cost more than any hour of the two weeks before. In 78% of these 54 cases, one of the named hours cost more
+than twice the usual price.
 
-The median price of cheap hours was .43 of the usual price. In 99 of 100 cheap hours, the price was at most .89 of the
-usual price. The median price of expensive hours was 1.7 times the usual price. In 99 of 100 expensive hours, the price
-was at least 1.1 times the usual price.
+The median price of the named cheap hours was 43% of the usual price. In 99 of 100 named cheap hours, the price was at
+most 89% of the usual price. The median price of the named expensive hours was 170% of the usual price. In 99 of 100
+named expensive hours, the price was at least 110% of the usual price.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,15 +69,17 @@ _SHORTEST_LOW: Final = 2 * HOUR_S
 """A single low hour is hardly worth waiting for. Most single hours are the first or the last of a day."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
-"""At these mean wind speeds, Baltic wind farms give about three quarters and a fifth of their power. From January to
-June 2025, the shares were .77 and .20 on 169 days. The speeds come from the wind forecast at ten Lithuanian towns. The
-power comes from ENTSO-E's forecast for the three Baltic states."""
+"""At these mean wind speeds, Baltic wind farms give about three quarters and a fifth of their power.
+
+On 169 days from January to June 2025, the shares were 77% and 20%. The speeds come from the wind forecast at ten
+Lithuanian towns. The power comes from ENTSO-E's forecast for the three Baltic states.
+"""
 _SUNNY_W_M2: Final = 400.0
 """More than half of the sunlight at a cloudless noon in June. No day in January had so much sunlight, but 7 of 10 days
 from April to June had it.
 
-From March to June 2025, the median price from 11 to 18 o'clock was .13 of the day's mean on such days. On other days,
-it was .39 of the day's mean.
+From March to June 2025, the median price from 11 to 18 o'clock was 13% of the day's mean on such days. On other days,
+this median price was 39% of the day's mean.
 """
 _WORTH_NAMING: Final = 0.5
 """A second span is named if its size is at least this share of the largest span's size. A span's size is the sum of its
@@ -94,13 +99,13 @@ class DayOutlook:
 
     If all fields are empty, the day has no highlights.
 
-    `usual` compares the mean price of the whole day with the usual price. If prices are forecasts, their medians are
-    compared. `negative` has the hours with published prices below zero. `near_zero` has the hours with forecast prices
-    below zero or close to zero. A forecast can't show reliably whether a price will be below zero. In the hours of
-    `possible`, the forecast's 90th percentile is higher than any price of the two weeks before. If some hours are
-    `expensive`, `possible` is empty. The sentence about expensive hours already shows how high the prices may be.
-    `weather` is the forecast weather that explains the prices. Wind or sun explain low prices. Calm explains high
-    prices.
+    `usual` compares the mean price of the whole day with the usual price. If some prices of the day are forecasts, the
+    mean is computed from the medians of these forecasts. `negative` lists the hours with published prices below zero.
+    `near_zero` lists the hours with forecast prices below zero or close to zero. A forecast can't show reliably whether
+    a price will be below zero. In the hours that `possible` lists, the forecast's 90th percentile is higher than any
+    price of the two weeks before. If some hours are `expensive`, `possible` is empty. The sentence about expensive
+    hours already shows how high the prices may be. `weather` is the forecast weather that explains the prices: wind or
+    sun for low prices, calm for high prices.
     """
 
     day: date
@@ -238,7 +243,7 @@ def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | No
 def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
     """Return the hours with an unusually high 90th percentile.
 
-    The percentile must be higher than all prices of the two weeks before, and far above the usual price.
+    This 90th percentile must be higher than all prices of the two weeks before, and far above the usual price.
     """
     level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
     return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
@@ -250,7 +255,7 @@ def _spans(
     """Return the largest spans of consecutive hours with values above `level`, in order of time.
 
     Each of the `hours` has a start and a value, such as a price. If `peak` is given, each span has at least one value
-    above `peak`. `shortest` is the least length of a span, seconds.
+    above `peak`. `shortest` is the minimum length of a span in seconds.
     """
     found: list[tuple[float, float, Span]] = []
     for ts, value in hours:
@@ -269,7 +274,7 @@ def _spans(
 def sentences(
     outlooks: Sequence[DayOutlook], days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display
 ) -> tuple[str, ...]:
-    """Write the highlights in the reader's language. `days` must be the same as the argument of `outlook`."""
+    """Write the highlights in the reader's language. `days` must be the mapping that was given to `outlook`."""
     written = _Sentences(days, now, display)
     # A sentence with times of day can't describe several days.
     alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))
@@ -309,8 +314,8 @@ class _Sentences:
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
         named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
-        # The names of the days begin the sentence, which needs a capital letter. Estonian weekdays begin with a small
-        # letter.
+        # The sentence begins with the names of the days, and a sentence needs a capital letter at its start. Estonian
+        # names of weekdays begin with a small letter.
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
@@ -396,6 +401,6 @@ class _Sentences:
         return [period for period in self._days[day] if any(span.start <= period.ts < span.end for span in spans)]
 
     def _joined(self, items: Sequence[str], between: str = "outlook.and") -> str:
-        """Join items into a list in the reader's language, such as "a, b and c"."""
+        """Join items into a list such as "a, b and c", in the reader's language."""
         *others, last = items
         return self._text(between, others=", ".join(others), last=last) if others else last

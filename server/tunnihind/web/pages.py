@@ -251,7 +251,7 @@ class DashboardPage:
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
     def ready(self, options: PageOptions, coding: Coding) -> Representation | None:
-        """Return the page in a content coding. If the page isn't made yet, return None.
+        """Return the page, encoded in `coding`. If the page isn't made yet, return None.
 
         Raises StoreError if there are no data yet.
         """
@@ -259,7 +259,7 @@ class DashboardPage:
         return self(options, coding) if replace(options, ahead="1") in self._pages else None
 
     def __call__(self, options: PageOptions, coding: Coding) -> Representation:
-        """Return the page in a content coding. Raises StoreError if there are no data yet."""
+        """Return the page, encoded in `coding`. Raises StoreError if there are no data yet."""
         options = replace(options, ahead="1")
         now = int(self._clock.now())
         self._drop_old(now)
@@ -273,7 +273,7 @@ class DashboardPage:
     def _drop_old(self, now: int) -> None:
         """Drop pages that were made in an earlier minute or from older data.
 
-        Also drop encoded pages from an earlier second.
+        Also drop answers that were made in an earlier second.
 
         Raises StoreError if there are no data yet.
         """
@@ -307,7 +307,7 @@ class DashboardPage:
 
 
 def accuracy_page(site: Site, snapshot: Snapshot, surroundings: Callable[[], Surroundings], mode: Mode) -> Page:
-    """Return the page on the forecasts' accuracy.
+    """Return the page about the forecasts' accuracy.
 
     The page is made once for each set of options, and again when the data change.
 

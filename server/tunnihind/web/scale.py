@@ -28,5 +28,5 @@ def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> 
 
 
 def tint(amount: float, scale: Sequence[float]) -> Tint:
-    """Return the colour of a price. `scale` has the prices at which the next colour begins, in the unit of `amount`."""
+    """Return the colour of a price. `scale` has the prices at which a new colour begins, in the unit of `amount`."""
     return "negative" if amount < 0 else _TINTS[bisect_right(scale, amount)]

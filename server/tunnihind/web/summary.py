@@ -67,10 +67,9 @@ class Summary:
     """All words and figures of the dashboard.
 
     `cheapest` is a sentence about the next cheap time. `outlook` has sentences about the highlights ahead. `scale` has
-    the prices at which the next colour begins, in the reader's unit. `tint` is the colour of the present price.
-    `beyond` has the forecast hours after the public window, EUR/MWh. If the server doesn't serve the full horizon,
-    `beyond` is empty. If market prices are shown, `household` is None. If no price is known, `emptiness` gives the
-    reason.
+    the prices at which a new colour begins, in the reader's unit. `tint` is the colour of the present price. `beyond`
+    has the forecast hours after the public window, EUR/MWh. If the server doesn't serve the full horizon, `beyond` is
+    empty. If market prices are shown, `household` is None. If no price is known, `emptiness` gives the reason.
     """
 
     display: Display
@@ -109,7 +108,7 @@ def summarise(
 ) -> Summary:
     """Make the dashboard's words and figures as of `now`, unix seconds.
 
-    The small view takes half the work, because it has no sentences, days or calendar.
+    The small view has no sentences, days or calendar, and therefore takes half the work.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)

@@ -96,16 +96,16 @@ READ_ON: Final = min(entries[-1].as_of for entries in (*NETWORK.values(), *FEES.
 
 
 def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the newest entry that begins on a day or before it. If all entries begin later, return the first entry."""
+    """Return the newest entry that begins on `day` or earlier. If all entries begin later, return the first entry."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]
 
 
 class UnknownRate(NamedTuple):
-    """A part of the price whose rate on a day is unknown.
+    """A part of the price that has no known rate on some day.
 
-    If the day is after the last known rate, `bound` is the end of that rate. If the day is before the first known rate,
-    `bound` is the start of that rate.
+    If the day is after the last known rate, `bound` is the last day of that rate. If the day is before the first known
+    rate, `bound` is the first day of that rate.
     """
 
     part: Part
@@ -238,7 +238,7 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 
 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
-    """Return the kind of a package's rate that holds at a local time in Estonia.
+    """Return the kind of network rate that holds in a package at a local time in Estonia.
 
     The rules come from Elektrilevi's price list. The day rate holds on working days from 07 to 22. From 22 to 07 and on
     days of rest, the night rate holds. Some packages have peaks from November to March. On working days, the peaks are

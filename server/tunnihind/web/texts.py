@@ -91,7 +91,7 @@ class Texts:
         return self("fullDate", day=day.day, month=self._table["months"][day.month - 1], year=day.year)
 
     def short_date(self, day: date) -> str:
-        """Write a day with its short weekday and month, like `Wording.day` in wording.js."""
+        """Write a day with its short weekday and month. `Wording.day` in wording.js does the same."""
         weekday = self.dates["weekdays"][day.weekday()]
         return self("shortDate", weekday=weekday, day=day.day, month=self.dates["months"][day.month - 1])
 
@@ -105,13 +105,13 @@ class Texts:
         return {"weekdays": self._table["weekdaysShort"], "months": self._table["monthsShort"]}
 
     def on_weekday(self, day: date) -> str:
-        """Return the form of a day's weekday that a sentence needs, such as "esmaspäeval" in Estonian."""
+        """Return a day's weekday in the form for "on Monday", such as "esmaspäeval" in Estonian."""
         name: str = self._table["onWeekdays"][day.weekday()]
         return name
 
 
 def plural(language: Language, n: object) -> str:
-    """Return the name of the plural form that a whole number needs by Unicode's rules, like `Intl.PluralRules`."""
+    """Return the name of a whole number's plural form. `Intl.PluralRules` uses the same rules of Unicode."""
     if not isinstance(n, int):
         raise TypeError(f"plural forms are for whole numbers, not {n!r}")
     if language != "ru":

@@ -20,12 +20,15 @@ from tunnihind.web.drawing import Drawing
 
 
 def wind_names(market: Market) -> tuple[str, ...]:
-    """Return the names of a market's wind covariates. Each is the wind speed at a wind farm, m/s at 100 m."""
+    """Return the names of a market's wind covariates. Each covariate is the wind speed 100 m above a wind farm, m/s."""
     return tuple(f"wind_speed_100m@{point.name}" for point in deciding_points(market.zone, "wind"))
 
 
 def sun_names(market: Market) -> tuple[str, ...]:
-    """Return the names of a market's sun covariates. Each is the shortwave radiation on the ground in a town, W/m²."""
+    """Return the names of a market's sun covariates.
+
+    Each covariate is the shortwave radiation on the ground in a town, W/m².
+    """
     return tuple(f"shortwave_radiation@{point.name}" for point in deciding_points(market.zone, "load"))
 
 
@@ -60,7 +63,7 @@ class RegionWeather:
 
     @classmethod
     def of(cls, archive: CovariateArchive, market: Market, now: int) -> Self | None:
-        """Return a market's weather, using forecasts issued in the two days before `now`, unix seconds.
+        """Return a market's weather from forecasts that were issued in the two days before `now`, unix seconds.
 
         For each hour, use the newest forecast. If there is no forecast, return None.
         """
@@ -131,9 +134,9 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
 
 
 def _top(values: Floats, tops: Sequence[int]) -> int:
-    """Return the lowest of the `tops` that no known value exceeds.
+    """Return the lowest top that no known value exceeds.
 
-    If a known value exceeds all of the `tops`, return the highest of them.
+    If a known value exceeds all `tops`, return the highest top.
     """
     highest = np.nanmax(values, initial=0)
     return next((top for top in tops if highest <= top), tops[-1])
@@ -142,7 +145,7 @@ def _top(values: Floats, tops: Sequence[int]) -> int:
 def _area(shares: Floats) -> str:
     """Draw the area under each row of consecutive known values.
 
-    The point of each value is in the middle of the value's hour.
+    Each value is drawn at the middle of its hour.
     """
     heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
     path = []

@@ -16,8 +16,8 @@ METHODS: Final = "GET, HEAD, OPTIONS"
 _COMMON: Final = {
     "Access-Control-Allow-Origin": "*",
     "Referrer-Policy": "no-referrer",
-    # The value that aiohttp would send contains the versions of Python and aiohttp. An attacker could look up the known
-    # weaknesses of these versions.
+    # By default, aiohttp sends the versions of Python and aiohttp in the Server field. An attacker could look up the
+    # known weaknesses of these versions.
     "Server": "Tunnihind",
     "X-Content-Type-Options": "nosniff",
 }
@@ -133,8 +133,8 @@ def has_already(request: web.Request, tag: str) -> bool:
 def is_current(if_none_match: str, tag: str) -> bool:
     """Return whether an If-None-Match field value is `*` or contains the tag.
 
-    `tag` is an opaque tag in double quotes. A search for the tag in the field value is a weak comparison (RFC 9110,
-    section 8.8.3.2). The search can't find the tag within another tag, because tags contain no other quotes.
+    `tag` is an opaque tag in double quotes. The comparison is weak, so `W/` before a tag is ignored (RFC 9110, section
+    8.8.3.2). Because `tag` includes its quotes, `tag` doesn't match a part of a longer tag.
     """
     return tag in if_none_match or if_none_match.strip() == "*"
 

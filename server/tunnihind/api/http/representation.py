@@ -29,8 +29,8 @@ class PreparedAnswer:
 
     If the message can't be serialised in advance, `message` is None.
 
-    By itself, aiohttp serialises the header fields of each response anew. But many answers stay the same for all
-    clients for one second. `_MessageResponse` sends a message that was serialised once for all clients. With messages
+    By itself, aiohttp serialises the header fields of each response anew. Many answers stay the same for all clients
+    for one second. `_MessageResponse` sends a message that was serialised once for all clients. With messages
     serialised in advance, the server answers 1.7 times as many requests in the same processor time
     (`tests/benchmarks/bench_requests.py`).
     """
@@ -154,7 +154,7 @@ def represent(
 
     `vary` names the request fields on which the body depends. If `of_api` is true, the answers have the header fields
     that describe the API. `more_fields` are additional header fields. If `date` is given, the messages are serialised
-    in advance, with `date` as their Date field. Give `date` only if the answers are used for at most a second.
+    in advance, and `date` becomes their Date field. Give `date` only if the answers are used for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})
@@ -198,7 +198,10 @@ def unchanging(
     cache_control: str = _FIVE_MINUTES,
     of_api: bool = True,
 ) -> Callable[[Coding], Representation]:
-    """Return a function that encodes a fixed body in a given coding. The function caches the representations."""
+    """Return a function that encodes a fixed body in a given coding.
+
+    The returned function caches the representations.
+    """
 
     @cache
     def of(coding: Coding) -> Representation:

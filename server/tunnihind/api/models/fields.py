@@ -1,6 +1,6 @@
 """Fields that several answers share.
 
-`api.openapi.document` replaces the placeholders in the descriptions, such as `$vat`.
+In the descriptions, `api.openapi.document` replaces placeholders such as `$vat`.
 """
 
 from typing import Annotated, Final, Literal

@@ -1,4 +1,4 @@
-"""The types of the answers on prices.
+"""The types of the answers about prices.
 
 The feed for EMHASS has no type here, because it is a plain mapping of times to prices.
 """
@@ -94,7 +94,7 @@ BacktestOrNull = Annotated[
 
 
 class _Heading(Struct, frozen=True, rename="camel", kw_only=True):
-    """The fields with which answers on prices begin."""
+    """The common first fields of the answers about prices."""
 
     zone: ZoneCode
     currency: Currency

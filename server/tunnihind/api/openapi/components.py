@@ -41,7 +41,7 @@ _PROBLEM_FIELDS: Final = {405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-A
 def cached(body: Document, *fields: str) -> Document:
     """Describe the answers 200 and 304 of a cacheable resource. `body` is the content of the answer 200.
 
-    `fields` are header fields that only this resource has.
+    `fields` are the additional header fields of this resource.
     """
     return {
         "200": {"description": "The answer.", "headers": _fields(*_OF_CACHED, *fields), "content": body},
@@ -67,7 +67,7 @@ def problems(*statuses: int) -> Document:
 
 
 def response_components(settings: Settings) -> Document:
-    """Return the descriptions of the answers that operations share, by status."""
+    """Return the descriptions of the answers that several operations share. The keys are HTTP status codes."""
     texts = Problems(settings.base_url)
     return {"304": _not_modified()} | {
         str(status): {
@@ -168,7 +168,7 @@ _CONSUMER_UNITS: Final = {"eurKwh": "eurMwh", "p10Kwh": "p10", "p50Kwh": "p50", 
 
 
 def schema_components(vat: VatRates) -> Document:
-    """Return the schemas by name. The examples of consumer prices include VAT."""
+    """Return the schemas. The keys are the names of the schemas. The examples of consumer prices include VAT."""
     vat_rate = vat_rate_at(vat, HOUR_EXAMPLE)
     _, schemas = msgspec.json.schema_components(_SCHEMAS, ref_template="#/components/schemas/{name}")
     for schema in schemas.values():
@@ -185,7 +185,7 @@ def _convert_examples(properties: Document, vat_rate: float) -> None:
 
 
 def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or lists of prices
-    """Convert a price in EUR/MWh to EUR/kWh with VAT. In a list, convert each price."""
+    """Convert a price in EUR/MWh to EUR/kWh with VAT. If `price` is a list, convert each price in it."""
     if isinstance(price, list):
         return [_converted(one, vat_rate) for one in price]
     return consumer_price(price, vat_rate)

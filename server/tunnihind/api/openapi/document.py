@@ -19,7 +19,7 @@ _VAT_BY_DATE: Final = "$rate $adjective VAT (hours before $since have the rate o
 
 
 def description_words(settings: Settings, say: Callable[[str], str] = str) -> Mapping[str, str]:
-    """Return this server's values for the placeholders in the document, such as `$vat`.
+    """Return the value of each placeholder, such as `$vat`, on this server.
 
     `say` translates English text.
     """
