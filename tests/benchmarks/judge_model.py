@@ -5,7 +5,7 @@
 BEFORE and AFTER are trees (a folder, changed or not) or git revisions. The database holds all data that `tunnihind
 import` accepts (`server/tunnihind/forecast/README.md`). Each half-year is judged on a part of this data. A change stays
 if no half-year of either zone loses with abs(t) > 1.5, and most of the changed half-years gain. Only half of the mean
-gain may be claimed. Models are compared by their pinball loss, paired by hour, with one mean a day.
+gain may be claimed. Models are compared by their pinball loss, paired by issue and hour, with one mean a day.
 
 Each look is noted in `looks.csv`, because a gain means less after many looks. Note other kinds of looks there by hand.
 For exploring, `--every 3` judges a third of the issues, and `--only temperature` only the half-years with that input.
@@ -42,7 +42,7 @@ from tunnihind.forecast.run import LEAD_DAYS, LEVELS
 from tunnihind.forecast.scoring.backtest import BacktestResult, IssuedForecasts
 from tunnihind.forecast.scoring.report import BacktestReport
 from tunnihind.forecast.scoring.significance import diebold_mariano
-from tunnihind.market import DAY_S, HOUR_S, MARKETS, Zone, delivery_day
+from tunnihind.market import DAY_S, MARKETS, Zone, delivery_day
 
 LAST: Final = date(2025, 12, 31)
 PLAN_HOURS: Final = 4
@@ -52,6 +52,8 @@ CLAIMED: Final = 0.5
 """The claimed part of the mean gain, because many looks also find lucky gains."""
 JANUARIES: Final = "Januaries"
 """The coldest months are shown separately, because a forecast matters most then. They are not judged."""
+_LONGEST_S: Final = 100 * DAY_S
+"""No forecast reaches this far."""
 LOOKS: Final = Path(__file__).with_name("looks.csv")
 
 
@@ -165,7 +167,7 @@ class Verdict:
 
 
 def paired(before: BacktestResult, after: BacktestResult) -> tuple[BacktestResult, BacktestResult]:
-    """Return the hours that both models forecast, in the same order."""
+    """Return the forecasts that both models made of the same hours at the same issues, in the same order."""
     first, second = _issue_and_target(before.forecasts), _issue_and_target(after.forecasts)
     _, in_before, in_after = np.intersect1d(first, second, assume_unique=True, return_indices=True)
     return _picked(before, in_before), _picked(after, in_after)
@@ -173,7 +175,7 @@ def paired(before: BacktestResult, after: BacktestResult) -> tuple[BacktestResul
 
 def _issue_and_target(issued: IssuedForecasts) -> Instants:
     """Return a number for each forecast, (n,). The days ahead are not enough: stale prices give two issues the same."""
-    pairs: Instants = issued.issued_ts * HOUR_S * DAY_S + issued.target_ts - issued.issued_ts
+    pairs: Instants = issued.issued_ts * _LONGEST_S + issued.target_ts - issued.issued_ts
     return pairs
 
 

@@ -90,9 +90,9 @@ class CardContents(CardBeginning):
 
     `prices` contains the household's prices of today and later days. If no price is known, `prices` is None. `selling`
     contains the selling prices of today and later days, without VAT. If a selling price is below zero, the household
-    pays the buyer. If the household sells nothing or no selling price is known, `selling` is None. `now` is the current
-    period. If the current price is unknown, `now` is None. `plans` lists the plans with their windows. If a user may
-    not read a plan's binary sensor "Window", the plan is left out for this user.
+    pays the buyer. If the household sells nothing, or if no selling price is known, `selling` is None. `now` is the
+    current period. If the current price is unknown, `now` is None. `plans` lists the plans with their windows. If a
+    user may not read a plan's binary sensor "Window", the plan is left out for this user.
     """
 
     mode: Mode

@@ -117,7 +117,7 @@ class StartedWindow:
 
     @property
     def prices_needed(self) -> Piece:
-        """The time whose settled prices are needed for the window's amounts.
+        """The span of time for which settled prices are needed to compute the window's amounts.
 
         The needed prices begin at the start of the window's first day, or at `at_once` if `at_once` is earlier. The
         needed prices end at the end of the window's last day.

@@ -5,7 +5,8 @@ bounds. A period is never used if its price is unknown or beyond the price limit
 of a euro, so that sums have no rounding errors. To find the most expensive time, the caller changes the sign of the
 prices.
 
-A job in one piece gets a window of its whole duration without a gap, or no window. For a job in one piece, the cheapest
+The window of a job in one piece lasts for the job's whole duration and has no gap. If no such window fits, the job gets
+no window. For a job in one piece, the cheapest
 window is chosen. Among equally cheap windows, the earliest is chosen.
 
 Each piece of a split job has at least a given length. The number of pieces may be limited. Together, all pieces last
@@ -155,7 +156,7 @@ def all_usable(
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
     """Return the prices within `bounds` as a grid, or None if no price within `bounds` is known.
 
-    `step_s` is a multiple of the length of the grid's steps.
+    The steps of the grid divide `step_s`, the ends of the grid and the times of all price changes.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)

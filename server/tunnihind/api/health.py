@@ -1,4 +1,4 @@
-"""Finds missing data, old data and late prices for tomorrow, by the server's clock."""
+"""Checks whether data are missing or old, and whether tomorrow's prices are late."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta

@@ -8,7 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from tunnihind.forecast.columns.lead import LeadColumns
-from tunnihind.forecast.intervals.conformal import BANK_DAYS, percentiles_of
+from tunnihind.forecast.intervals.conformal import percentiles_of
+from tunnihind.forecast.intervals.likeness import BANK_DAYS
 from tunnihind.forecast.known import Floats, Known
 from tunnihind.forecast.known_days.grid import by_hour, days_between
 from tunnihind.forecast.known_days.known_days import KnownDays, newest_whole_day
@@ -52,7 +53,7 @@ class _Task:
 
 @dataclass(slots=True)
 class TieredForecaster:
-    """Forecasts with a point model and calibrated intervals.
+    """Forecasts prices with a point model, and adds calibrated intervals.
 
     The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). It also uses the covariates
     known when the forecast is issued. The lead of day i is i - j. With too little data, `LastWeeksMean` forecasts
@@ -147,7 +148,7 @@ class TieredForecaster:
         return self._last[1]
 
     def _issued(self, task: _Task) -> IssuedHours:
-        """Return the p50 that the replay issued for each of the last `DAYS` settled days."""
+        """Return the model's forecasts for each of the last `DAYS` settled days, before p50 moves."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         first = max(task.days.newest + 1 - DAYS, 0)
         return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
@@ -159,7 +160,7 @@ class TieredForecaster:
             return None
         era = era_start(newest)
         days = KnownDays.of(known, self.market, history_start(newest), newest, self._seasons, era)
-        if days is None or days.newest < MIN_HISTORY_DAYS or days.newest + LEADS <= days.today:
+        if days is None or days.newest + 1 < MIN_HISTORY_DAYS or days.newest + LEADS <= days.today:
             return None
         era_row = days.grid.index(era)
         return _Task(known, days, LeadColumns.of(days, days.lag, era_row), era_row)

@@ -14,4 +14,4 @@ class Observer:
         """Note that a source's prices of a delivery day have just been held back."""
 
     def history_filled(self, what: str, done: int, total: int) -> None:
-        """Note that `done` of the `total` parts of a history are filled."""
+        """Record that `done` of the `total` parts of a history are filled."""

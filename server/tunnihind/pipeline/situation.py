@@ -83,7 +83,7 @@ def read_situation(
 def settled_through(settled: PriceSeries, first: date, last: date, excused: Iterable[date] = ()) -> date | None:
     """Return the last delivery day before the first gap in the settled prices.
 
-    Missing days before the first complete day and days in `excused` do not count as a gap.
+    A missing day does not count as a gap if it is in `excused`, or if it comes before the first complete day.
     """
     through: date | None = None
     for offset in range((last - first).days + 1):

@@ -56,7 +56,7 @@ class Rehearsal:
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
-        """Return the latest instant up to `at` at which new prices became known, or None if there are no prices."""
+        """Return when new prices last became known, up to `at`. Return None if no price was known by then."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 

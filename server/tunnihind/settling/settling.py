@@ -201,7 +201,7 @@ def _key(one: Witness) -> _Key:
 
 
 def _whole_days(heard: Mapping[_Key, Witness], source: str, zone: Zone) -> dict[date, Witness]:
-    """Return a source's witnesses for the complete days of a zone. The keys are the days."""
+    """Return a source's witnesses for one zone. Days without complete prices are left out. The keys are the days."""
     return {day: one for (of, at, day), one in heard.items() if (of, at) == (source, zone) and one.prices}
 
 

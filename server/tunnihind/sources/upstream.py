@@ -99,7 +99,7 @@ def user_agent(contact: str) -> str:
 def open_session(contact: str) -> ClientSession:
     """Open the HTTP session for all sources.
 
-    The session uses the proxies that the environment variables name, and keeps no cookies. Also make the library
+    The session takes its proxies from the environment variables. It keeps no cookies. Also make the library
     `stamina` log retries with `_log_retry`.
     """
     stamina.instrumentation.set_on_retry_hooks([_log_retry])

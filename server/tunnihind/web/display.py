@@ -197,7 +197,7 @@ class Display:
         return self.amount(period.eur_mwh, period.ts)
 
     def price(self, period: PricedPeriod) -> str:
-        """Write a settled price with the API's decimals, or a forecast as a whole number."""
+        """Write a settled price with two decimals. Write a forecast as a whole number."""
         return self._written(self.shown(period), [period], 2)
 
     def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:

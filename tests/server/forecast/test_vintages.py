@@ -116,20 +116,26 @@ def test_how_fresh_and_how_far_reaching_forecasts_are() -> None:
     assert reach_s(issues) == 2 * HOUR_S
 
 
-@given(seed=st.integers(0, 1000), covariates=st.integers(2, 10), apart=st.booleans())
-def test_covariates_that_were_issued_together_are_what_each_is_alone(seed: int, covariates: int, apart: bool) -> None:
+@given(
+    seed=st.integers(0, 1000), covariates=st.integers(2, 10), other=st.sampled_from(["the same", "lacks one", "later"])
+)
+def test_covariates_that_were_issued_together_are_what_each_is_alone(seed: int, covariates: int, other: str) -> None:
     rng = np.random.default_rng(seed)
     at = sorted(int(INSTANTS[0]) // HOUR_S * HOUR_S + int(hour) * HOUR_S for hour in rng.integers(0, TODAY * 24, 15))
     headers = [(ts, ts + int(rng.integers(-3, 5)) * HOUR_S, int(rng.integers(1, 200))) for ts in at]
+    # The second covariate is issued with the others, or lacks an issue, or is issued a day after the others.
+    second = {
+        "the same": headers,
+        "lacks one": headers[1:],
+        "later": [(issued + DAY_S, start, hours) for issued, start, hours in headers],
+    }[other]
 
     def values(hours: int) -> list[float]:
         return [float("nan") if rng.random() < 0.2 else float(rng.normal()) for _ in range(hours)]
 
     series = {
         f"{number}_mw": tuple(
-            issue(issued, start, *values(hours))
-            # A covariate that lacks an issue was not issued together with the others.
-            for issued, start, hours in (headers[1:] if apart and number == 1 else headers)
+            issue(issued, start, *values(hours)) for issued, start, hours in (second if number == 1 else headers)
         )
         for number in range(covariates)
     }

@@ -2,10 +2,10 @@
 
 The residual of a price y is r = asinh(y / 80) - asinh(p50 / 80). The residual is divided by the volatility V = (moving
 mean of |r| + 0.02)^0.9. The moving mean of each hour is averaged with the mean over all hours of the day. Each lead's
-value is then averaged with the mean over all leads. In the scale asinh(x / 80), p10 is p50 plus 1.03 V times the 10%
-quantile of past r / V. The percentile p90 is p50 plus 1.03 V times the 90% quantile of past r / V. In both quantiles,
+value is then averaged with the mean over all leads. In the scale asinh(x / 80), p10 = m + 1.03 V q10 and p90 = m + 1.03
+V q90. Here m is the model's forecast, and q10 and q90 are the 10% and 90% quantiles of past r / V. At the first leads,
 errors of forecasts at a similar price level have more weight. The lower bound of p10 is the 1% quantile of the last 90
-days' prices.
+days' prices. Last, p50 moves within this interval (`median_error`).
 
 The method follows the sources named in `error_quantiles`. The division by V follows normalised conformal prediction
 (Papadopoulos, Gammerman, Vovk 2008). The function `likeness` weights errors by price level.
@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from tunnihind.forecast.intervals.error_quantiles import pooled, weighted_quantiles
-from tunnihind.forecast.intervals.likeness import likeness
+from tunnihind.forecast.intervals.likeness import BANK_DAYS, ENOUGH_DAYS, HALF_LIFE_DAYS, likeness
 from tunnihind.forecast.intervals.median_error import with_median_error
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
@@ -25,11 +25,8 @@ from tunnihind.forecast.point.ridge import clock_smoother
 from tunnihind.forecast.run import OUTER_LEVELS
 from tunnihind.market import Limits
 
-BANK_DAYS: Final = 250
-
 _SCALE_EUR_MWH: Final = 80.0
 """The asinh scale of the widths. The price models use another scale."""
-_HALF_LIFE_DAYS: Final = 90.0
 _HOUR_WEIGHTS: Final = (0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25)
 _VOLATILITY_HALF_LIFE_DAYS: Final = 10.0
 _VOLATILITY_DAYS: Final = 60
@@ -62,8 +59,7 @@ The factor makes up for coverage lost where p10 stops at the lowest likely price
 _LOWEST_DAYS: Final = 90
 _LOWEST_LEVEL: Final = 0.01
 _FEW_DAYS: Final = 8.0
-_ENOUGH_DAYS: Final = 60
-"""If only n days are known, fewer than `_ENOUGH_DAYS`, widths grow by sqrt(1 + `_FEW_DAYS` / n)."""
+"""If only n days are known, fewer than `ENOUGH_DAYS`, widths grow by sqrt(1 + this / n)."""
 _FEWEST_DAYS: Final = 5
 _UNKNOWN: Final = 0.7
 """The half width in asinh units if too few errors are known."""
@@ -76,8 +72,7 @@ def percentiles_of(p50: Floats, actual: Floats, issued: Floats, limits: Limits) 
     `p50` (leads, 24) holds the model's forecast. `actual` (days, 24) holds the actual prices of past days. `issued`
     (leads, days, 24) holds the model's forecasts of these prices. All values are in EUR/MWh. The last day is the newest
     day that a forecast may use. The interval is computed around the model's forecast. The returned p50 is the model's
-    forecast plus a share of the median error of past forecasts at a similar price level. The returned p50 always lies
-    between p10 and p90.
+    forecast, moved by `with_median_error`. The returned p50 always lies between p10 and p90.
     """
     low, high = half_widths(actual, issued, p50)
     percentiles = band(p50, -widening(-low), widening(high), lowest_likely(actual), limits)
@@ -97,12 +92,12 @@ def half_widths(actual: Floats, issued: Floats, p50: Floats) -> tuple[Floats, Fl
     known_days = np.isfinite(residual).any(axis=2).sum(axis=1)
     scale = _volatility(residual)
     score = np.stack([_score(r, s, lead) for lead, (r, s) in enumerate(zip(residual, scale, strict=True), start=1)])
-    values, weights = pooled(score[:, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
-    levels, _ = pooled(issued[:_LOCAL_LEADS, -BANK_DAYS:], _HOUR_WEIGHTS, _HALF_LIFE_DAYS)
+    values, weights = pooled(score[:, -BANK_DAYS:], _HOUR_WEIGHTS, HALF_LIFE_DAYS)
+    levels, _ = pooled(issued[:_LOCAL_LEADS, -BANK_DAYS:], _HOUR_WEIGHTS, HALF_LIFE_DAYS)
     now = p50[:_LOCAL_LEADS, :, None]
     weights[:_LOCAL_LEADS] *= likeness(levels, now, width=_LEVEL_WIDTH, least=_UNLIKE)
     low, high = weighted_quantiles(values, weights, OUTER_LEVELS)
-    grow = np.where(known_days < _ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
+    grow = np.where(known_days < ENOUGH_DAYS, np.sqrt(1 + _FEW_DAYS / np.maximum(known_days, 1)), 1.0)
     size = _WIDER * scale[:, -1] * grow[:, None]
     unknown = (known_days < _FEWEST_DAYS)[:, None]
     return (

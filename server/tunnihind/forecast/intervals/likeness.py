@@ -1,4 +1,4 @@
-"""Computes the weights of past errors. An error has more weight if its forecast is close to the new forecast.
+"""The past errors that count for a forecast, and their weights by price level.
 
 Past errors of forecasts at a similar level say more about a forecast than other errors do (localized conformal
 prediction: Guan 2023, Biometrika 110(1)).
@@ -10,6 +10,13 @@ import numpy as np
 
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_scale
+
+BANK_DAYS: Final = 250
+"""Older errors do not count."""
+ENOUGH_DAYS: Final = 60
+"""With errors of fewer days, widths grow and p50 does not move."""
+HALF_LIFE_DAYS: Final = 90.0
+"""An error's weight halves with this age."""
 
 _SCALE_EUR_MWH: Final = 30.0
 """Levels are compared on this scale. It separates levels near zero better than the scale of the price models."""

@@ -1,12 +1,12 @@
-"""Moves p50 by a share of the median error of past forecasts at a similar price level.
+"""Moves p50 by the median error of past forecasts at a similar price level.
 
 Many prices are near zero, many prices are high, and few prices lie between. If the model is unsure, its forecast lies
 between the low and the high prices. For such forecasts, the median of the actual prices is often lower than the
-forecast. Therefore p50 moves by a share of the median error. The method is a local quantile regression (Yu, Jones 1998,
+forecast. So p50 moves by the median error of such forecasts. The method is a local quantile regression (Yu, Jones 1998,
 Local linear quantile regression, Journal of the American Statistical Association 93(441)).
 
-The median error over all price levels is subtracted from the median error at a similar price level. The error over all
-levels comes from past rises and falls of all prices. Such rises and falls seldom continue.
+The median error over all price levels is subtracted first. It comes from past rises and falls of all prices. Such rises
+and falls seldom continue.
 """
 
 from typing import Final
@@ -14,16 +14,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tunnihind.forecast.intervals.likeness import likeness
+from tunnihind.forecast.intervals.likeness import BANK_DAYS, ENOUGH_DAYS, HALF_LIFE_DAYS, likeness
 from tunnihind.forecast.known import Floats
 from tunnihind.forecast.known_days.price_state import to_eur, to_scale
 
-_SHARE: Final = 0.7
-"""p50 moves by only a share of the median error, because the median of a sample is uncertain."""
-_DAYS: Final = 250
-_ENOUGH_DAYS: Final = 60
-"""With fewer days of errors, p50 stays as it is."""
-_HALF_LIFE_DAYS: Final = 90.0
 _WIDTH: Final = 0.2
 """The standard deviation, in asinh units, of the Gaussian weight by the level of p50."""
 _UNLIKE: Final = 0.05
@@ -31,29 +25,33 @@ _UNLIKE: Final = 0.05
 
 
 def with_median_error(p50: Floats, actual: Floats, issued: Floats) -> Floats:
-    """Return `p50` (leads, 24), moved by a share of the median error of past forecasts at a similar price level.
+    """Return the model's `p50` (leads, 24), moved by the median error at its level less the median error of all levels.
 
-    `actual` (days, 24) holds the actual prices. `issued` (leads, days, 24) holds the forecasts of these prices. All
-    values are in EUR/MWh. The last day is the newest day that a forecast may use.
+    `actual` (days, 24) holds the actual prices. `issued` (leads, days, 24) holds the model's forecasts of these prices.
+    All values are in EUR/MWh. The last day is the newest day that a forecast may use. p50 never moves away from the
+    median at its level, and never past it.
     """
     moved = to_scale(p50)
-    past = issued[:, -_DAYS:]
-    errors = to_scale(actual[-_DAYS:]) - to_scale(past)
+    past = issued[:, -BANK_DAYS:]
+    errors = to_scale(actual[-BANK_DAYS:]) - to_scale(past)
     days, hours = errors.shape[1:]
-    recency = np.repeat(0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS), hours)
+    recency = np.repeat(0.5 ** (np.arange(days)[::-1] / HALF_LIFE_DAYS), hours)
     for lead, flat in enumerate(errors.reshape(len(errors), -1)):
         known = np.flatnonzero(np.isfinite(flat))
-        if len(known) < _ENOUGH_DAYS * hours:
+        if len(known) < ENOUGH_DAYS * hours:
             continue
         order = known[np.argsort(flat[known])]
         like = likeness(past[lead].ravel()[order], p50[lead][:, None], width=_WIDTH, least=_UNLIKE)
-        local, overall = _middle(recency[order] * like), _middle(recency[None, order])
-        moved[lead] += _SHARE * (flat[order[local]] - flat[order[overall]])
+        local, overall = (flat[order[_middle(one)]] for one in (recency[order] * like, recency[None, order]))
+        moved[lead] += np.clip(local - overall, np.minimum(local, 0), np.maximum(local, 0))
     return to_eur(moved)
 
 
 def _middle(weights: Floats) -> NDArray[np.intp]:
-    """For each row of `weights` (n, samples), return the position of the weighted median, shape (n,)."""
+    """For each row of `weights` (n, samples), return the position of the weighted median, shape (n,).
+
+    The samples are in order, so this is seven times as fast as `weighted_quantiles`.
+    """
     cumulated = np.cumsum(weights, axis=1)
     middle: NDArray[np.intp] = np.argmax(cumulated >= 0.5 * cumulated[:, -1:], axis=1)
     return middle

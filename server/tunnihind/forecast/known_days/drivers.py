@@ -51,9 +51,9 @@ def make_drivers(
 ) -> Drivers:
     """Combine covariates into drivers.
 
-    To save memory, `far` yields the covariates of one region and kind at a time (see `by_part`). `today` is the row of
-    the day on which the forecast is issued. Regressions of power on weather use the days up to row `fit_row`. Because
-    `fit_row` seldom changes, the drivers' values on past days seldom change.
+    To save memory, `far` yields the covariates of one region and kind at a time, region by region (`by_part`). `today`
+    is the row of the day on which the forecast is issued. Regressions of power on weather use the days up to row
+    `fit_row`. Because `fit_row` seldom changes, the drivers' values on past days seldom change.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}

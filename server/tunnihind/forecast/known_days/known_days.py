@@ -6,7 +6,6 @@ The inputs are prices, the calendar, the sun's elevation and recent covariates.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from operator import attrgetter
 from typing import Final, Self
 
 import numpy as np
@@ -159,31 +158,27 @@ class _Fresh:
         Each yielded mapping holds the vintages of one region and kind.
         """
         for names in by_part(self.far_names):
-            yield self._read(names, range(self.today + 1), WEEK_AGES)
+            yield self._read(names, range(self.today + 1), is_far=True)
 
     def near(self) -> dict[str, Singles]:
         """Return the vintages of the covariates that reach only the next day, each of shape (delivery days, 24)."""
-        found = self._read(self.issued.keys() - self.far_names, range(self.today + 1), NEXT_DAY_AGES)
+        found = self._read(self.issued.keys() - self.far_names, range(self.today + 1), is_far=False)
         return {name: by_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
 
     def described(self, names: Iterable[str]) -> tuple[Covariate, ...]:
         """Return descriptions of the named covariates, sorted by name."""
-        far = self.far_names.intersection(names)
-        described = [
-            self._covariate(name, vintage[0], ages)
-            for ages, of_reach in ((WEEK_AGES, far), (NEXT_DAY_AGES, set(names) - far))
-            for name, vintage in self._read(of_reach, range(self.today, self.today + 1), ages).items()
-        ]
-        return tuple(sorted(described, key=attrgetter("name")))
+        today, far = range(self.today, self.today + 1), self.far_names.intersection(names)
+        vintages = self._read(far, today, is_far=True) | self._read(set(names) - far, today, is_far=False)
+        return tuple(self._covariate(name, vintages[name][0]) for name in sorted(vintages))
 
-    def _read(self, names: Iterable[str], rows: range, ages: range) -> dict[str, Singles]:
+    def _read(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Singles]:
         """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row is today.
 
-        If a covariate's newest weather forecast is older than `stale_days`, today's vintage of the covariate is NaN. An
-        estimate from other covariates is better than an old forecast.
+        If the newest forecast of a far covariate is older than `stale_days`, today's vintage of the covariate is NaN.
+        An estimate from other covariates is better than an old forecast.
         """
-        is_far = ages == WEEK_AGES
-        instants = issue_instants(self.grid, self.as_of, self.today, self.stale_days if is_far else 0)
+        ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
+        instants = issue_instants(self.grid, self.as_of, self.today, stale_days)
         by_name = vintages_by_name(names, self.archive, Frame.of(self.grid, instants, rows, ages))
         for name, vintage in by_name.items():
             if is_far and self._age_days(name) > self.stale_days:
@@ -193,11 +188,12 @@ class _Fresh:
     def _age_days(self, name: str) -> int:
         return (self.as_of - self.issued[name]) // DAY_S
 
-    def _covariate(self, name: str, today: Singles, ages: range) -> Covariate:
+    def _covariate(self, name: str, today: Singles) -> Covariate:
         """Return a description of a covariate. `today` (ages, 24) holds the covariate's vintage of today.
 
         For `reaches_ts`, every day counts as 24 hours, even at a clock change.
         """
+        ages = WEEK_AGES if name in self.far_names else NEXT_DAY_AGES
         ahead = [(ages[age], hour) for age, hour in np.argwhere(np.isfinite(today)).tolist() if ages[age] >= 1]
         last_age, last_hour = ahead[-1] if ahead else (0, 0)
         reaches_ts = int(self.grid.starts[self.today]) + last_age * DAY_S + last_hour * HOUR_S

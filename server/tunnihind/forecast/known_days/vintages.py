@@ -95,8 +95,8 @@ class Frame:
     """Maps the hours of vintages to their positions in an array of consecutive hours.
 
     `instants` (rows,) holds the issue instant of each issue day. `slots` (rows, ages, 25) holds the position of each
-    hour, counted in hours from `start_ts`. An hour outside the grid has the position `hours`. `is_short` (rows, ages)
-    is true for days of 23 hours.
+    hour, counted in hours from `start_ts`. The hours outside the grid share one position after the last hour; this
+    position is the number `hours`. `is_short` (rows, ages) is true for days of 23 hours.
     """
 
     start_ts: int

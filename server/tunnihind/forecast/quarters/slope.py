@@ -38,7 +38,10 @@ _WEIGHT_EUR_MWH: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class IssuedHours:
-    """The p50 issued for past days by lead, EUR/MWh, shape (7, days, 24). The p50 is NaN if no forecast was issued."""
+    """The model's forecasts for past days by lead, EUR/MWh, shape (7, days, 24), before p50 moves (`median_error`).
+
+    A forecast that was not issued is NaN.
+    """
 
     first: date
     p50: Floats

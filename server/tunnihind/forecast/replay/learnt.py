@@ -92,6 +92,6 @@ class LearntKeeper(Protocol):
 
 
 def _scalars(dtype: Any) -> tuple[Any, ...]:  # noqa: ANN401  a parameter of a type
-    """Return the number types inside `np.dtype[...]`. The brackets hold one type or a union of types."""
+    """Return the scalar types inside `np.dtype[...]`. The brackets hold one type or a union of types."""
     (scalar,) = get_args(dtype)
     return get_args(scalar) or (scalar,)

@@ -151,7 +151,7 @@ def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
 
 
 def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
-    """For each delivery day, return the last run made on this day before gate closure for the next day."""
+    """Return each day's last run before that day's gate closure. The keys are the days."""
     last: dict[date, Run] = {}
     for run in sorted(runs, key=lambda run: run.made_at):
         issued_on = delivery_day(run.made_at)
