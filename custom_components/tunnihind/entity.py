@@ -233,7 +233,7 @@ def add_to_plans[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """Add to each plan the described entities that fit the plan.
+    """For each plan, add the entities from `descriptions` that fit the plan.
 
     If a plan is added or changed later, its new entities are added at that time.
     """

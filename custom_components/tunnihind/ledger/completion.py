@@ -33,8 +33,8 @@ from .ledger import Ledger
 # A gap of up to an hour in the readings of a power meter is filled with the mean of the readings before and after the
 # gap. Restarts and lost connections cause gaps in the readings.
 _LONGEST_HOLE_S: Final = HOUR_S
-# The grid connection of a home never allows more than 100 kW. If a reading corresponds to more power, the meter must
-# have been replaced.
+# The grid connection of a home never allows more than 100 kW. If a reading implies more power, the meter must have
+# been replaced.
 _MOST_KW: Final = 100.0
 # The longest accepted time between a window and the nearest reading. The energy that a meter counted in a time without
 # readings is spread evenly over this time.

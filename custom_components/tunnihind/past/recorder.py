@@ -86,8 +86,8 @@ def _id(*parts: str) -> str:
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the parts of a statistic's id that depend on the entry: zone, mode and number.
 
-    For the only live server of a home in Estonia, the list is empty. When an entry first writes a statistic in a mode,
-    the entry gets the lowest free number for this mode. The entry keeps this number.
+    If the zone is Estonia, the mode is live and the number is 1, the list is empty. When an entry first writes a
+    statistic in a mode, the entry gets the lowest free number for this mode. The entry keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})

@@ -29,9 +29,9 @@ From July to December 2025, 81% of the savings, 80% of the hourly prices and 81%
 p10 and p90. The fit used no prices after June 2025. From July to December 2024, 75% of the savings, 75% of the hourly
 prices and 76% of the 24-hour averages were between p10 and p90. So the interval of a saving is as reliable as the
 intervals of the forecast. From July to December 2024, the intervals of the forecast itself were too narrow. The
-benchmark put the windows into six groups with mean chances from 56% to 99%. From July to December 2025, a group's share
-of positive savings differed from its mean chance by at most 2 percentage points. From July to December 2024, a group's
-share of positive savings differed from its mean chance by at most 6 percentage points.
+benchmark put the windows into six groups with mean chances from 56% to 99%. In each group, the mean chance was compared
+with the share of windows that saved money. From July to December 2025, the two numbers differed by at most 2 percentage
+points. From July to December 2024, the two numbers differed by at most 6 percentage points.
 
 The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
 price paths with the formulas above. The first comparison used every fifth day from July 2025 on. The second comparison

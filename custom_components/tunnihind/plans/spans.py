@@ -9,14 +9,14 @@ each span ends one day after its start, at the same time of day. If a plan has o
 before its deadline, at the same time of day. If a plan has an earliest time and a deadline, each span begins at the
 earliest time and ends at the next deadline.
 
-If `days` is 2 or 3, a span with a deadline opens one or two days earlier. A span without a deadline closes one or two
-days later. Spans never overlap. With a deadline, no span opens before the previous deadline. Without a deadline, no
-span closes after the start of the next span. If every day of the week is chosen, each span is only one day long.
-`weekdays` are the days of the week on which the deadline may be. Without a deadline, `weekdays` are the days of the
-week on which a span may open.
+If `days` is 2 or 3, a span with a deadline opens one or two days earlier than with `days` = 1. A span without a
+deadline closes one or two days later than with `days` = 1. Spans never overlap. With a deadline, no span opens before
+the previous deadline. Without a deadline, no span closes after the start of the next span. If every day of the week is
+chosen, each span is only one day long. `weekdays` are the days of the week on which the deadline may be. Without a
+deadline, `weekdays` are the days of the week on which a span may open.
 
-A span depends only on its date and the plan's settings, not on the present time. If the clock skips the whole span of a
-day in spring, the plan has no occurrence on that day. For example, the clock may skip a span from 03:30 to 04:00.
+A span depends only on its date and the plan's settings, not on the present time. In spring, the clock may skip all
+of a span. Then the plan has no occurrence on that day. For example, the clock may skip a span from 03:30 to 04:00.
 """
 
 from collections.abc import Iterator

@@ -119,7 +119,7 @@ def is_whole(day: Day, periods: Sequence[Period]) -> bool:
 
 
 class Level(StrEnum):
-    """The price level of a period: the fifth of the day's prices that contains the period's price."""
+    """The price level of a period. A day's sorted prices are divided into five equal groups, one for each level."""
 
     VERY_LOW = "very_low"
     LOW = "low"

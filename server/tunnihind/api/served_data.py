@@ -65,12 +65,12 @@ _STEPS: Final = (0.2, 0.4, 0.6, 0.8)
 class ServedData:
     """The data behind all answers of a market, as read from the store at one moment.
 
-    `series` has the prices and forecasts of each step. `scenarios` has the price paths of the newest hourly run. If the
-    run has no paths, `scenarios` is None. `accuracy` has the scores of the forecasts over the last 7, 30 and 90
-    delivery days. `months` has the scores of the forecasts of each month. `held` has the sources' held-back answers for
-    the last days. `unconfirmed` maps a zone and a day to the only source that gave prices for that day. If the server
-    asks only one source, `unconfirmed` is empty. `version` and `change_id` change whenever any of the data change.
-    After a backup is restored, a `version` may repeat. A `change_id` never repeats.
+    `series` maps a period's length in seconds to the prices and forecasts. `scenarios` has the price paths of the
+    newest hourly run. If the run has no paths, `scenarios` is None. `accuracy` has the scores of the forecasts over the
+    last 7, 30 and 90 delivery days. `months` has the scores of the forecasts of each month. `held` has the sources'
+    held-back answers for the last days. `unconfirmed` maps a zone and a day to the only source that gave prices for
+    that day. If the server asks only one source, `unconfirmed` is empty. `version` and `change_id` change whenever any
+    of the data change. After a backup is restored, a `version` may repeat. A `change_id` never repeats.
     """
 
     version: str

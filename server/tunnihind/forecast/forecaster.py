@@ -154,7 +154,7 @@ class TieredForecaster:
         return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
 
     def _task(self, known: Known) -> _Task | None:
-        """Arrange the known data. Return None if the data are too few or too old for the point model."""
+        """Prepare a forecast. Return None if the data are too few or too old for the point model."""
         newest = newest_whole_day(known.prices.of(self.market.zone))
         if newest is None:
             return None

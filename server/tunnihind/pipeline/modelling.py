@@ -193,7 +193,7 @@ def _next_day(store: Store, instant: int, run_at: int | None, market: Market) ->
 
 
 def scores(store: Store, as_of: int, market: Market, model: str) -> ScoreByStep:
-    """Score a model's stored forecasts of past days with the prices known at `as_of`. Raises StoreError."""
+    """Compare a model's stored forecasts of past days with the prices known at `as_of`. Raises StoreError."""
     prices = _recent_prices(store, as_of, market.zone)
     instants = score_instants(prices.of(market.zone), as_of)
     by_step: dict[int, BacktestScore | None] = {}

@@ -80,7 +80,7 @@ class PriceIngest:
 
         Calls `on_change` whenever the store may have changed. Returns the numbers of new and corrected prices that were
         stored before the round was over. Raises StoreError. If no source gave a usable answer, raises the SourceError
-        with the shortest pause. `SourceCaller` enforces the pause of each source.
+        with the shortest pause. If a source asks for a pause, `SourceCaller` waits.
         """
         round_ = _Round(*await asyncio.to_thread(self._settling.window, first, last), on_change)
         idle = [source for source in self._sources if source.name not in self._asking]

@@ -5,8 +5,8 @@ the day.
 
 The rule for runs also applies to the issues of covariates. The last issue before gate closure is kept, because a
 forecast of the next day may have used this issue. The last issue before `issue_instant` is kept too, because forecasts
-of past days use the data known at this instant. With the kept issues, the model trains on weather forecasts that are as
-new as the weather forecasts of a live run. The 00 UTC weather run of each day is always kept. Together, the rules keep
+of past days use the data known at this instant. Because these issues are kept, training uses weather forecasts of the
+same age as in a live run. The 00 UTC weather run of each day is always kept. Together, the rules keep
 the weather runs of 00 and 12 UTC. The back-fill stores only rows that the rules of this module keep, so that it never
 restores deleted rows. The scores of runs are kept for ever. The scores of a year take 0.3 MB.
 

@@ -167,7 +167,7 @@ def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
 def with_faults(
     sheets: Sequence[DaySheet], faults: Sequence[Fault], source: str, zone: Zone, first: date, last: date
 ) -> list[DaySheet]:
-    """Add faults to a zone's sheets of the days from `first` to `last`, and return the sheets.
+    """Return a zone's day sheets with faults added. Only the days from `first` to `last` get a fault.
 
     If the period of a fault is known, the fault is added to the delivery day of this period. If the period is unknown,
     the fault is added to all days.

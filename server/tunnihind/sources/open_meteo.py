@@ -129,8 +129,8 @@ class OpenMeteo:
         """Return the newest available run of the weather model.
 
         If an earlier call has already returned the newest available run, return an empty mapping. The issue time of a
-        run is the time at which the server received the run. If no run of the last day is available, return the values
-        of the forecast API. Raises SourceError.
+        run is the time at which the server received the run. If no run of the last 24 hours is available, return the
+        values of the forecast API. Raises SourceError.
         """
         try:
             found = await self._newest_run(now)

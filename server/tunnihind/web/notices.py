@@ -156,7 +156,7 @@ def source_lines(sources: Sequence[SourceState], now: int, display: Display) -> 
 def why_empty(
     data: ServedData, sources: Sequence[SourceState], now: int, display: Display, *, pipeline_expected: bool, mode: Mode
 ) -> NoPricesNotice:
-    """Return the reason why a server has no prices to show at `now`, unix seconds."""
+    """Return the notice that explains why the server has no prices to show. `now` is in unix seconds."""
     zone, texts, newest = data.market.zone, display.texts, data.newest_settled
     title, until = texts("empty"), ""
     if newest is not None:

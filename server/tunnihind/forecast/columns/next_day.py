@@ -49,7 +49,7 @@ class NextDayScale:
 
     @classmethod
     def fitted(cls, series: Mapping[str, Floats]) -> NextDayScale:
-        """Compute the scale from drivers of shape (days, 24). At least one driver must be a residual load."""
+        """Compute the scale from drivers. Their values have shape (days, 24). One driver must be a residual load."""
         centre = {name: float(np.nanmean(values)) for name, values in series.items()}
         spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in series.items()}
         standard = cls(centre, spread).standard(series)

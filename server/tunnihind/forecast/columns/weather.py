@@ -22,8 +22,8 @@ def anomalies(values: Floats) -> Floats:
     """Return the anomalies of vintages, shape (issue days, ages, 24).
 
     An anomaly is the difference between a value and the running mean of all values of the same age. On each issue day,
-    the running mean covers the issues up to this day. With one mean over the whole archive, the anomalies at the start
-    of the archive would mainly show which values have a forecast. If an hour has no forecast, its anomaly is the last
+    the running mean covers the issues up to this day. If the mean covered the whole archive, the anomalies at the start
+    of the archive would mainly show which hours have a forecast. If an hour has no forecast, its anomaly is the last
     known daily mean of the anomalies. With each further day without a forecast, the daily mean is multiplied by
     `_FADE`.
     """

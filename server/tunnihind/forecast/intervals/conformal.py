@@ -148,7 +148,10 @@ def widening(by_lead: Floats) -> Floats:
 
 
 def _score(residual: Floats, scale: Floats, lead: int) -> Floats:
-    """Return the residuals (days, 24), each divided by the volatility known when its forecast was issued."""
+    """Return the residuals (days, 24) in units of volatility.
+
+    The volatility for a day is the one that was known when the day's forecast was issued.
+    """
     at_issue = np.maximum(np.arange(len(residual)) - lead + 1, 0)
     score: Floats = residual / scale[at_issue]
     return score

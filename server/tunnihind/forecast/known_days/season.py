@@ -36,7 +36,7 @@ class Season:
 
     @classmethod
     def of(cls, grid: DayGrid, market: Market) -> Season:
-        """Compute the season of all days in `grid`."""
+        """Compute the calendar and the sun's elevation for all days in `grid`."""
         days = days_between(grid.first, grid.day(grid.days - 1))
         turn = 2 * np.pi / 365.25 * np.array([day.timetuple().tm_yday for day in days])
         return cls(
@@ -61,7 +61,7 @@ class SeasonCache:
         self._last: tuple[str, Season] | None = None
 
     def of(self, grid: DayGrid, market: Market) -> Season:
-        """Return the season of all days in `grid`."""
+        """Return the calendar and the sun's elevation for each day of `grid`."""
         countries = (market.country, *market.neighbour_countries)
         name = f"season-{grid.first}-{grid.days}-{'-'.join(countries)}-{market.latitude}-{market.longitude}"
         if self._last is None or self._last[0] != name:

@@ -53,7 +53,7 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 
 
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
-    """Leave out a weather run if a newer run was issued by the next issue instant.
+    """Leave out a weather run if a newer run was known at the next issue instant.
 
     After two weeks, the store deletes many of these runs, for example evening runs. If training used runs that are
     deleted later, each deletion would change the model. Runs issued after the last issue instant are kept.

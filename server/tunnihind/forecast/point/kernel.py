@@ -104,7 +104,7 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
     """Return the kernel's inputs from next-day drivers.
 
-    For the first lead, the inputs are the hourly columns of the supply curves and the hinges. Each driver adds its
+    For the first lead, each supply curve and each hinge adds its hourly columns. Each driver adds its
     hourly and its daily columns. For the second lead, the inputs are all daily columns of next-day drivers.
     """
     names = rows.names

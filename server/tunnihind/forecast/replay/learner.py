@@ -135,7 +135,7 @@ class Learner:
         return np.stack([self.records[lead].issued[: self.through + 1] for lead in leads])
 
     def shift(self, lead: int) -> float:
-        """Return the level correction in asinh scale for the day `lead` days after the newest learnt day."""
+        """Return the level correction, in asinh scale, of the day `lead` days past the newest learnt day."""
         return float(self.records[lead].shift[self.through + lead])
 
     def _predicted(self, rows: Rows, block: DayRows, lead: int) -> Floats:

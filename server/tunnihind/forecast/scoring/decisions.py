@@ -148,8 +148,8 @@ def boiler_eur_a_year(saved_eur_mwh: float) -> float:
 class Decisions:
     """The scores of plans within one delivery day, and of plans within the seven days after the issue.
 
-    The keys of `by_days_ahead` are days ahead. Each value maps a plan's length in hours to the scores of such plans
-    within one delivery day.
+    Each key of `by_days_ahead` is the number of days from the issue to the delivery day. Each value maps a plan's
+    length in hours to the scores of such plans within one delivery day.
     """
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
@@ -159,8 +159,9 @@ class Decisions:
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
         """Compute the scores of plans from the plans' savings.
 
-        The keys of `days` are days ahead. Each value holds one mapping for each delivery day. The mapping's keys are
-        the plans' lengths in hours. `weeks` has the savings of plans within seven days.
+        Each key of `days` is the number of days from the issue to the delivery day. Each value holds one mapping for
+        each delivery day. The mapping's keys are the plans' lengths in hours. `weeks` has the savings of plans within
+        seven days.
         """
         return cls(
             by_days_ahead={
