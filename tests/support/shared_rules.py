@@ -153,7 +153,8 @@ AVERAGE_BAND: Final[dict[str, tuple[dict[int, float | Band], Band]]] = {
 """Starts of periods with a settled price or a forecast's p10, p50 and p90, and the band of the average price.
 
 The errors of hours are only partly related; `plans/saving.py` of the integration has the rule. On each morning of 2025,
-the cheapest and the most expensive runs of 2 to 8 hours were chosen from the next 48. Of their average prices .83 came
-within the band, in one piece and split. Within the average of the hours' own bands came .86 in one piece and .89 split
+the cheapest and the most expensive runs of 2 to 8 hours were chosen from the next 48. In 83% of the runs, the average
+price lay within the band, in one piece and split. Within the average of the hours' own bands came .86 in one piece and
+.89 split
 (`bench_saving.py --runs`).
 """

@@ -302,7 +302,7 @@ async def test_the_laws_rate_is_that_of_the_day_and_each_hour_has_its_own(
         await expect(page.locator(".now")).to_contain_text(f"with {rate:.0%} VAT")
         chart = page.get_by_role("slider")
         await chart.focus()
-        # Of the last hour of June and the first of July, each has its day's rate.
+        # The last hour of June and the first hour of July have different rates.
         for key in ("PageUp", "PageDown", "ArrowLeft", "ArrowRight", "ArrowRight"):
             await page.keyboard.press(key)
             ts = int(await chart.get_attribute("aria-valuenow") or 0)

@@ -17,7 +17,7 @@ from tunnihind.market import HOUR_S
 from tunnihind.web.options import LANGUAGES
 
 FONTS: Final = ["DejaVu Sans", "Liberation Sans", "Noto Sans", "DejaVu Sans Mono"]
-"""Of Debian's fonts-dejavu-core, fonts-liberation and fonts-noto-core; the last is wider than what people read with."""
+"""These are in Debian's fonts-dejavu-core, fonts-liberation and fonts-noto-core. Few people read in the last one."""
 
 SIZES: Final = [
     (300, 200),

@@ -22,9 +22,9 @@ from tests.support.household.plan_days import noise
 from tunnihind.market import HOUR_S, QUARTER_S
 
 DAYS: Final = 8
-"""Of the calendar: the week begins on the first in the morning and ends on the last in the afternoon."""
+"""The days in the calendar. The week begins on the first day's morning and ends on the last day's afternoon."""
 LIMIT: Final = 10.0
-"""Of the plans by a price limit, c/kWh."""
+"""The limit of the plans by price, c/kWh."""
 PLANS: Final[dict[str, dict[str, Any]]] = {
     "boiler": {"duration": 180, "split": True, "min_piece": 30, "earliest": "22:00:00", "deadline": "07:00:00"},
     "car": {

@@ -106,7 +106,7 @@ def test_an_hour_is_the_mean_of_its_quarters_to_the_hundredth_as_the_server_roun
     hours = ForecastAnswer(0, None, None, None, quarters, forecast, QUARTER_S).in_hours()
     assert hours.step_s == HOUR_S
     assert hours.settled == {0: 84.38}
-    # Of the second hour one quarter is settled; of the third one the last quarter is not known.
+    # In the second hour, one quarter is settled. In the third hour, the last quarter is not known.
     assert hours.forecast == {3600: Band(1.0, 8.5, 16.0)}
 
 

@@ -41,8 +41,8 @@ def runs_kept(made_at: Iterable[int], now: int) -> set[int]:
 def issues_kept(issued_at: Iterable[int], now: int) -> set[int]:
     """Return the issues to keep.
 
-    All of 14 days are kept. Of each older day, the last before 09:00 UTC, the last before 12:00 Brussels, and the last
-    are kept.
+    All issues of 14 days are kept. Each older day keeps its last issue before 09:00 UTC, its last issue before 12:00 in
+    Brussels, and its last issue.
     """
     return kept_of(issued_at, now - COVARIATE_DAYS * DAY_S, [nine_utc, noon])
 

@@ -83,7 +83,7 @@ def test_read_for_an_instant_it_is_what_forecasts_look_at_from_then_on_and_half_
             [issue.issued_ts for issue in without_passing_runs(archive.as_of(instant).series[NAME], instant)]
             for archive in (everything, needed)
         ]
-        # Of the runs since the time before, an earlier morning's forecast needs only the newest.
+        # The forecast of an earlier morning needs only the newest run.
         if instant < as_of:
             assert seen_of[0][-1] == seen_of[1][-1]
         else:

@@ -61,8 +61,9 @@ def make_drivers(
     of_week: dict[tuple[str, str], _Part] = {}
     parts = (part for part in chain.from_iterable(map(_parts, far)) if np.isfinite(part.values[today, 2]).any())
     for _, of_region in groupby(parts, key=lambda part: part.key[0]):
-        week = {part.key: part for part in of_region}
-        far_drivers |= _far_drivers(week, next_day, fit_row)
+        week = {part.key: part for part in sorted(of_region, key=lambda part: _KINDS.index(part.key[1]))}
+        name, driver = _far_driver([*week.values()], next_day, fit_row)
+        far_drivers[name] = driver
         of_week |= _next_day_of(week, next_day, today + 1, fit_row)
     near_drivers = _near_drivers(of_week | live_next_day)
     return Drivers(
@@ -239,19 +240,14 @@ def _without_typing_errors(load: Singles) -> Singles:
     return np.clip(load, low, (1 + _LOAD_BAND) * middle).astype(np.float32)
 
 
-def _far_drivers(
-    week: Mapping[tuple[str, str], _Part], next_day: Mapping[tuple[str, str], _Part], fit_row: int
-) -> dict[str, _Driver]:
-    drivers: dict[str, _Driver] = {}
-    for region in dict.fromkeys(region for region, _ in week):
-        parts = [week[region, kind] for kind in _KINDS if (region, kind) in week]
-        if len(parts) == 1:
-            drivers[f"{parts[0].key[1]}_{region}"] = _members_of(parts), parts[0].values
-        else:
-            gigawatts = [_gigawatts(part, next_day.get(part.key), fit_row) for part in parts]
-            usual = [usual_hours(values[:, 2])[:, None] for values in gigawatts]
-            drivers[f"residual_{region}"] = _members_of(parts), _residual(parts, gigawatts, usual)
-    return drivers
+def _far_driver(parts: list[_Part], next_day: Mapping[tuple[str, str], _Part], fit_row: int) -> tuple[str, _Driver]:
+    """Return the name and the driver of a region, made of all its parts."""
+    region, kind = parts[0].key
+    if len(parts) == 1:
+        return f"{kind}_{region}", (_members_of(parts), parts[0].values)
+    gigawatts = [_gigawatts(part, next_day.get(part.key), fit_row) for part in parts]
+    usual = [usual_hours(values[:, 2])[:, None] for values in gigawatts]
+    return f"residual_{region}", (_members_of(parts), _residual(parts, gigawatts, usual))
 
 
 def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
