@@ -180,7 +180,7 @@ class Energy:
     fives: Mapping[int, float]
 
     def quarters(self, hour: int) -> tuple[float, ...] | None:
-        """Return the energy of the hour's quarters in kWh, or None if five-minute readings are missing or don't match."""
+        """Return the kWh of the hour's quarters, or None if five-minute readings are missing or don't match the hour."""
         starts = range(hour, hour + HOUR_S, FIVE_MIN_S)
         fives = [self.fives[start] for start in starts if start in self.fives]
         if len(fives) < _FIVES or not isclose(sum(fives), self.hours[hour], rel_tol=_SAME_KWH, abs_tol=_SAME_KWH):
