@@ -1,8 +1,8 @@
 """Triggers and conditions for automations that use prices and plans.
 
 As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. So a restart or a
-reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires either. So
-the blueprints also check the condition `window_running` after each start of Home Assistant.
+reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires for this
+start. So the blueprints also check the condition `window_running` after each start of Home Assistant.
 """
 
 import asyncio
@@ -78,7 +78,8 @@ class TunnihindTrigger(EntityTriggerBase):
     ) -> CALLBACK_TYPE:
         """Attach an automation, and run the automation only after all entities have been updated.
 
-        Entities are updated one after another. An automation that ran at once could read old states of later entities.
+        Entities are updated one after another. An automation that ran at once could read old states of entities that
+        are updated later.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
@@ -164,7 +165,7 @@ class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTrigger
 
 
 def _in_euros(value: object) -> object:
-    """Convert a bound in c/kWh to EUR/kWh. Return any other value unchanged."""
+    """Convert a bound in c/kWh to EUR/kWh, and return any other value unchanged."""
     if isinstance(value, dict) and value.get("unit_of_measurement") == CENTS_PER_KWH and "number" in value:
         return {"number": round(value["number"] / _CENTS, _DECIMALS)}
     return value

@@ -22,8 +22,8 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# The list for the energy optimizer HAEO has at most this many prices: four days of quarter-hours, about 20 kB. HAEO
-# plans fewer than four days ahead. Together, both lists of the sensor `price_list` take less than 100 kB.
+# The energy optimizer HAEO plans fewer than four days ahead. So the list for HAEO has at most this many prices: four
+# days of quarter-hours, about 20 kB. Together, both lists of the sensor `price_list` take less than 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -41,8 +41,7 @@ class PriceDescription(ValueDescription[PricesNow]):
     """The description of a sensor for a price per kilowatt-hour.
 
     The sensor has no device class, because Home Assistant has none for prices per kilowatt-hour. Only the sensors for
-    current prices and for today's spread have long-term statistics. These statistics show the mean, the minimum and the
-    maximum of each past day.
+    current prices and for today's spread have long-term statistics.
     """
 
     native_unit_of_measurement: str | None = EUR_PER_KWH

@@ -68,9 +68,7 @@ def _last_saving(at: AccountAt) -> float | None:
 
 
 def _last_attributes(at: AccountAt) -> Attributes:
-    """Return the last window's price and savings in EUR/kWh, its energy in kWh, and the energy's cost and saving in
-    EUR.
-    """
+    """Return the last window's price and savings in EUR/kWh, its energy in kWh, and its cost and saving in EUR."""
     means = {
         "today": _saved_per_kwh(at.today),
         "this_month": _saved_per_kwh(at.this_month),

@@ -89,10 +89,10 @@ class PricesNow:
     `timeline` has the prices of the periods by which the household is billed. `levels` has the prices from which ranks,
     levels and cheap hours are computed. If the household chose levels by the hour, `levels` has hourly prices, so that
     devices don't switch every quarter of an hour. `outcomes` maps the ids of the plans to the decisions about the
-    plans. `unknown_parts` are the parts of the price that have no rate today in the table of rates, so that the prices
-    contain their last known rate. `hours_ahead` is the number of hours over which the average price ahead is computed.
-    `scale` has the market prices (EUR/MWh) at which the colour of a price changes. A second object of this class holds
-    the selling prices.
+    plans. `unknown_parts` are the parts of the price for which the table of rates has no rate today, so that the last
+    known rate is used. `hours_ahead` is the number of hours over which the average price ahead is computed. `scale` has
+    the market prices (EUR/MWh) at which the colour of a price changes. A second object of this class holds the selling
+    prices.
     """
 
     now: int
@@ -201,7 +201,7 @@ class PricesNow:
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All periods with a price, from the day of the server's newest answer on. A new answer changes the list."""
+        """All periods with a price from the day of the newest answer on. The list changes only with a new answer."""
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 

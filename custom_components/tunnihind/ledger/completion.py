@@ -31,8 +31,8 @@ from .ledger import Ledger
 # If a restart or a lost connection leaves a gap of up to an hour in the readings of a power meter, the gap is filled
 # with the mean of the readings before and after it.
 _LONGEST_HOLE_S: Final = HOUR_S
-# The grid connection of a home never allows more than 100 kW. If a reading implies more power, the meter must have
-# been replaced.
+# If a reading implies more than 100 kW, the meter must have been replaced, because no home's grid connection allows so
+# much power.
 _MOST_KW: Final = 100.0
 # The longest accepted time between a window and the nearest reading.
 _SILENT_S: Final = 24 * HOUR_S

@@ -65,7 +65,7 @@ class Total:
     def as_list(self) -> list[float]:
         """Return the total as a short list that JSON can store."""
         figures = (*astuple(self.even), *astuple(self.used), self.unread_h)
-        return [round(figure, _DECIMALS) or 0.0 for figure in figures]  # `or` turns -0.0 into 0.0
+        return [round(figure, _DECIMALS) or 0.0 for figure in figures]  # `or 0.0` turns -0.0 into 0.0
 
     @classmethod
     def from_list(cls, kept: Sequence[Any]) -> Self:
@@ -201,9 +201,9 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
     """Return the window's amounts on each day, up to `until` (UTC seconds).
 
-    The window is compared with an imaginary run that starts at `at_once`, has no pauses and uses as much energy. So the
-    price of each part of the window is compared with the price of an equally long part of the imaginary run. A part of
-    the window counts only if all needed prices are settled.
+    The window is compared with an imaginary run that starts at `at_once`, has no pauses and uses as much energy as the
+    window. So the price of each part of the window is compared with the price of an equally long part of the imaginary
+    run. A part of the window counts only if all needed prices are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

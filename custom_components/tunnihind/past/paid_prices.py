@@ -56,7 +56,7 @@ NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The household prices of an hour's four quarters in EUR/kWh. If billing is by the hour, all four are equal."""
+    """The household prices of an hour's quarters in EUR/kWh. If billing is by the hour, all prices are equal."""
 
     quarters: tuple[float, ...]
 
@@ -145,7 +145,7 @@ class PaidPrices:
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return a month's settled prices. If the server is busy, retry after the requested wait, but at most 30 s."""
+        """Return a month's settled prices. If the server is busy, wait as it requests, but at most 30 s, and retry."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self.settled_in(month)
@@ -180,7 +180,7 @@ class Energy:
     fives: Mapping[int, float]
 
     def quarters(self, hour: int) -> tuple[float, ...] | None:
-        """Return the kWh of the hour's quarters, or None if five-minute readings are missing or don't match the hour."""
+        """Return the kWh of each quarter, or None if five-minute readings are missing or don't add up to the hour."""
         starts = range(hour, hour + HOUR_S, FIVE_MIN_S)
         fives = [self.fives[start] for start in starts if start in self.fives]
         if len(fives) < _FIVES or not isclose(sum(fives), self.hours[hour], rel_tol=_SAME_KWH, abs_tol=_SAME_KWH):
@@ -214,8 +214,8 @@ def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut],
     """Return the corrected hourly rows of a cost statistic from `start` on.
 
     `stored` contains the old rows, and `found` contains the new costs. The rows of hours before `start` stay as they
-    are. If the server no longer has the market price of an hour, the hour's stored cost is kept. If an hour has no new
-    cost for any other reason, the hour's stored cost is removed. All sums from `start` on are computed again.
+    are. If the server no longer has the market price of an hour, the hour's stored cost is kept. If an hour has no rate
+    or no reading, the hour's stored cost is removed. All sums from `start` on are computed again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0
@@ -238,4 +238,4 @@ def _hours_with_cost(
 
 
 def _rounded(eur: float) -> float:
-    return round(eur, _DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
+    return round(eur, _DECIMALS) or 0.0  # `or 0.0` turns -0.0 into 0.0

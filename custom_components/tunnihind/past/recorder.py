@@ -31,7 +31,8 @@ from ..server.answers import Mode
 from .paid_prices import Energy, HourPrice, SumRow
 
 _ENGLISH: Final = "en"
-# The largest number of rows in one batch. Between two batches, the recorder can write other data of Home Assistant.
+# The largest number of rows that are written in one batch. Between two batches, the recorder can write other data of
+# Home Assistant.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
 # The names of an entry's statistics in each language. Home Assistant has no translations for the names of statistics.
@@ -84,8 +85,8 @@ def _id(*parts: str) -> str:
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the parts of a statistic's id that depend on the entry: zone, mode and number.
 
-    The zone Estonia, the live mode and the number 1 are left out. When an entry first writes a statistic in a mode, it
-    gets the lowest free number for this mode, and keeps this number.
+    The list leaves out the zone Estonia, the live mode and the number 1. When an entry first writes a statistic in a
+    mode, it gets the lowest free number for this mode, and keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
@@ -116,7 +117,7 @@ def records(hass: HomeAssistant) -> bool:
 async def meter_rows(
     hass: HomeAssistant, meter: str, start: int, end: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return a meter's five-minute statistics from `start` to `end`, keyed by their start, all in UTC seconds.
+    """Return a meter's five-minute statistics from `start` to `end` (UTC seconds), keyed by their start.
 
     The first mapping contains the sums of an energy meter in kWh. The second mapping contains the means of a power
     meter in kW. If the entity measures neither energy nor power, both mappings are empty. The function first waits
@@ -207,7 +208,7 @@ async def _rows(
     start: int = 0,
     end: int | None = None,
 ) -> dict[int, Any]:
-    """Return a statistic's stored rows in kWh and kW, keyed by the start of their period in UTC seconds."""
+    """Return a statistic's rows, keyed by the start of their period (UTC seconds), with energy in kWh and power in kW."""
     until = None if end is None else dt_util.utc_from_timestamp(end)
     found = await get_instance(hass).async_add_executor_job(
         statistics_during_period,

@@ -77,7 +77,7 @@ class LeastCosts:
 
     @classmethod
     def of(cls, prices: Prices, steps: int, shortest: int, most_pieces: int | None) -> LeastCosts:
-        """Compute the tables of least costs."""
+        """Compute the least costs of running for up to `steps` steps."""
         weights = [_NEVER if price is None else float(price * _PIECES) for price in prices]
         starts = range(len(prices) - shortest + 1) if shortest <= steps else ()
         blocks = [sum(weights[step : step + shortest]) + 1 for step in starts]
@@ -139,7 +139,7 @@ class LeastCosts:
 def _table(
     weights: Sequence[float], steps: int, shortest: int, blocks: Sequence[float], *, then: _Table | None = None
 ) -> _Table:
-    """Compute the rows of a table, from the last step to the first.
+    """Compute a table of least costs, from the last step to the first.
 
     `then` is the table that applies after a piece has started, or None if the new table itself applies.
     """

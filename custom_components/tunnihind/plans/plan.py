@@ -10,10 +10,10 @@ next occurrence.
 If prices are published late, a window may begin with less than the plan's duration. Until the end of the span, `decide`
 may add time to a window that began too short. So a boiler gets warm even if prices are missing at midnight.
 
-A plan of all hours below or above a price limit has no fixed duration. Each call of `decide` keeps this plan's running
-piece and chooses the later pieces again. If a running piece was planned with predicted prices, a published price beyond
-the plan's limit ends the piece early. Each piece lasts at least `min_piece_s` seconds. If a piece continues over
-midnight into the next span, both parts count as one piece.
+A plan of all hours below or above a price limit has no fixed duration. For a plan without a fixed duration, each call
+of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with predicted
+prices, a published price beyond the plan's limit ends the piece early. Each piece lasts at least `min_piece_s` seconds.
+If a piece continues over midnight into the next span, both parts count as one piece.
 
 If Home Assistant was down for a whole window, the window counts as not run, and `decide` plans again for the rest of
 the span.
@@ -109,8 +109,8 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, now: int) -> tuple[Decision, ...]:
     """Return the plan's windows after `window`, as of `now` (UTC seconds).
 
-    Only a plan of all hours below or above a price limit has windows after `window`. The best time of any other plan in
-    a later span may still change completely.
+    Only a plan of all hours below or above a price limit has windows after `window`. For a plan with a fixed duration,
+    the best time in a later span may still change completely.
     """
     found: list[Decision] = []
     if settings.kind.is_by_limit:

@@ -16,8 +16,8 @@ deviation of the saving is the square root of its upper variance. The factor u_i
 hour's upper or lower standard deviation. For a positive weight, u_i uses the upper standard deviation, because a higher
 price raises the saving. For a negative weight, u_i uses the lower standard deviation, because a lower price raises the
 saving. For the lower standard deviation of the saving, the upper and lower standard deviations of the hours are
-swapped. p10, p90 and the probability of a positive saving are computed from a split normal distribution of the saving.
-A settled price has no uncertainty.
+swapped. A split normal distribution of the saving gives p10, p90 and the probability of a positive saving. A settled
+price has no uncertainty.
 
 The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
 the server's walk-forward forecasts from July 2024 to June 2025. These forecasts were issued daily at 09:00 UTC and
@@ -35,11 +35,11 @@ most 2 percentage points in 2025, and by at most 6 in 2024.
 The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
 price paths with the formulas above, on every fifth day from July 2025 on, and on every fourth day from September 2024
 on. On average over the windows, the chances of the formulas and of the paths differed by .04, and p10 and p90 by .6
-cents/kWh. The mean chances of all windows differed by less than .01. From July 2025 on, the chances had a Brier score
-of .103 with the formulas and .105 with the paths. From September 2024 on, the Brier score was .100 with the formulas
-and with the paths. From July 2025 on, the formulas' intervals contained 83% of the savings, and the paths' intervals
-81%. From September 2024 on, the formulas' intervals contained 76% of the savings, and the paths' intervals 71%. The
-price paths are not used here, because they are no better than the formulas.
+cents/kWh. The formulas' mean chance and the paths' mean chance differed by less than .01. From July 2025 on, the
+chances had a Brier score of .103 with the formulas and .105 with the paths. From September 2024 on, the Brier score of
+the chances was .100 with the formulas and with the paths. From July 2025 on, the formulas' intervals contained 83% of
+the savings, and the paths' intervals 81%. From September 2024 on, the formulas' intervals contained 76% of the savings,
+and the paths' intervals 71%. The price paths are not used here, because they are no better than the formulas.
 """
 
 import math

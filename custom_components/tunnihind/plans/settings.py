@@ -161,7 +161,7 @@ class PlanSettings:
         return self.energy_kwh == 0
 
 
-# The next three functions raise no error for a stored form whose `kind` only a newer version of the integration has.
+# The next three functions also accept a stored form with an unknown `kind` from a newer version of the integration.
 
 
 def goes_by_energy(form: Mapping[str, Any]) -> bool:

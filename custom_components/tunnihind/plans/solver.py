@@ -7,27 +7,27 @@ of a euro, so that sums have no rounding errors. To find the most expensive time
 A job in one piece gets the cheapest window that lasts for the job's whole duration without a gap. If no such window
 fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
 
-Each piece of a split job has at least a given length. The number of pieces may be limited. Together, all pieces last
-for the wanted duration, or for as much of this duration as possible. For a split job, the longest solution is chosen.
-Among equally long solutions, the cheapest is chosen. Ties between equally cheap solutions are broken by the fewest
-pieces, and then by the earliest quarters. Two pieces without a gap between them count as one piece.
+Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, all pieces
+last for the wanted duration, or for as much of this duration as possible. For a split job, the longest solution is
+chosen. Among equally long solutions, the cheapest is chosen. Ties between equally cheap solutions are broken by the
+fewest pieces, and then by the earliest quarters. Two pieces without a gap between them count as one piece.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
 price is the average price of the cheapest solution in the whole span, including past hours. If past hours did not
 count, the window could be put off again and again while the best hours pass. Among the solutions within the tolerance,
-the solution that ends first is chosen. If several of these solutions end at the same time, or if no solution is within
-the tolerance, the rules for jobs without a tolerance apply.
+the solution that ends first is chosen. If several solutions within the tolerance end at this time, or if no solution is
+within the tolerance, the rules for jobs without a tolerance apply.
 
 If `prefer_latest` is true, all these rules prefer late solutions to early solutions. For example, the solution within
 the tolerance that starts last is chosen.
 
 The search divides time into a grid of equally long steps. A step may be longer than a quarter of an hour, but all
 bounds, lengths and times of price changes must be multiples of the step. Without a tolerance, the pieces of the best
-solution never begin or end between grid points. If two ends of pieces lay between grid points, both ends could move by
-a quarter of an hour in the same direction. One of the two directions makes the solution cheaper, or makes it earlier at
-the same cost. With a tolerance, the best solution may begin or end at any quarter of an hour, so the steps of the grid
-are quarters of an hour.
+solution never begin or end between grid points. If two ends of pieces lay between grid points, a move of both ends by a
+quarter of an hour in one of the two directions would make the solution cheaper, or earlier at the same cost. With a
+tolerance, the best solution may begin or end at any quarter of an hour, so the steps of the grid are quarters of an
+hour.
 
 While prices don't change, a planned window doesn't move. As time passes, some solutions become impossible, but no new
 solutions appear. So the best solution of a span remains the best until its start, and the cached result of one search
@@ -57,8 +57,8 @@ class Job:
     """The wanted running time of a device. Lengths are multiples of a quarter of an hour, in seconds.
 
     If `min_piece_s` is None, the device runs in one piece of the whole duration. If `most_pieces` is None, any number
-    of pieces is allowed. An early solution is preferred if its average price exceeds the least average price by at most
-    `tolerance` (EUR/kWh). If `prefer_latest` is true, a late solution is preferred instead.
+    of pieces is allowed. An early solution (a late solution, if `prefer_latest` is true) is preferred if its average
+    price exceeds the least average price by at most `tolerance` (EUR/kWh).
     """
 
     duration_s: int
@@ -199,7 +199,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # A search without a limit on the number of pieces is faster. Its result is right if it has few enough pieces.
+    # The first search has no limit on the number of pieces, because it is faster and often finds few enough pieces.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -217,7 +217,7 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
 
 
 def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
-    """Return the cost of each run of `steps` usable steps by its first step, in the order of time."""
+    """Return the cost of each run of `steps` usable steps, keyed by its first step, in the order of time."""
     totals = [0, *accumulate(price or 0 for price in prices)]
     starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
     return {start: totals[start + steps] - totals[start] for start in starts}

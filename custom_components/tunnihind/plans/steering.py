@@ -45,7 +45,7 @@ class SteeredPlan:
 
     @property
     def holding(self) -> dict[str, Any]:
-        """The values of all fields that are not empty, by field name, after all changes."""
+        """The values of the form's fields after all changes, keyed by field name. Empty fields are left out."""
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
 
     def settings(self) -> PlanSettings:
