@@ -208,7 +208,7 @@ async def _rows(
     start: int = 0,
     end: int | None = None,
 ) -> dict[int, Any]:
-    """Return a statistic's rows, keyed by the start of their period (UTC seconds), with energy in kWh and power in kW."""
+    """Return a statistic's rows (energy in kWh, power in kW), keyed by the start of their period in UTC seconds."""
     until = None if end is None else dt_util.utc_from_timestamp(end)
     found = await get_instance(hass).async_add_executor_job(
         statistics_during_period,
