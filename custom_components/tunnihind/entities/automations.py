@@ -41,7 +41,7 @@ WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
-# Bounds in EUR/kWh are rounded to this many decimals. Price sensors have fewer decimals.
+# Bounds in EUR/kWh are rounded to this many decimals, two more than the prices of the sensors have.
 _DECIMALS: Final = 6
 
 

@@ -89,9 +89,9 @@ class PricesNow:
     `timeline` has the prices of the periods by which the household is billed. `levels` has the prices from which ranks,
     levels and cheap hours are computed. If the household chose levels by the hour, `levels` has hourly prices, so that
     devices don't switch every quarter of an hour. `outcomes` maps the ids of the plans to the decisions about the
-    plans. `unknown_parts` are the parts of the price for which the table of rates has no rate today, so that the last
-    known rate is used. `hours_ahead` is the number of hours over which the average price ahead is computed. `scale` has
-    the market prices (EUR/MWh) at which the colour of a price changes. A second object of this class holds the selling
+    plans. `unknown_parts` are the parts of the price whose last known rate is used, because the table of rates has no
+    rate for today. `hours_ahead` is the number of hours over which the average price ahead is computed. `scale` has the
+    market prices (EUR/MWh) at which the colour of a price changes. A second object of this class holds the selling
     prices.
     """
 

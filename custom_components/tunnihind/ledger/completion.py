@@ -4,8 +4,8 @@ Every five minutes, the recorder writes new statistics, and then the energy of w
 of the meters. So a window's energy is known shortly after the window's end.
 
 The recorder's five-minute statistics take account of meter resets, units and restarts, and are kept for several days.
-For a power meter, these statistics contain the mean power in each five minutes. Hourly statistics are not used, because
-windows begin and end at quarters of an hour.
+For a power meter, the five-minute statistics contain the mean power. Hourly statistics are not used, because windows
+begin and end at quarters of an hour.
 """
 
 import asyncio

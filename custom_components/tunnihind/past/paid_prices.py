@@ -27,7 +27,7 @@ _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
 # Costs and sums are rounded to 6 decimals of a euro, so that two imports of the same readings give the same sums.
 _DECIMALS: Final = 6
-# A smaller difference between the energy of an hour and the sum of its five-minute readings is a rounding error.
+# The largest rounding error between an hour's energy and the sum of its five-minute readings, in kWh or as a share.
 _SAME_KWH: Final = 1e-6
 
 
@@ -44,7 +44,7 @@ class LeftOutReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """The reason why an hour was left out. `parts` lists the parts of the price that have no rate."""
+    """The reason why an hour has no price or no cost. `parts` lists the parts of the price that have no rate."""
 
     reason: LeftOutReason
     parts: tuple[Part, ...] = ()
@@ -88,7 +88,7 @@ def without_rate(instant: int, tariff: Tariff) -> LeftOut:
 
 
 def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftOut]]:
-    """Return the left-out hours as spans [start, end) in UTC seconds. Neighbours with the same reason form one span."""
+    """Return the left-out hours as [start, end) in UTC seconds. Neighbouring hours with one reason form one span."""
     spans: list[tuple[int, int, LeftOut]] = []
     for hour in sorted(reasons):
         goes_on = spans and spans[-1][1:] == (hour, reasons[hour])
@@ -145,7 +145,7 @@ class PaidPrices:
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return a month's settled prices. If the server is busy, wait as it requests, but at most 30 s, and retry."""
+        """Return a month's settled prices. If the server is busy, retry after the requested time (at most 30 seconds)."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self.settled_in(month)

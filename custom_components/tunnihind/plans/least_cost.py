@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# This factor exceeds the number of pieces of any window.
+# Costs contain the price times this factor, which exceeds the number of pieces of any window.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
@@ -65,9 +65,9 @@ class _Table:
 class LeastCosts:
     """The least costs of running for any number of steps.
 
-    A cost is the price times `_PIECES`, plus the number of pieces. So the number of pieces matters only if two
-    solutions have the same price. Floats represent all costs exactly. `tables` has one table for each number of pieces
-    that may still start, or only one table if any number is allowed.
+    A cost is the price times 1,024, plus the number of pieces, which matters only if two solutions have the same price.
+    Floats represent all costs exactly. `tables` has one table for each number of pieces that may still start, or only
+    one table if any number is allowed.
     """
 
     weights: Sequence[float]

@@ -23,7 +23,7 @@ The coefficients of rho were fitted by least squares to the correlations of stan
 the server's walk-forward forecasts from July 2024 to June 2025. These forecasts were issued daily at 09:00 UTC and
 covered 71 hours. The fit used pairs of hours that were at most 59 hours apart. The benchmark
 `tests/benchmarks/bench_saving.py` checked the p10, p90 and chances of savings on 24 thousand windows in each of two
-half-years. The windows belonged to many kinds of plans with 48 hours of forecast.
+half-years, for many kinds of plans with 48 hours of forecast.
 
 From July to December 2025, 81% of the savings, 80% of the hourly prices and 81% of the 24-hour averages were between
 p10 and p90. From July to December 2024, 75% of the savings, 75% of the hourly prices and 76% of the 24-hour averages
@@ -34,12 +34,12 @@ most 2 percentage points in 2025, and by at most 6 in 2024.
 
 The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
 price paths with the formulas above, on every fifth day from July 2025 on, and on every fourth day from September 2024
-on. On average over the windows, the chances of the formulas and of the paths differed by .04, and p10 and p90 by .6
-cents/kWh. The formulas' mean chance and the paths' mean chance differed by less than .01. From July 2025 on, the
-chances had a Brier score of .103 with the formulas and .105 with the paths. From September 2024 on, the Brier score of
-the chances was .100 with the formulas and with the paths. From July 2025 on, the formulas' intervals contained 83% of
-the savings, and the paths' intervals 81%. From September 2024 on, the formulas' intervals contained 76% of the savings,
-and the paths' intervals 71%. The price paths are not used here, because they are no better than the formulas.
+on. On average, the formulas and the paths differed by .04 in the chance of a window, and by .6 cents/kWh in p10 and
+p90. The formulas' mean chance and the paths' mean chance differed by less than .01. From July 2025 on, the chances had
+a Brier score of .103 with the formulas and .105 with the paths. From September 2024 on, the Brier score of the chances
+was .100 with the formulas and with the paths. From July 2025 on, the formulas' intervals contained 83% of the savings,
+and the paths' intervals 81%. From September 2024 on, the formulas' intervals contained 76% of the savings, and the
+paths' intervals 71%. The price paths are not used here, because they are no better than the formulas.
 """
 
 import math

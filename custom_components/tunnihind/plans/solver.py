@@ -4,8 +4,8 @@ Windows begin and end at full quarters of an hour in UTC. A window uses only qua
 bounds. A period is never used if its price is unknown or beyond the price limit. Prices are counted in whole millionths
 of a euro, so that sums have no rounding errors. To find the most expensive time, the caller negates the prices.
 
-A job in one piece gets the cheapest window that lasts for the job's whole duration without a gap. If no such window
-fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
+A job in one piece gets the cheapest window that lasts for the job's whole duration without a gap. If no window of this
+length fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
 
 Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, all pieces
 last for the wanted duration, or for as much of this duration as possible. For a split job, the longest solution is

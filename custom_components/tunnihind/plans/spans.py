@@ -1,4 +1,4 @@
-"""Computes the occurrences of a plan. Each occurrence is a span of time in which one window may run.
+"""Computes the occurrences of a plan: the spans of time in each of which one window may run.
 
 Days and times of day are in Tallinn time. If the clock skips a time of day in spring, the UTC offset from before the
 change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts. On the
