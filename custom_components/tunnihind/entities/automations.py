@@ -1,7 +1,7 @@
 """Triggers and conditions for automations that use prices and plans.
 
-As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. So a restart or a
-reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires for this
+As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger, so that a restart
+or a reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires for this
 start. So the blueprints also check the condition `window_running` after each start of Home Assistant.
 """
 
@@ -200,8 +200,8 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # If the target contains no entities, Home Assistant's own check for "all" returns True. An automation with an
-        # empty target would then run a heater at any price.
+        # If the target contains no entities, Home Assistant's own check for "all" returns True, so that an automation
+        # could run a heater at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 

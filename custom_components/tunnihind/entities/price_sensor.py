@@ -52,7 +52,7 @@ class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
     """A sensor for the price of a period or of a day.
 
     The attributes of some sensors contain lists of prices for dashboard cards and planning programs. Home Assistant's
-    recorder doesn't store these lists.
+    recorder doesn't store the lists of prices.
     """
 
     _unrecorded_attributes = frozenset(
@@ -220,7 +220,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
     PriceDescription(
         key="spread_today",
-        # The history of this sensor shows how much a battery or a plan could gain each day.
+        # The history of today's spread shows how much a battery or a plan could gain each day.
         state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
         value_fn=_spread_today,

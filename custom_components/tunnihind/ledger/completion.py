@@ -48,7 +48,7 @@ class Stretch:
 
     @property
     def is_plausible(self) -> bool:
-        """Return whether a device in a home can use this much energy in this time."""
+        """Return whether a device in a home can use `kwh` in the time from `start` to `end`."""
         return self.kwh <= _MOST_KW * (self.end - self.start) / HOUR_S
 
 

@@ -127,8 +127,8 @@ class StartedWindow:
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
         """Return the window with the pieces that were decided at `now` (UTC seconds).
 
-        `energy_kwh` is the energy that the device needs at `now`. A higher need than before is kept. A lower need than
-        before is ignored, because it only shows that the device has already used some energy.
+        `energy_kwh` is the energy that the device needs at `now`. The higher of the old and the new need is kept,
+        because a lower new need only shows that the device has already used some energy.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:

@@ -145,7 +145,7 @@ class PaidPrices:
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return a month's settled prices. If the server is busy, retry after the requested time (at most 30 seconds)."""
+        """Return a month's settled prices. If the server is busy, retry after the requested time (at most 30 s)."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self.settled_in(month)

@@ -20,10 +20,10 @@ swapped. A split normal distribution of the saving gives p10, p90 and the probab
 price has no uncertainty.
 
 The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
-the server's walk-forward forecasts from July 2024 to June 2025. These forecasts were issued daily at 09:00 UTC and
-covered 71 hours. The fit used pairs of hours that were at most 59 hours apart. The benchmark
-`tests/benchmarks/bench_saving.py` checked the p10, p90 and chances of savings on 24 thousand windows in each of two
-half-years, for many kinds of plans with 48 hours of forecast.
+the server's walk-forward forecasts from July 2024 to June 2025, issued daily at 09:00 UTC for 71 hours. The fit used
+pairs of hours that were at most 59 hours apart. The benchmark `tests/benchmarks/bench_saving.py` checked the p10, p90
+and chances of savings on 24 thousand windows in each of two half-years, for many kinds of plans with 48 hours of
+forecast.
 
 From July to December 2025, 81% of the savings, 80% of the hourly prices and 81% of the 24-hour averages were between
 p10 and p90. From July to December 2024, 75% of the savings, 75% of the hourly prices and 76% of the 24-hour averages

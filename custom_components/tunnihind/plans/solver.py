@@ -4,8 +4,8 @@ Windows begin and end at full quarters of an hour in UTC. A window uses only qua
 bounds. A period is never used if its price is unknown or beyond the price limit. Prices are counted in whole millionths
 of a euro, so that sums have no rounding errors. To find the most expensive time, the caller negates the prices.
 
-A job in one piece gets the cheapest window that lasts for the job's whole duration without a gap. If no window of this
-length fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
+A job in one piece gets the cheapest window that lasts for the job's whole duration without a gap. If no window of the
+whole duration fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
 
 Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, all pieces
 last for the wanted duration, or for as much of this duration as possible. For a split job, the longest solution is
@@ -16,11 +16,11 @@ If a job has a tolerance, an early solution may be chosen although another solut
 within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
 price is the average price of the cheapest solution in the whole span, including past hours. If past hours did not
 count, the window could be put off again and again while the best hours pass. Among the solutions within the tolerance,
-the solution that ends first is chosen. If several solutions within the tolerance end at this time, or if no solution is
-within the tolerance, the rules for jobs without a tolerance apply.
+the solution that ends first is chosen. If several solutions within the tolerance have the same earliest end, or if no
+solution is within the tolerance, the rules for jobs without a tolerance apply.
 
-If `prefer_latest` is true, all these rules prefer late solutions to early solutions. For example, the solution within
-the tolerance that starts last is chosen.
+If `prefer_latest` is true, late solutions are preferred to early solutions in all rules. For example, the solution
+within the tolerance that starts last is chosen.
 
 The search divides time into a grid of equally long steps. A step may be longer than a quarter of an hour, but all
 bounds, lengths and times of price changes must be multiples of the step. Without a tolerance, the pieces of the best
@@ -199,7 +199,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # The first search has no limit on the number of pieces, because it is faster and often finds few enough pieces.
+    # The first search has no limit on the number of pieces, because such a search is faster and often finds few pieces.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
