@@ -145,7 +145,7 @@ def _list(prices: PricesNow) -> Attributes:
 def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
     """Yield the descriptions of the sensors for a day's average, lowest and highest price.
 
-    Until all prices of the day are published, the states of these sensors are unknown.
+    Until all prices of the day are published, the states of the day's sensors are unknown.
     """
 
     def of_day[Value](figure: Callable[[DayPrices], Value]) -> Callable[[PricesNow], Value | None]:
@@ -189,7 +189,7 @@ def next_price(billing: Billing) -> PriceDescription:
     """Return the description of the sensor for the price of the next hour or quarter.
 
     The sensor's name depends on whether the household is billed by the hour or by the quarter. If the billing changes,
-    the name changes at the next start of Home Assistant.
+    the sensor's name changes at the next start of Home Assistant.
     """
     by_quarter = billing.billed_by is Resolution.QUARTER
     return _next_sensor("next_price", "next_quarter_price" if by_quarter else "next_price")
