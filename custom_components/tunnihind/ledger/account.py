@@ -29,7 +29,7 @@ _DAYS_KEPT: Final = 62
 
 @dataclass(frozen=True, slots=True)
 class LastWindow:
-    """The newest finished window of a plan, with its amounts and its expected savings.
+    """The newest finished window of a plan, with its energy, cost and savings, and with the expected savings.
 
     `start` and `end` are UTC seconds.
     """
@@ -77,12 +77,12 @@ class Account:
 
     @property
     def total(self) -> Total:
-        """The sum of the amounts of all windows since the account was opened."""
+        """The energy, costs and savings of all windows since the account was opened."""
         parts = [self._days, *(found for _, found in self._worked_out.values())]
         return sum((total for part in parts for total in part.values()), start=self._before)
 
     def total_of(self, days: Iterable[date]) -> Total:
-        """Return the sum of the amounts of all windows on `days`.
+        """Return the energy, costs and savings of all windows on `days`.
 
         Each day must be in this month or the month before.
         """
@@ -244,7 +244,7 @@ class Account:
         return opened
 
     def _work_out(self, prices: SettledPrices, now: int) -> None:
-        """Compute the amounts of each window whose running time, prices or readings have changed."""
+        """Compute the cost and savings of each window whose running time, prices or readings have changed."""
         known = self._worked_out
         self._worked_out = {}
         for run in self._runs:
@@ -255,7 +255,7 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """Add the amounts of final windows to the sums of their days. Merge the sums of the oldest days into one."""
+        """Add final windows to the sums of their days. Merge the sums of the oldest days into one."""
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)

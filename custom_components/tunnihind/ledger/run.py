@@ -50,9 +50,9 @@ NOTHING: Final = Amounts()
 class Total:
     """The energy, costs and savings of windows that ran.
 
-    `even` has the amounts for an imaginary device that always takes 1 kW. So the energy of `even` in kWh equals the
-    running time in hours. `used` has the amounts for the energy that the plan's own device used. `unread_h` is the
-    number of hours for which the energy of the plan's own device is unknown.
+    `even` is computed for an imaginary device that always takes 1 kW. So the energy of `even` in kWh equals the running
+    time in hours. `used` is computed for the energy that the plan's own device used. `unread_h` is the number of hours
+    for which the energy of the plan's own device is unknown.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -117,7 +117,7 @@ class StartedWindow:
 
     @property
     def prices_needed(self) -> Piece:
-        """The span of time for which settled prices are needed to compute the window's amounts.
+        """The span of time for which settled prices are needed to compute the window's cost and savings.
 
         The span begins with the window's first day or at `at_once`, whichever is earlier, and ends with the window's
         last day.
@@ -125,7 +125,7 @@ class StartedWindow:
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
-        """Return the window with the pieces that were decided at `now` (UTC seconds).
+        """Return the window with the pieces in `decided`, as of `now` (UTC seconds).
 
         `energy_kwh` is the energy that the device needs at `now`. The higher of the old and the new need is kept,
         because a lower new need only shows that the device has already used some energy.
@@ -184,7 +184,7 @@ _DECODER: Final = BasicDecoder(StartedWindow)
 
 
 def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
-    """Return the decided pieces that have begun by `now` (UTC seconds).
+    """Return the pieces in `decided` that have begun by `now` (UTC seconds).
 
     `before` is the result of the previous call. If a piece in `before` is no longer in `decided`, the piece ends at
     `now`.
@@ -198,7 +198,7 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 
 
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
-    """Return the window's amounts on each day, up to `until` (UTC seconds).
+    """Return the window's energy, cost and savings on each day, up to `until` (UTC seconds).
 
     The window is compared with an imaginary run that starts at `at_once`, has no pauses and uses as much energy as the
     window. So the price of each part of the window is compared with the price of an equally long part of the imaginary

@@ -88,7 +88,10 @@ def without_rate(instant: int, tariff: Tariff) -> LeftOut:
 
 
 def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftOut]]:
-    """Return the left-out hours as [start, end) in UTC seconds. Neighbouring hours with the same reason form one span."""
+    """Return the left-out hours as spans [start, end) in UTC seconds.
+
+    Neighbouring hours with the same reason form one span.
+    """
     spans: list[tuple[int, int, LeftOut]] = []
     for hour in sorted(reasons):
         goes_on = spans and spans[-1][1:] == (hour, reasons[hour])

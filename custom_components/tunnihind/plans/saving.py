@@ -13,11 +13,10 @@ the saving is assumed to be the weighted sum of the hourly medians.
 
 The upper variance of the saving is the sum of u_i rho(|i - j|) u_j over all pairs of hours i and j. The upper standard
 deviation of the saving is the square root of its upper variance. The factor u_i is the weight of hour i times the
-hour's upper or lower standard deviation. For a positive weight, u_i uses the upper standard deviation, because a higher
-price raises the saving. For a negative weight, u_i uses the lower standard deviation, because a lower price raises the
-saving. For the lower standard deviation of the saving, the upper and lower standard deviations of the hours are
-swapped. A split normal distribution of the saving gives p10, p90 and the probability of a positive saving. A settled
-price has no uncertainty.
+standard deviation on the side of the hour's median that raises the saving. The upper side raises the saving if the
+weight is positive, and the lower side if the weight is negative. For the lower standard deviation of the saving, the
+two sides of each hour are swapped. The saving is assumed to have a split normal distribution, which gives p10, p90 and
+the probability of a positive saving. A settled price has no uncertainty.
 
 The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
 the server's walk-forward forecasts from July 2024 to June 2025, issued daily at 09:00 UTC for 71 hours. The fit used

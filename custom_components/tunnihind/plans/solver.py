@@ -4,8 +4,8 @@ Windows begin and end at full quarters of an hour in UTC. A window uses only qua
 bounds. A period is never used if its price is unknown or beyond the price limit. Prices are counted in whole millionths
 of a euro, so that sums have no rounding errors. To find the most expensive time, the caller negates the prices.
 
-A job in one piece gets the cheapest window that lasts for the job's whole duration without a gap. If no window of the
-whole duration fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
+If a job must run in one piece, it gets the cheapest window that lasts for the job's whole duration without a gap. If no
+window of the whole duration fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
 
 Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, all pieces
 last for the wanted duration, or for as much of this duration as possible. For a split job, the longest solution is
@@ -235,10 +235,7 @@ class _Search:
     goes_on: bool
 
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
-        """Return the best runs of steps.
-
-        Also return the largest number of pieces in the solutions that the search compared.
-        """
+        """Return the best solution as runs of steps, and the largest number of pieces in the compared solutions."""
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
         runs = tuple(costs.pieces(self.steps, goes_on=self.goes_on))
