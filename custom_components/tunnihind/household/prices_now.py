@@ -232,7 +232,7 @@ class PricesNow:
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
     """Return the list that Nord Pool's integrations, evcc and Predbat read.
 
-    The price of a forecast period is the median of the forecast.
+    The price of a predicted period is the median of the forecast.
     """
     return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
 

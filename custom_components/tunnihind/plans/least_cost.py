@@ -2,7 +2,7 @@
 
 The search uses dynamic programming over time steps of equal length. A state consists of the step, the number of steps
 left to run, the number of pieces that may still start, and a flag for a running piece. Two partial solutions in the
-same state can continue in the same ways. So the search keeps only the cheapest continuation of each state.
+same state can continue in the same ways, so the search keeps only the cheapest continuation of each state.
 """
 
 import math

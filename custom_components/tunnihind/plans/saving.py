@@ -15,8 +15,8 @@ The upper variance of the saving is the sum of u_i rho(|i - j|) u_j over all pai
 deviation of the saving is the square root of its upper variance. The factor u_i is the weight of hour i times the
 standard deviation on the side of the hour's median that raises the saving. The upper side raises the saving if the
 weight is positive, and the lower side if the weight is negative. For the lower standard deviation of the saving, the
-two sides of each hour are swapped. The saving is assumed to have a split normal distribution, which gives p10, p90 and
-the probability of a positive saving. A settled price has no uncertainty.
+upper and lower sides of each hour's median are swapped. The saving is assumed to have a split normal distribution,
+which gives p10, p90 and the probability of a positive saving. A settled price has no uncertainty.
 
 The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
 the server's walk-forward forecasts from July 2024 to June 2025, issued daily at 09:00 UTC for 71 hours. The fit used
