@@ -1,8 +1,8 @@
 """Triggers and conditions for automations that use prices and plans.
 
-As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger. Therefore, a
-restart or a reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires
-for this start. The blueprints therefore also check the condition `window_running` after each start of Home Assistant.
+As everywhere in Home Assistant, a change from the state `unavailable` or `unknown` fires no trigger, so that a restart
+or a reload never starts a dishwasher twice. If a window starts while Home Assistant restarts, no trigger fires for this
+start. So the blueprints also check the condition `window_running` after each start of Home Assistant.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ WORTH_SWITCHING_S: Final = 2 * QUARTER_S
 _ON: Final = {STATE_ON}
 _OFF: Final = {STATE_OFF}
 _CENTS: Final = 100
-# Bounds in EUR/kWh are rounded to this many decimals. The sensors round their prices to fewer decimals.
+# Bounds in EUR/kWh are rounded to this many decimals, two more than the prices of the sensors have.
 _DECIMALS: Final = 6
 
 
@@ -78,8 +78,8 @@ class TunnihindTrigger(EntityTriggerBase):
     ) -> CALLBACK_TYPE:
         """Attach an automation, and run the automation only after all entities have been updated.
 
-        Entities are updated one after another. If the automation ran right after the update of one entity, it could
-        read old states of the other entities.
+        Entities are updated one after another. An automation that ran at once could read old states of entities that
+        are updated later.
         """
 
         async def run(payload: dict[str, Any], description: str, context: Context | None) -> None:
@@ -96,10 +96,7 @@ class TunnihindTrigger(EntityTriggerBase):
 
 
 class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger that fires when a window or one of its pieces starts.
-
-    If one window ends and another window starts at the same moment, the trigger also fires.
-    """
+    """A trigger that fires when a window or one of its pieces starts, even if another window ends at that moment."""
 
     _translation_key = WINDOW
     _to_states = _ON
@@ -112,19 +109,13 @@ class WindowStarted(TunnihindTrigger, EntityTargetStateTriggerBase):
 
 
 def _start_of(window: State) -> str | None:
-    """Return the start of the window's first piece, which identifies the window.
-
-    If a running window gets more pieces, the start of the window stays the same.
-    """
+    """Return the start of the window's first piece, which stays the same if a running window gets more pieces."""
     pieces: list[dict[str, str]] = window.attributes.get("pieces") or []
     return pieces[0]["start"] if pieces else None
 
 
 class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
-    """A trigger that fires when a window or one of its pieces ends.
-
-    If one window ends and another window starts at the same moment, the trigger doesn't fire.
-    """
+    """A trigger that fires when a window or one of its pieces ends, unless another window starts at that moment."""
 
     _translation_key = WINDOW
     _to_states = _OFF
@@ -133,7 +124,7 @@ class WindowEnded(TunnihindTrigger, EntityTargetStateTriggerBase):
 class PriceTurnedNegative(TunnihindTrigger, EntityTargetStateTriggerBase):
     """A trigger that fires when a price falls below zero for at least half an hour.
 
-    If the price stays negative for less than half an hour, switching a device on is not worthwhile.
+    Switching a device on for less than half an hour is not worthwhile.
     """
 
     _translation_key = "negative_price"
@@ -159,8 +150,8 @@ class PricesPublished(TunnihindTrigger, EntityTargetStateTriggerBase):
 class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTriggerBase):
     """A trigger that fires when the current price enters a range.
 
-    The range contains all prices above or below one bound, or all prices between or outside two bounds. A bound is in
-    EUR/kWh. If the automation's trigger names the unit c/kWh, the bound is in c/kWh.
+    The range contains all prices above or below one bound, or all prices between or outside two bounds. Bounds are in
+    EUR/kWh, or in c/kWh if the automation's trigger names this unit.
     """
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.SENSOR: DomainSpec()}
@@ -174,7 +165,7 @@ class PriceCrossed(TunnihindTrigger, EntityNumericalStateCrossedThresholdTrigger
 
 
 def _in_euros(value: object) -> object:
-    """If `value` is a bound in c/kWh, convert the bound to EUR/kWh. Otherwise, return `value` unchanged."""
+    """Convert a bound in c/kWh to EUR/kWh, and return any other value unchanged."""
     if isinstance(value, dict) and value.get("unit_of_measurement") == CENTS_PER_KWH and "number" in value:
         return {"number": round(value["number"] / _CENTS, _DECIMALS)}
     return value
@@ -190,7 +181,7 @@ TRIGGERS: Final[dict[str, type[Trigger]]] = {
 
 
 class TunnihindCondition(EntityStateConditionBase):
-    """A condition that tests if the target's entities of one kind are on. The target's other entities are ignored."""
+    """A condition that tests if the target's entities of one kind are on, and ignores entities of other kinds."""
 
     _domain_specs: Mapping[str, DomainSpec] = {Platform.BINARY_SENSOR: DomainSpec()}
     _states: set[str | bool] = {STATE_ON}  # noqa: RUF012  as in Home Assistant's own class
@@ -209,8 +200,8 @@ class TunnihindCondition(EntityStateConditionBase):
 
     @override
     def _check_all_match_state(self, states: list[State]) -> bool:
-        # If the target contains no entities, Home Assistant's own check for "all" returns True. An automation with an
-        # empty target would then run a heater at any price.
+        # If the target contains no entities, Home Assistant's own check for "all" returns True, so that an automation
+        # could run a heater at any price.
         return bool(states) and super()._check_all_match_state(states)
 
 
@@ -259,7 +250,7 @@ def check_target(hass: HomeAssistant, target: Mapping[str, Any], kinds: Collecti
 
 
 def clock_of(hass: HomeAssistant, entity_id: str) -> EntryClock | None:
-    """Return the clock of the entity's config entry. If the entry is not loaded, return None."""
+    """Return the clock of the entity's config entry, or None if the entry is not loaded."""
     registered = er.async_get(hass).async_get(entity_id)
     entries: list[TunnihindConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
     for entry in entries:

@@ -29,8 +29,8 @@ def _cost_band(decision: Decision) -> Attributes:
     return {"p10": cost.low, "p90": cost.high, "energy": cost.energy} if cost else {}
 
 
-# These sensors show expected figures of one window. They have no long-term statistics, because sums and means of
-# expected figures would be meaningless. The module `saved_sensor` contains the sensors for actual costs and savings.
+# The sensors for a plan's window have no long-term statistics, because sums and means of expected figures would be
+# meaningless. The module `saved_sensor` contains the sensors for actual costs and savings.
 PLAN_SENSORS: Final[tuple[ValueDescription[Decision], ...]] = (
     ValueDescription(
         key="window_start",

@@ -22,8 +22,8 @@ from ..prices.billing import Billing, Resolution
 from ..prices.days import day_at, iso_bounds
 from ..prices.timeline import Level, Period, rounded
 
-# The list for the energy optimizer HAEO has at most this many prices: four days of quarter-hours, about 20 kB. HAEO
-# plans fewer than four days ahead. Together, the two lists of the sensor take less than 100 kB.
+# The energy optimizer HAEO plans fewer than four days ahead. So the list for HAEO has at most this many prices: four
+# days of quarter-hours, about 20 kB. Together, both lists of the sensor `price_list` take less than 100 kB.
 MOST_POINTS: Final = 4 * 96
 _CENTS: Final = 100
 _CENT_DECIMALS: Final = 2
@@ -41,8 +41,7 @@ class PriceDescription(ValueDescription[PricesNow]):
     """The description of a sensor for a price per kilowatt-hour.
 
     The sensor has no device class, because Home Assistant has none for prices per kilowatt-hour. Only the sensors for
-    current prices and for today's spread have long-term statistics. The statistics of a current price show the mean,
-    the minimum and the maximum of each past day.
+    current prices and for today's spread have long-term statistics.
     """
 
     native_unit_of_measurement: str | None = EUR_PER_KWH
@@ -53,7 +52,7 @@ class PriceSensor(PriceEntity, ValueSensor[PricesNow]):
     """A sensor for the price of a period or of a day.
 
     The attributes of some sensors contain lists of prices for dashboard cards and planning programs. Home Assistant's
-    recorder doesn't store these lists.
+    recorder doesn't store the lists of prices.
     """
 
     _unrecorded_attributes = frozenset(
@@ -146,7 +145,7 @@ def _list(prices: PricesNow) -> Attributes:
 def _day_sensors(name: str, day_of: Callable[[PricesNow], DayPrices | None]) -> Iterator[PriceDescription]:
     """Yield the descriptions of the sensors for a day's average, lowest and highest price.
 
-    Until all prices of the day are published, the states of these sensors are unknown.
+    Until all prices of the day are published, the states of the day's sensors are unknown.
     """
 
     def of_day[Value](figure: Callable[[DayPrices], Value]) -> Callable[[PricesNow], Value | None]:
@@ -190,7 +189,7 @@ def next_price(billing: Billing) -> PriceDescription:
     """Return the description of the sensor for the price of the next hour or quarter.
 
     The sensor's name depends on whether the household is billed by the hour or by the quarter. If the billing changes,
-    the name changes at the next start of Home Assistant.
+    the sensor's name changes at the next start of Home Assistant.
     """
     by_quarter = billing.billed_by is Resolution.QUARTER
     return _next_sensor("next_price", "next_quarter_price" if by_quarter else "next_price")
@@ -221,7 +220,7 @@ PRICE_SENSORS: Final[tuple[ValueDescription[PricesNow], ...]] = (
     *_day_sensors("tomorrow", lambda prices: prices.tomorrow_prices),
     PriceDescription(
         key="spread_today",
-        # The history of this sensor shows how much a battery or a plan could gain each day.
+        # The history of today's spread shows how much a battery or a plan could gain each day.
         state_class=SensorStateClass.MEASUREMENT,
         entity_registry_enabled_default=False,
         value_fn=_spread_today,

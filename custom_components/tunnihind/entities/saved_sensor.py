@@ -1,12 +1,11 @@
 """Sensors that show the cost and the saving of a plan's past windows.
 
-If a window turns out more expensive than an immediate start of the device, the sum of all savings falls. A later
-correction of a price can also reduce this sum. Therefore, the all-time sums have the state class "total" and not "total
-increasing".
+The sum of all savings can fall, because a window may turn out more expensive than an immediate start of the device, or
+a price may be corrected later. So the all-time sums have the state class "total" and not "total increasing".
 
-Home Assistant keeps long-term statistics of the all-time sums. With these statistics, dashboards can show the cost and
-the saving of each day, month and year. If the all-time sums started again at zero each month, a meter reading that
-arrives after the end of its month would be lost.
+With Home Assistant's long-term statistics of the all-time sums, dashboards can show the cost and the saving of each
+day, month and year. If the all-time sums started again at zero each month, a meter reading that arrives after the end
+of its month would be lost.
 """
 
 from collections.abc import Callable
@@ -69,12 +68,7 @@ def _last_saving(at: AccountAt) -> float | None:
 
 
 def _last_attributes(at: AccountAt) -> Attributes:
-    """Return the attributes of the sensor for the last window's saving.
-
-    The attributes contain the actual and the expected saving of the last window in EUR/kWh. If the energy used in the
-    window is known, the attributes also contain this energy, its cost in EUR and its saving in EUR. The attributes
-    `today`, `this_month` and `ever` contain mean savings in EUR/kWh.
-    """
+    """Return the last window's price and savings in EUR/kWh, its energy in kWh, and its cost and saving in EUR."""
     means = {
         "today": _saved_per_kwh(at.today),
         "this_month": _saved_per_kwh(at.this_month),
@@ -200,7 +194,7 @@ class SavedSensor(PlanEntity, ValueSensor[AccountAt]):
     @property
     @override
     def last_reset(self) -> datetime | None:
-        """The time at which an all-time sum began at zero. If the sensor shows no all-time sum, the time is None.
+        """The time at which the sensor's all-time sum began at zero, or None for a sensor without such a sum.
 
         Without this time, Home Assistant's statistics would count a restart of the sum at zero as a loss.
         """

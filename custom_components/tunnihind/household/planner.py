@@ -53,14 +53,14 @@ class Planner:
                 LOGGER.error("the plan %r can't be used and must be set up again: %s", titles[plan_id], error)
 
     def plan(self, plan_id: str) -> SteeredPlan | None:
-        """Return the plan with this id. If no plan has this id, or if its settings are not valid, return None."""
+        """Return the plan with this id, or None if no plan has this id and valid settings."""
         return self._plans[plan_id] if plan_id in self.settings else None
 
     def take(self, plans: Mapping[str, SteeredPlan], now: int, *, replan: bool = False) -> None:
         """From `now` (UTC seconds) on, use `plans` in place of the earlier plans with the same ids.
 
-        Raises ValueError if any of the plans is not valid. If one plan is not valid, no plan changes. If `replan` is
-        true, running windows end at `now`, and each of `plans` gets a new window in its present span.
+        If one of the plans is not valid, no plan changes, and ValueError is raised. If `replan` is true, running
+        windows end at `now`, and each of `plans` gets a new window in its present span.
         """
         settings = {plan_id: plan.settings() for plan_id, plan in plans.items()}
         self._plans |= plans
@@ -106,7 +106,7 @@ class Planner:
         return {plan_id: plan for plan_id, plan in self._plans.items() if plan.changes or not plan.enabled}
 
     def _with_current_form(self, subentry: ConfigSubentry) -> SteeredPlan:
-        """Return the plan with the values that its form has now. Changes that no longer fit the form are dropped."""
+        """Return the plan with its current form, without the changes that no longer fit this form."""
         form = dict(subentry.data)
         plan = self._plans.get(subentry.subentry_id, SteeredPlan(form)).with_form(form)
         try:
@@ -128,8 +128,7 @@ class Planner:
     def _windows_run(self, plan: str, outcome: Outcome, now: int) -> list[Decision]:
         """Return the plan's windows of the last two weeks that have begun.
 
-        The newest window is returned with its newest pieces. If a plan is planned again in the second in which its
-        window began, this window does not count as run.
+        If a plan is planned again in the second in which its window began, this window does not count as run.
         """
         newest = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         ran = {window.start: window for window in self.ran.get(plan, []) if window.start < now}

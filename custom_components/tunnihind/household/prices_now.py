@@ -19,8 +19,8 @@ from ..server.answers import Band, ForecastAnswer
 
 # An average price over less than 24 hours would be of little use.
 OUTLOOK_S: Final = 24 * HOUR_S
-# The list of prices covers today, tomorrow and seven days of forecast. The forecast ends an hour after midnight. The
-# clock change in autumn adds another hour to the list. With quarter-hour prices, the list takes 77 kB.
+# The list of prices covers today, tomorrow and seven days of forecast. The forecast ends an hour after midnight, and
+# the day of the clock change in autumn has 25 hours. A list of quarter-hour prices takes 77 kB.
 MOST_LISTED_S: Final = (9 * 24 + 2) * HOUR_S
 _NOTHING: Final = Timeline(HOUR_S)
 
@@ -30,7 +30,7 @@ class Timelines:
 
     The timelines are computed again only when the server's answer or a contract has changed. `paid` has the prices of
     the periods by which the household is billed. `levels` has the prices from which levels, ranks and cheap hours are
-    computed. `sold` has the selling prices. If the household sells no electricity, `sold` is empty.
+    computed. `sold` has the selling prices, and is empty if the household sells no electricity.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ def timeline_of(answer: ForecastAnswer, contract: Tariff | SellingContract) -> T
 
 @dataclass(frozen=True)
 class DayPrices:
-    """The average, lowest and highest published price of one whole day, EUR/kWh.
+    """The average, lowest and highest published price of one whole day, in EUR/kWh.
 
     If several periods have the lowest or the highest price, the first of these periods is used.
     """
@@ -87,12 +87,12 @@ class PricesNow:
     """A household's prices and plans as of `now` (UTC seconds).
 
     `timeline` has the prices of the periods by which the household is billed. `levels` has the prices from which ranks,
-    levels and cheap hours are computed. If the household chose levels by the hour, `levels` has hourly prices. With
-    hourly levels, devices don't switch every quarter of an hour. `outcomes` maps the ids of the plans to the decisions
-    about the plans. `unknown_parts` are the parts of the price for which the table of rates has no rate today. For
-    unknown parts, the prices are computed with the last known rate. `hours_ahead` is the number of hours over which the
-    average price ahead is computed. `scale` has the market prices (EUR/MWh) at which the colour of a price changes. A
-    second object of this class holds the selling prices.
+    levels and cheap hours are computed. If the household chose levels by the hour, `levels` has hourly prices, so that
+    devices don't switch every quarter of an hour. `outcomes` maps the ids of the plans to the decisions about the
+    plans. `unknown_parts` are the parts of the price whose last known rate is used, because the table of rates has no
+    rate for today. `hours_ahead` is the number of hours over which the average price ahead is computed. `scale` has the
+    market prices (EUR/MWh) at which the colour of a price changes. A second object of this class holds the selling
+    prices.
     """
 
     now: int
@@ -117,10 +117,9 @@ class PricesNow:
 
     @cached_property
     def negative_until(self) -> int | None:
-        """The end of the present run of negative prices, in UTC seconds.
+        """The end of the present run of negative prices in UTC seconds, or None if the current price is not negative.
 
-        A predicted price counts as negative if its median is negative. If the current price is not negative, the result
-        is None.
+        A predicted price counts as negative if its median is negative.
         """
         until = None
         period = self.current
@@ -131,10 +130,7 @@ class PricesNow:
 
     @cached_property
     def ahead(self) -> Sequence[Period]:
-        """The periods of the next `hours_ahead` hours, beginning with the current period.
-
-        If a price is missing, the result is empty.
-        """
+        """The periods of the next `hours_ahead` hours from the current period on, or none if a price is missing."""
         if self.current is None:
             return ()
         periods = self.timeline.between(self.current.start, self.current.start + self.hours_ahead * HOUR_S)
@@ -174,7 +170,7 @@ class PricesNow:
 
     @property
     def is_cheap(self) -> bool | None:
-        """Return whether the current period is among today's cheap hours. If a price is missing, return None."""
+        """Return whether the current period is among today's cheap hours, or None if a price is missing."""
         period = self.levels.at(self.now)
         if period is None or not self._today_whole:
             return None
@@ -187,7 +183,7 @@ class PricesNow:
 
     @cached_property
     def outlook(self) -> Sequence[Period]:
-        """The first 24 hours without a published price. If the server sends fewer hours, the outlook is shorter."""
+        """The first 24 hours without a published price, or fewer if the forecast is shorter."""
         if not self.predicted:
             return ()
         begins = self.predicted[0].start
@@ -195,20 +191,17 @@ class PricesNow:
 
     @cached_property
     def outlook_band(self) -> Band | None:
-        """The percentiles of the average price in `outlook`, EUR/kWh."""
+        """p10, p50 and p90 of the average price in `outlook`, in EUR/kWh."""
         return Band(*average_band(self.outlook)) if self.outlook else None
 
     @cached_property
     def bands(self) -> list[dict[str, Any]]:
-        """The predicted periods with all three percentiles."""
+        """The predicted periods with p10, p50 and p90."""
         return bands(self.predicted)
 
     @cached_property
     def listed(self) -> Sequence[Period]:
-        """All periods with a settled or forecast price, from the start of the newest answer's day.
-
-        The list changes only with a new answer.
-        """
+        """All periods with a price from the day of the newest answer on. The list changes only with a new answer."""
         midnight = day_at(self.answer.now).start
         return self.timeline.between(midnight, midnight + MOST_LISTED_S)
 
@@ -228,7 +221,7 @@ class PricesNow:
 
     @cached_property
     def _today_whole(self) -> Sequence[Period]:
-        """Today's published and predicted periods in `levels`. If a period is missing, the result is empty."""
+        """Today's published and predicted periods in `levels`, or none if a period is missing."""
         periods = self.levels.between(self.today.start, self.today.end)
         return periods if is_whole(self.today, periods) else ()
 
@@ -239,18 +232,18 @@ class PricesNow:
 def rates(periods: Iterable[Period]) -> list[dict[str, Any]]:
     """Return the list that Nord Pool's integrations, evcc and Predbat read.
 
-    The price of a forecast period is the median of the forecast.
+    The price of a predicted period is the median of the forecast.
     """
     return [{**iso_bounds(period.start, period.end), "value": period.price} for period in periods]
 
 
 def points(periods: Iterable[Period]) -> list[dict[str, Any]]:
-    """Return the list that HAEO reads. Each price is valid until the time of the next price."""
+    """Return the list that the energy optimizer HAEO reads. Each price is valid until the time of the next price."""
     return [{"time": local(period.start).isoformat(), "value": period.price} for period in periods]
 
 
 def mapping(periods: Iterable[Period]) -> dict[str, float]:
-    """Return the mapping that EMHASS reads. The keys are the starts of periods, and the values are prices.
+    """Return the mapping from the starts of periods to prices that EMHASS reads.
 
     The starts are in UTC, because EMHASS can't read a mapping with two different offsets from UTC.
     """

@@ -26,7 +26,7 @@ CLOCK_OFF_S: Final = HOUR_S
 def problems(prices: PricesNow, contact: Contact) -> list[Problem]:
     """Return the present problems.
 
-    Late prices and stale forecasts are reported only while the entry's own server answers.
+    Late prices and stale forecasts are reported only while the configured server answers.
     """
     if contact.silence_s(prices.now) >= UNREACHABLE_S:
         found = [Problem.SERVER_UNREACHABLE]

@@ -18,8 +18,8 @@ from .settled_prices import SettledPrices
 
 # For 48 hours after a window's end, corrected prices and late readings still count.
 _CORRECTED_S: Final = 48 * HOUR_S
-# If the clock is set back by less than 12 hours, the clock may soon be right again. A computer without a battery for
-# its clock starts with an old time, until the network sends the right time.
+# A clock that was set back by less than 12 hours may soon be right again. A computer without a battery for its clock
+# starts with an old time, until the network sends the right time.
 _CLOCK_IN_DOUBT_S: Final = 12 * HOUR_S
 # 14 days after its end, a window becomes final even if prices are missing.
 _GIVEN_UP_S: Final = 14 * 24 * HOUR_S
@@ -29,7 +29,7 @@ _DAYS_KEPT: Final = 62
 
 @dataclass(frozen=True, slots=True)
 class LastWindow:
-    """The newest finished window of a plan, with its amounts and its expected savings.
+    """The newest finished window of a plan, with its energy, cost and savings, and with the expected savings.
 
     `start` and `end` are UTC seconds.
     """
@@ -58,8 +58,8 @@ class _Opened:
 class Account:
     """The energy, costs and savings of one plan's windows.
 
-    Each recent window is kept separately. The amounts of older windows are kept as one sum for each day. The amounts of
-    the oldest days are kept as one sum. `since` is the time when the account was opened, in UTC seconds.
+    Recent windows are kept separately, older windows as one sum for each day, and the oldest days as one sum. `since`
+    is the time when the account was opened, in UTC seconds.
     """
 
     def __init__(self, since: int) -> None:
@@ -77,12 +77,12 @@ class Account:
 
     @property
     def total(self) -> Total:
-        """The sum of the amounts of all windows since the account was opened."""
+        """The energy, costs and savings of all windows since the account was opened."""
         parts = [self._days, *(found for _, found in self._worked_out.values())]
         return sum((total for part in parts for total in part.values()), start=self._before)
 
     def total_of(self, days: Iterable[date]) -> Total:
-        """Return the sum of the amounts of all windows on `days`.
+        """Return the energy, costs and savings of all windows on `days`.
 
         Each day must be in this month or the month before.
         """
@@ -120,10 +120,7 @@ class Account:
         self._close(prices, seen)
 
     def unread(self, until: int) -> dict[str, list[tuple[int, int]]]:
-        """Return the parts of windows that still need a meter reading. The keys are the ids of the meters.
-
-        Only parts that ended by `until` (UTC seconds) count.
-        """
+        """Return the parts of windows before `until` (UTC seconds) that lack a reading, keyed by the meter's id."""
         unread: dict[str, list[tuple[int, int]]] = {}
         for run in self._runs:
             if run.meter and (slices := run.unread(until)):
@@ -131,7 +128,7 @@ class Account:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[tuple[int, int], float]) -> None:
-        """Add a meter's readings. `readings` maps parts of windows to their energy in kWh."""
+        """Add the energy in kWh that `meter` measured in parts of windows."""
         self._runs = [
             replace(
                 run,
@@ -143,10 +140,7 @@ class Account:
         ]
 
     def missing_hours(self, prices: SettledPrices, now: int) -> set[int]:
-        """Return the start of each hour whose price is missing for a finished window.
-
-        Only hours before `now` (UTC seconds) count.
-        """
+        """Return the start of each hour before `now` (UTC seconds) whose price is missing for a finished window."""
         return {
             hour
             for run in self._runs
@@ -188,7 +182,7 @@ class Account:
     def _follow(
         self, settings: PlanSettings, outcome: Outcome, timeline: Timeline, now: int, *, is_set_back: bool
     ) -> None:
-        """Add a window that has begun. If the window was added earlier, update it."""
+        """Add the plan's window if it has begun, or update it if it was added earlier."""
         window = outcome if isinstance(outcome, Decision) and outcome.locked else outcome.last_run
         self._end_dropped(window, now)
         is_switched_off = isinstance(outcome, NoWindow) and outcome.reason is Reason.SWITCHED_OFF
@@ -250,7 +244,7 @@ class Account:
         return opened
 
     def _work_out(self, prices: SettledPrices, now: int) -> None:
-        """Compute the amounts of each window whose running time, prices or readings have changed."""
+        """Compute the cost and savings of each window whose running time, prices or readings have changed."""
         known = self._worked_out
         self._worked_out = {}
         for run in self._runs:
@@ -261,10 +255,7 @@ class Account:
             )
 
     def _close(self, prices: SettledPrices, now: int) -> None:
-        """Add the amounts of final windows to the sums of their days.
-
-        If there are sums for more than `_DAYS_KEPT` days, add the oldest sums to one common sum.
-        """
+        """Add final windows to the sums of their days. Merge the sums of the oldest days into one."""
         for run in list(self._runs):
             age_s = now - run.end
             complete = not prices.missing_hours(*run.prices_needed)

@@ -1,13 +1,11 @@
 """Completes the ledger with meter readings from the recorder and missing prices from the server.
 
-Every five minutes, the recorder writes new statistics with a delay of some seconds. As soon as new statistics are
-written, the energy of windows is computed from the new statistics of the meters. So a window's energy is known shortly
-after the window's end.
+Every five minutes, the recorder writes new statistics, and then the energy of windows is computed from the statistics
+of the meters. So a window's energy is known shortly after the window's end.
 
-When the recorder computes five-minute statistics, it takes account of meter resets, units and restarts. For a power
-meter, the five-minute statistics contain the mean power in each five minutes. The recorder keeps five-minute statistics
-for several days. The states of a meter are not used, because users may exclude them from the recorder. Hourly
-statistics are not used, because windows begin and end at quarters of an hour.
+The recorder's five-minute statistics take account of meter resets, units and restarts, and are kept for several days.
+For a power meter, the five-minute statistics contain the mean power. Hourly statistics are not used, because windows
+begin and end at quarters of an hour.
 """
 
 import asyncio
@@ -30,23 +28,19 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..server.clock import EntryClock
 from .ledger import Ledger
 
-# A gap of up to an hour in the readings of a power meter is filled with the mean of the readings before and after the
-# gap. Restarts and lost connections cause gaps in the readings.
+# If a restart or a lost connection leaves a gap of up to an hour in the readings of a power meter, the gap is filled
+# with the mean of the readings before and after it.
 _LONGEST_HOLE_S: Final = HOUR_S
-# The grid connection of a home never allows more than 100 kW. If a reading implies more power, the meter must have
-# been replaced.
+# If a reading implies more than 100 kW, the meter must have been replaced, because no home's grid connection allows so
+# much power.
 _MOST_KW: Final = 100.0
-# The longest accepted time between a window and the nearest reading. The energy that a meter counted in a time without
-# readings is spread evenly over this time.
+# The longest accepted time between a window and the nearest reading.
 _SILENT_S: Final = 24 * HOUR_S
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The energy in kWh that a meter counted from `start` to `end` (UTC seconds).
-
-    The energy is assumed to be spread evenly from `start` to `end`.
-    """
+    """The energy in kWh that a meter counted from `start` to `end` (UTC seconds), assumed to be spread evenly."""
 
     start: int
     end: int
@@ -54,7 +48,7 @@ class Stretch:
 
     @property
     def is_plausible(self) -> bool:
-        """Return whether a device in a home can use this much energy in this time."""
+        """Return whether a device in a home can use `kwh` in the time from `start` to `end`."""
         return self.kwh <= _MOST_KW * (self.end - self.start) / HOUR_S
 
 
@@ -62,8 +56,8 @@ def of_counter(sums: Mapping[int, float]) -> list[Stretch]:
     """Return the energy that a meter counted between each reading and the next.
 
     `sums` maps the start of each five minutes to the meter's total in kWh at the end of these five minutes. If readings
-    are missing, one `Stretch` covers the whole gap. Energy before the first reading is not counted. If the meter's
-    total falls, the energy of the `Stretch` is 0. Noise or a correction by the meter's owner may make the total fall.
+    are missing, one `Stretch` covers the whole gap. Energy before the first reading is not counted. If noise or a
+    correction makes the meter's total fall, the energy of the `Stretch` is 0.
     """
     rows = sorted(sums.items())
     stretches = (
@@ -93,7 +87,7 @@ def of_power(means: Mapping[int, float]) -> list[Stretch]:
 
 
 def energy_in(stretches: Sequence[Stretch], slices: Iterable[Piece]) -> dict[Piece, float]:
-    """Return the energy of each slice in kWh. If `stretches` don't cover a slice completely, leave out the slice.
+    """Return the energy in kWh of each slice that `stretches` cover completely.
 
     `stretches` must be in the order of time and must not overlap.
     """
@@ -116,7 +110,7 @@ class Completion:
     """Adds missing readings and prices to the ledger in the background.
 
     When readings or prices have been added, `on_found` is called. `ledger` returns the ledger to which the readings and
-    prices are added. `paid_prices` returns the object that computes the household's past prices under today's contract.
+    prices are added. `paid_prices` returns the household's `PaidPrices` under today's contract.
     """
 
     def __init__(
@@ -141,10 +135,7 @@ class Completion:
 
     @callback
     def async_look(self, now: int) -> None:
-        """Look for missing readings and prices as of `now` (UTC seconds).
-
-        In each quarter of an hour, only the first call has an effect.
-        """
+        """Once in each quarter of an hour, look for missing readings and prices as of `now` (UTC seconds)."""
         if now // QUARTER_S == self._last_quarter:
             return
         self._last_quarter = now // QUARTER_S
@@ -160,7 +151,7 @@ class Completion:
 
     @callback
     def _async_start(self, now: int) -> None:
-        """Start a search in the background. If an earlier search is still running, do nothing."""
+        """Start a search in the background, unless an earlier search is still running."""
         if self._task is None or self._task.done():
             self._task = self._entry.async_create_background_task(
                 self._hass, self._async_complete(now), f"{self._entry.title} past windows"
@@ -175,10 +166,7 @@ class Completion:
             self._on_found()
 
     async def _async_read_meters(self, now: int) -> bool:
-        """Read the statistics of each meter whose readings are missing in the ledger.
-
-        Return whether any readings were found.
-        """
+        """Look for missing readings in the statistics of the meters, and return whether any were found."""
         if not records(self._hass):
             return False
         ledger, came, ahead_s = self._ledger(), False, self._clock.ahead_s
@@ -193,10 +181,7 @@ class Completion:
         return came
 
     async def _async_fetch_prices(self, now: int) -> bool:
-        """Fetch the missing prices of past windows from the server.
-
-        Return whether any prices were found.
-        """
+        """Fetch the missing prices of past windows from the server, and return whether any were found."""
         ledger = self._ledger()
         hours = ledger.missing_hours(now)
         if not hours:

@@ -30,10 +30,7 @@ class Ledger:
     def update(
         self, settings: Mapping[str, PlanSettings], outcomes: Mapping[str, Outcome], timeline: Timeline, now: int
     ) -> None:
-        """Update all accounts with the plans' decisions at `now` (UTC seconds).
-
-        `timeline` has the household's prices.
-        """
+        """Update all accounts with the plans' decisions and the household's prices at `now` (UTC seconds)."""
         self._prices.note(timeline)
         for plan, outcome in outcomes.items():
             account = self._accounts.setdefault(plan, Account(now))
@@ -51,17 +48,11 @@ class Ledger:
         self.forget_prices()
 
     def forget_prices(self) -> None:
-        """Forget the prices of an earlier server.
-
-        The prices of past windows are fetched again from the new server.
-        """
+        """Forget the old server's prices. The prices of past windows are fetched again from the new server."""
         self._prices = SettledPrices()
 
     def unread(self, until: int) -> dict[str, list[Piece]]:
-        """Return the parts of windows that still need a meter reading. The keys are the ids of the meters.
-
-        Only parts that ended by `until` (UTC seconds) count.
-        """
+        """Return the parts of windows before `until` (UTC seconds) that lack a reading, keyed by the meter's id."""
         unread: dict[str, list[Piece]] = {}
         for account in self._accounts.values():
             for meter, slices in account.unread(until).items():
@@ -69,24 +60,18 @@ class Ledger:
         return unread
 
     def note_readings(self, meter: str, readings: Mapping[Piece, float]) -> None:
-        """Add a meter's readings. `readings` maps parts of windows to their energy in kWh."""
+        """Add the energy in kWh that `meter` measured in parts of windows."""
         for account in self._accounts.values():
             account.note_readings(meter, readings)
 
     def missing_hours(self, now: int) -> list[int]:
-        """Return the start of each hour whose price is missing for a finished window.
-
-        Only hours before `now` (UTC seconds) count.
-        """
+        """Return the start of each hour before `now` (UTC seconds) whose price is missing for a finished window."""
         return sorted(
             {hour for account in self._accounts.values() for hour in account.missing_hours(self._prices, now)}
         )
 
     def note_prices(self, hours: Mapping[int, tuple[float, ...]]) -> None:
-        """Add the household's settled prices of past hours, in EUR/kWh.
-
-        `hours` maps the start of each hour to the prices of its four quarters.
-        """
+        """Add settled prices in EUR/kWh. `hours` maps the start of each hour to the prices of its four quarters."""
         self._prices.note_hours(hours)
 
     def as_dict(self) -> dict[str, Any]:

@@ -50,9 +50,9 @@ NOTHING: Final = Amounts()
 class Total:
     """The energy, costs and savings of windows that ran.
 
-    `even` has the amounts for an imaginary device that always takes 1 kW. So the energy of `even` in kWh equals the
-    running time in hours. `even` needs no meter readings. `used` has the amounts for the energy that the plan's own
-    device used. `unread_h` is the number of hours for which the energy of the plan's own device is unknown.
+    `even` is computed for an imaginary device that always takes 1 kW. So the energy of `even` in kWh equals the running
+    time in hours. `used` is computed for the energy that the plan's own device used. `unread_h` is the number of hours
+    for which the energy of the plan's own device is unknown.
     """
 
     even: Amounts = field(default_factory=Amounts)
@@ -65,7 +65,7 @@ class Total:
     def as_list(self) -> list[float]:
         """Return the total as a short list that JSON can store."""
         figures = (*astuple(self.even), *astuple(self.used), self.unread_h)
-        return [round(figure, _DECIMALS) or 0.0 for figure in figures]  # `or` turns -0.0 into 0.0
+        return [round(figure, _DECIMALS) or 0.0 for figure in figures]  # `or 0.0` turns -0.0 into 0.0
 
     @classmethod
     def from_list(cls, kept: Sequence[Any]) -> Self:
@@ -83,13 +83,13 @@ class Total:
 class StartedWindow:
     """A window that has begun. Times are [start, end) in UTC seconds.
 
-    `window` is the time from the start of the first decided piece to the end of the last decided piece. `pieces` are
+    `window` is the time from the start of the first planned piece to the end of the last planned piece. `pieces` are
     the pieces of the window that have begun, in the order of time. If Home Assistant was down for a whole piece, this
     piece is left out. If a piece began while Home Assistant was down, the piece counts from the restart on.
 
-    `at_once` is the earliest time at which the window could have begun. From `at_once` on, the span was open and the
-    plan was switched on. `expected` is the first estimate of the saving from waiting for the best window.
-    `expected_at_start` is the saving that was estimated when the window started. An unknown saving is None.
+    `at_once` is the earliest time at which the span was open, the plan was switched on, and the window could have
+    begun. `expected` is the first estimate of the window's saving, and `expected_at_start` is the estimate at the
+    window's start. An unknown saving is None.
 
     `readings` maps each part of a piece to the kWh that `meter` measured. Without a meter, the device is assumed to use
     `power_kw`. If `energy_kwh` is given, the device is assumed to stop when it has used this energy.
@@ -117,19 +117,18 @@ class StartedWindow:
 
     @property
     def prices_needed(self) -> Piece:
-        """The span of time for which settled prices are needed to compute the window's amounts.
+        """The span of time for which settled prices are needed to compute the window's cost and savings.
 
-        The needed prices begin at the start of the window's first day, or at `at_once` if `at_once` is earlier. The
-        needed prices end at the end of the window's last day.
+        The span begins with the window's first day or at `at_once`, whichever is earlier, and ends with the window's
+        last day.
         """
         return min(self.at_once, day_at(self.start).start), day_at(self.end - 1).end
 
     def following(self, decided: tuple[Piece, ...], energy_kwh: float | None, now: int) -> StartedWindow:
-        """Return the window with the pieces that were decided at `now` (UTC seconds).
+        """Return the window with the pieces in `decided`, as of `now` (UTC seconds).
 
-        `energy_kwh` is the energy that the device needs at `now`. If the device needs more energy than before, the
-        higher need is kept. A lower need is ignored, because it only shows that the device has already used some
-        energy.
+        `energy_kwh` is the energy that the device needs at `now`. The higher of the old and the new need is kept,
+        because a lower new need only shows that the device has already used some energy.
         """
         needed = self.energy_kwh
         if needed is not None and energy_kwh is not None:
@@ -185,10 +184,10 @@ _DECODER: Final = BasicDecoder(StartedWindow)
 
 
 def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
-    """Return the decided pieces that have begun by `now` (UTC seconds).
+    """Return the pieces in `decided` that have begun by `now` (UTC seconds).
 
-    `before` has the pieces that had already begun at the previous call. If a piece in `before` is no longer in
-    `decided`, the piece ends at `now`.
+    `before` is the result of the previous call. If a piece in `before` is no longer in `decided`, the piece ends at
+    `now`.
     """
     pieces = [(start, min(end, now)) for start, end in before if start < now and not _is_in(start, decided)]
     for start, end in decided:
@@ -199,11 +198,11 @@ def begun(decided: Sequence[Piece], now: int, before: Sequence[Piece] = ()) -> t
 
 
 def amounts_by_day(run: StartedWindow, prices: SettledPrices, until: int) -> dict[date, Total]:
-    """Return the window's amounts on each day, up to `until` (UTC seconds).
+    """Return the window's energy, cost and savings on each day, up to `until` (UTC seconds).
 
-    The window is compared with an imaginary run that starts at `at_once` and has no pauses. The imaginary run is
-    assumed to use as much energy as the window. So the price of each part of the window is compared with the price of
-    an equally long part of the imaginary run. A part of the window counts only if all needed prices are settled.
+    The window is compared with an imaginary run that starts at `at_once`, has no pauses and uses as much energy as the
+    window. So the price of each part of the window is compared with the price of an equally long part of the imaginary
+    run. A part of the window counts only if all needed prices are settled.
     """
     days: dict[date, Total] = {}
     means: dict[date, float | None] = {}

@@ -27,8 +27,7 @@ _FIVES: Final = HOUR_S // FIVE_MIN_S
 _FIVES_IN_QUARTER: Final = 3
 # Costs and sums are rounded to 6 decimals of a euro, so that two imports of the same readings give the same sums.
 _DECIMALS: Final = 6
-# If the energy of an hour and the sum of its five-minute readings differ by less than this, the difference is a
-# rounding error.
+# The largest rounding error between an hour's energy and the sum of its five-minute readings, in kWh or as a share.
 _SAME_KWH: Final = 1e-6
 
 
@@ -45,7 +44,7 @@ class LeftOutReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """The reason why an hour was left out. `parts` lists the parts of the price that have no rate."""
+    """The reason why an hour has no price or no cost. `parts` lists the parts of the price that have no rate."""
 
     reason: LeftOutReason
     parts: tuple[Part, ...] = ()
@@ -57,10 +56,7 @@ NO_READING: Final = LeftOut(LeftOutReason.NO_READING)
 
 @dataclass(frozen=True, slots=True)
 class HourPrice:
-    """The household prices in the four quarters of an hour, in EUR/kWh.
-
-    If billing is by the hour, all four prices are equal.
-    """
+    """The household prices of an hour's quarters in EUR/kWh. If billing is by the hour, all prices are equal."""
 
     quarters: tuple[float, ...]
 
@@ -71,10 +67,9 @@ class HourPrice:
 
 
 def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tariff) -> HourPrice | LeftOut:
-    """Return the household price of the hour that starts at `hour` (UTC seconds).
+    """Return the household price of the hour that starts at `hour` (UTC seconds), or the reason why it is unknown.
 
-    `settled` maps the starts of periods to their market prices in EUR/MWh. Each period is `step_s` seconds long. If the
-    price is unknown, return the reason.
+    `settled` maps the starts of periods to their market prices in EUR/MWh. Each period is `step_s` seconds long.
     """
     prices: list[float] = []
     for start in range(hour, hour + HOUR_S, step_s):
@@ -88,14 +83,14 @@ def hour_price(hour: int, settled: Mapping[int, float], step_s: int, tariff: Tar
 
 
 def without_rate(instant: int, tariff: Tariff) -> LeftOut:
-    """Return a `LeftOut` that lists the parts without a rate at `instant` (UTC seconds)."""
+    """Return a `LeftOut` that lists the parts of the price without a rate at `instant` (UTC seconds)."""
     return LeftOut(LeftOutReason.NO_RATE, tariff.charges(instant).unknown_parts)
 
 
 def left_out_spans(reasons: Mapping[int, LeftOut]) -> list[tuple[int, int, LeftOut]]:
     """Return the left-out hours as spans [start, end) in UTC seconds.
 
-    If neighbouring hours were left out for the same reason, they are joined into one span.
+    Neighbouring hours with the same reason form one span.
     """
     spans: list[tuple[int, int, LeftOut]] = []
     for hour in sorted(reasons):
@@ -123,10 +118,7 @@ def hours_between(start: int, end: int) -> Iterable[int]:
 
 
 type SettledIn = Callable[[date], Awaitable[dict[int, float]]]
-"""A function that returns the settled prices of a month in EUR/MWh.
-
-The argument is the month's first day. The keys are the starts of the periods.
-"""
+"""A function that takes a month's first day and returns the settled prices (EUR/MWh) by the start of their period."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,10 +148,7 @@ class PaidPrices:
         return {hour: hour_price(hour, settled, self.step_s, self.tariff) for hour in hours}
 
     async def _settled_in(self, month: date) -> dict[int, float]:
-        """Return the settled market prices of a month.
-
-        If the server is busy, wait for as long as the server requests, and try again.
-        """
+        """Return a month's settled prices. If the server is busy, retry after the requested time (at most 30 s)."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self.settled_in(month)
@@ -187,17 +176,14 @@ class Energy:
     """The energy that the household used, in kWh.
 
     `hours` maps the start of each hour (UTC seconds) to the energy of the hour. `fives` maps the start of each five
-    minutes (UTC seconds) to the energy of the five minutes. Five minutes without a reading are left out of `fives`.
+    minutes with a reading (UTC seconds) to the energy of the five minutes.
     """
 
     hours: Mapping[int, float]
     fives: Mapping[int, float]
 
     def quarters(self, hour: int) -> tuple[float, ...] | None:
-        """Return the energy of each quarter of an hour in kWh.
-
-        If five-minute readings are missing or don't add up to the energy of the hour, return None.
-        """
+        """Return the kWh of each quarter, or None if five-minute readings are missing or don't add up to the hour."""
         starts = range(hour, hour + HOUR_S, FIVE_MIN_S)
         fives = [self.fives[start] for start in starts if start in self.fives]
         if len(fives) < _FIVES or not isclose(sum(fives), self.hours[hour], rel_tol=_SAME_KWH, abs_tol=_SAME_KWH):
@@ -209,8 +195,8 @@ def costs(energy: Energy, prices: Mapping[int, HourPrice | LeftOut]) -> dict[int
     """Return the cost of each hour in EUR, or the reason why the cost is unknown.
 
     The result covers all hours from the first reading to the last reading. `prices` must contain each hour that has a
-    reading. The energy of each quarter is charged at the price of the quarter. If an hour has no five-minute readings,
-    its energy is charged at the mean price of the hour.
+    reading. The energy of each quarter is charged at the price of the quarter. If the energy of an hour's quarters is
+    unknown, the hour's energy is charged at the mean price of the hour.
     """
     if not energy.hours:
         return {}
@@ -231,8 +217,8 @@ def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut],
     """Return the corrected hourly rows of a cost statistic from `start` on.
 
     `stored` contains the old rows, and `found` contains the new costs. The rows of hours before `start` stay as they
-    are. If the server no longer has the market price of an hour, the hour's stored cost is kept. If an hour has no new
-    cost for any other reason, the hour's stored cost is removed. All sums from `start` on are computed again.
+    are. If the server no longer has the market price of an hour, the hour's stored cost is kept. If an hour has no rate
+    or no reading, the hour's stored cost is removed. All sums from `start` on are computed again.
     """
     earlier = [hour for hour in stored if hour < start]
     total = stored[max(earlier)].total if earlier else 0.0
@@ -246,7 +232,6 @@ def sum_rows(stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut],
 def _hours_with_cost(
     stored: Mapping[int, SumRow], found: Mapping[int, float | LeftOut], start: int
 ) -> Iterator[tuple[int, float | None]]:
-    """Yield each hour that needs a row, together with the cost in this row."""
     for hour in sorted(hour for hour in stored.keys() | found.keys() if hour >= start):
         cost = found.get(hour, NO_READING)
         if not isinstance(cost, LeftOut):
@@ -256,4 +241,4 @@ def _hours_with_cost(
 
 
 def _rounded(eur: float) -> float:
-    return round(eur, _DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
+    return round(eur, _DECIMALS) or 0.0  # `or 0.0` turns -0.0 into 0.0

@@ -1,9 +1,8 @@
 """Reads statistics from Home Assistant's recorder, and writes the integration's own statistics.
 
-The id of a statistic contains the entry's zone, mode and number. If several entries have the same zone and mode, they
-have different numbers. If a household replaces a server by another server of the same zone and mode, the new server
-continues the old statistics under the old number. Entries of different zones never share a statistic. Live servers,
-demos and rehearsals never share a statistic.
+The id of a statistic contains the entry's zone, mode and number. A statistic is never shared between zones, or between
+live servers, demos and rehearsals. Entries of the same zone and mode have different numbers. If a household replaces a
+server by another server of the same zone and mode, the integration continues the old statistics.
 """
 
 import asyncio
@@ -32,8 +31,8 @@ from ..server.answers import Mode
 from .paid_prices import Energy, HourPrice, SumRow
 
 _ENGLISH: Final = "en"
-# The recorder gets at most this many rows in one batch. Between two batches, the recorder can write other data of Home
-# Assistant.
+# The largest number of rows that are written in one batch. Between two batches, the recorder can write other data of
+# Home Assistant.
 _BATCH: Final = 1_000
 _UNITS: Final = {"energy": "kWh", "power": "kW"}
 # The names of an entry's statistics in each language. Home Assistant has no translations for the names of statistics.
@@ -86,8 +85,8 @@ def _id(*parts: str) -> str:
 def _async_place(hass: HomeAssistant, entry: ConfigEntry[Any], mode: Mode) -> list[str]:
     """Return the parts of a statistic's id that depend on the entry: zone, mode and number.
 
-    If the zone is Estonia, the mode is live and the number is 1, the list is empty. When an entry first writes a
-    statistic in a mode, the entry gets the lowest free number for this mode. The entry keeps this number.
+    The list leaves out the zone Estonia, the live mode and the number 1. When an entry first writes a statistic in a
+    mode, it gets the lowest free number for this mode, and keeps this number.
     """
     zone = zone_of(entry.data)
     numbers: dict[str, int] = entry.data.get(CONF_STATISTICS, {})
@@ -118,11 +117,11 @@ def records(hass: HomeAssistant) -> bool:
 async def meter_rows(
     hass: HomeAssistant, meter: str, start: int, end: int
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the five-minute statistics of a meter from `start` to `end` (UTC seconds).
+    """Return a meter's five-minute statistics from `start` to `end` (UTC seconds), keyed by their start.
 
-    The keys are the starts of the five minutes in UTC seconds. The first mapping contains the sums of an energy meter
-    in kWh. The second mapping contains the means of a power meter in kW. If the entity measures neither energy nor
-    power, both mappings are empty. First wait until the recorder has written its newest statistics.
+    The first mapping contains the sums of an energy meter in kWh. The second mapping contains the means of a power
+    meter in kW. If the entity measures neither energy nor power, both mappings are empty. The function first waits
+    until the recorder has written its newest statistics.
     """
     await _wait_for_recorder(hass, meter)
     known = await get_instance(hass).async_add_executor_job(lambda: get_metadata(hass, statistic_ids={meter}))
@@ -209,10 +208,7 @@ async def _rows(
     start: int = 0,
     end: int | None = None,
 ) -> dict[int, Any]:
-    """Return the stored rows of a statistic. Energy is in kWh, and power is in kW.
-
-    The keys are the starts of the rows' periods in UTC seconds.
-    """
+    """Return a statistic's rows (energy in kWh, power in kW), keyed by the start of their period in UTC seconds."""
     until = None if end is None else dt_util.utc_from_timestamp(end)
     found = await get_instance(hass).async_add_executor_job(
         statistics_during_period,
@@ -232,10 +228,7 @@ def _column(rows: Mapping[int, Any], column: _Column) -> dict[int, float]:
 
 
 async def _write(hass: HomeAssistant, metadata: StatisticMetaData, rows: Iterable[StatisticData]) -> None:
-    """Write rows, and wait until they are stored.
-
-    If an hour already has a stored row, the new row replaces this row.
-    """
+    """Write rows in place of the stored rows of the same hours, and wait until the recorder has stored them."""
     for some in batched(rows, _BATCH, strict=False):
         async_add_external_statistics(hass, metadata, some)
     await _wait_for_recorder(hass, metadata["statistic_id"])
@@ -248,6 +241,6 @@ async def _wait_for_recorder(hass: HomeAssistant, statistic_id: str) -> None:
     def note() -> None:  # the recorder's thread calls this function
         hass.loop.call_soon_threadsafe(done.set)
 
-    # The recorder handles its jobs in order. The recorder calls `on_done` even if nothing changes.
+    # The recorder handles its jobs in order, and calls `on_done` even if nothing changes.
     get_instance(hass).async_update_statistics_metadata(statistic_id, on_done=note)
     await done.wait()

@@ -2,7 +2,7 @@
 
 The search uses dynamic programming over time steps of equal length. A state consists of the step, the number of steps
 left to run, the number of pieces that may still start, and a flag for a running piece. Two partial solutions in the
-same state can continue in the same ways. So the search keeps only the cheapest continuation of each state.
+same state can continue in the same ways, so the search keeps only the cheapest continuation of each state.
 """
 
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-# The cost of a solution is its price times 1,024, plus the number of its pieces. No window has 1,024 pieces.
+# Costs contain the price times this factor, which exceeds the number of pieces of any window.
 _PIECES: Final = 1_024
 _NEVER: Final = math.inf
 
@@ -35,11 +35,11 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
     """Return the largest number of steps that pieces can fill, but at most `steps`.
 
     At most `most_pieces` pieces may start. Each piece is at least `shortest` steps long. If `goes_on` is true, a piece
-    is already running when the first step begins. A running piece may continue for any number of steps. A running piece
-    doesn't count towards `most_pieces`.
+    is already running when the first step begins. A running piece may continue for any number of steps, and doesn't
+    count towards `most_pieces`.
     """
-    # In each number in `reachable`, bit n is set if pieces can fill exactly n steps. The number at index i is for at
-    # most i pieces. If the number of pieces has no limit, `reachable` has only one number.
+    # Bit n of `reachable[i]` is set if at most i pieces can fill exactly n steps. If any number of pieces is allowed,
+    # `reachable` has only one number.
     reachable = [1] * (1 if most_pieces is None else most_pieces + 1)
     for first, end in usable_runs(prices):
         continued = goes_on and first == 0
@@ -53,8 +53,8 @@ def most_steps(prices: Prices, steps: int, shortest: int, most_pieces: int | Non
 class _Table:
     """The least costs of all states in which a given number of pieces may still start.
 
-    The index of a row is the step. The index of a column is the number of steps left to run. `off` contains the costs
-    if no piece runs just before the step. `on` contains the costs if a piece runs just before the step.
+    The index of a row is the step, and the index of a column is the number of steps left to run. `on` contains the
+    costs if a piece runs just before the step, and `off` contains the costs if no piece runs then.
     """
 
     off: Sequence[Sequence[float]]
@@ -65,9 +65,9 @@ class _Table:
 class LeastCosts:
     """The least costs of running for any number of steps.
 
-    A cost is the price times `_PIECES`, plus the number of pieces. So the number of pieces matters only if two
-    solutions have the same price. Floats represent all costs exactly. `tables` has one table for each number of pieces
-    that may still start. Without a limit on the number of pieces, `tables` has only one table.
+    A cost is the price times 1,024, plus the number of pieces, which matters only if two solutions have the same price.
+    Floats represent all costs exactly. `tables` has one table for each number of pieces that may still start, or only
+    one table if any number is allowed.
     """
 
     weights: Sequence[float]
@@ -77,7 +77,7 @@ class LeastCosts:
 
     @classmethod
     def of(cls, prices: Prices, steps: int, shortest: int, most_pieces: int | None) -> LeastCosts:
-        """Compute the tables of least costs."""
+        """Compute the least costs of running for up to `steps` steps."""
         weights = [_NEVER if price is None else float(price * _PIECES) for price in prices]
         starts = range(len(prices) - shortest + 1) if shortest <= steps else ()
         blocks = [sum(weights[step : step + shortest]) + 1 for step in starts]
@@ -139,13 +139,12 @@ class LeastCosts:
 def _table(
     weights: Sequence[float], steps: int, shortest: int, blocks: Sequence[float], *, then: _Table | None = None
 ) -> _Table:
-    """Compute the rows of a table, from the last step to the first.
+    """Compute a table of least costs, from the last step to the first.
 
-    `then` is the table that applies after a piece has started. If `then` is None, the new table itself applies after a
-    piece has started.
+    `then` is the table that applies after a piece has started, or None if the new table itself applies.
     """
     nothing_left = [0.0, *[_NEVER] * steps]
-    off, on = [nothing_left], [nothing_left]  # the rows are in reverse order of the steps
+    off, on = [nothing_left], [nothing_left]  # the row of the last step comes first
     after_start = on if then is None else then.on[::-1]
     for step in reversed(range(len(weights))):
         row = off[-1]

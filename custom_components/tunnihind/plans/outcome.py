@@ -34,17 +34,16 @@ class Decision:
 
     `pieces` are the parts of the window in the order of time. Each piece is [start, end) in UTC seconds. All pieces lie
     within `span`, with gaps between them. `average` is the time-weighted mean of the window's expected prices in
-    EUR/kWh. `saving` is the expected saving compared with starting at once. An unknown saving is None. `saving` is also
-    None if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the device
-    uses in the window. `cost` is None if a price is unknown, or if the plan's settings don't contain the energy.
+    EUR/kWh. `saving` is the expected saving compared with starting at once. `saving` is None if a price is unknown, or
+    if the plan does not look for the cheapest hours. `cost` is the expected cost of the energy that the device uses in
+    the window. `cost` is None if a price is unknown, or if the plan's settings don't contain the energy.
     `forecast_share` (0 to 1) is the share of the window's time for which prices are only predicted. `shortened` is true
     if the window is shorter than the plan's duration.
 
-    `locked` is true once the window has begun. A locked window may get more pieces if it is shorter than the plan's
-    duration. If a locked window gets more pieces, its saving becomes None. If the plan has no fixed duration, the later
-    pieces of a locked window may be chosen again. New prices have no other effect on a locked window. `asked_s` is the
-    plan's duration in seconds when the window was chosen. `last_run` is the plan's newest window that ran before this
-    window.
+    `locked` is true once the window has begun. A locked window that is shorter than the plan's duration may get more
+    pieces, but then its saving becomes None. If the plan has no fixed duration, new prices may also end the running
+    piece or change the later pieces of a locked window. `asked_s` is the plan's duration in seconds when the window was
+    chosen. `last_run` is the plan's newest window that ran before this window.
     """
 
     pieces: tuple[Piece, ...]

@@ -3,29 +3,28 @@
 `decide` is called at the start of each quarter of an hour, or more often. Each call of `decide` gets the decision of
 the previous call.
 
-Until a window begins, each call of `decide` searches for the best window again with the newest prices. So new prices
-may move a window that has not begun. Once a window has begun, changes of prices, settings or the clock don't move the
-window. After the end of a window, `decide` plans the next occurrence.
+Until a window begins, each call of `decide` searches for the best window again with the newest prices. Once a window
+has begun, changes of prices, settings or the clock don't move the window. After the end of a window, `decide` plans the
+next occurrence.
 
-If prices are published late, a window may at first be shorter than the plan's duration. If a window was too short when
-it began, `decide` may add time to the window until the span ends. So a boiler gets warm even if prices are missing at
-midnight.
+If prices are published late, a window may begin with less than the plan's duration. Until the end of the span, `decide`
+may add time to a window that began too short. So a boiler gets warm even if prices are missing at midnight.
 
 A plan of all hours below or above a price limit has no fixed duration. For a plan without a fixed duration, each call
 of `decide` keeps the running piece and chooses the later pieces again. If a running piece was planned with predicted
 prices, a published price beyond the plan's limit ends the piece early. Each piece lasts at least `min_piece_s` seconds.
 If a piece continues over midnight into the next span, both parts count as one piece.
 
-If Home Assistant was down for a whole window, the window counts as not run. If a window was missed, `decide` plans
-again for the rest of the span.
+If Home Assistant was down for a whole window, the window counts as not run, and `decide` plans again for the rest of
+the span.
 
 If `days` is more than 1 and the present occurrence has too little time left, the plan may wait for a later occurrence.
 A plan waits only if a later occurrence may have room for the plan's whole duration.
 
 A plan that is switched off stops at once. If a plan is switched on again, it continues with the pieces that are still
 ahead. Pieces that passed while the plan was off are lost. If the plan allows shortened windows, `decide` adds time to
-replace the lost pieces. If the plan does not allow shortened windows, an interrupted window counts as run. So a machine
-that must run without a pause is not started twice.
+replace the lost pieces. If the plan does not allow shortened windows, an interrupted window counts as run, so that a
+machine that must run without a pause is not started twice.
 
 If the clock is set back to a time within the span, a window that has begun stays unchanged. If the clock is set back to
 a time before the span, the window counts as not run.
@@ -82,9 +81,9 @@ _WHY_NONE: Final = {
 def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome | None = None) -> Outcome:
     """Return the plan's window as of `now` (UTC seconds), or the reason why there is no window.
 
-    `last` is the result of the previous call. If `last` is None, the plan is assumed to have had no window before. The
-    result is the window of the first occurrence in which a window is possible. If no occurrence has a window, the
-    result gives the reason for the first occurrence that has enough time.
+    `last` is the result of the previous call, or None if the plan had no window before. The result is the window of the
+    first occurrence in which a window is possible. If no occurrence has a window, the result gives the reason for the
+    first occurrence that has enough time.
     """
     run = _last_run(last, now)
     if run is not None:
@@ -103,15 +102,15 @@ def decide(settings: PlanSettings, timeline: Timeline, now: int, last: Outcome |
                 continue
             return replace(outcome, locked=True) if outcome.start <= now else replace(outcome, last_run=run)
         reasons.append(outcome.reason)
-    # `min` returns the first reason other than TOO_LITTLE_TIME, because False is less than True.
+    # The first reason other than TOO_LITTLE_TIME is returned, if there is one.
     return NoWindow(min(reasons, key=lambda reason: reason is Reason.TOO_LITTLE_TIME, default=Reason.NO_PRICES), run)
 
 
 def windows_after(settings: PlanSettings, timeline: Timeline, window: Decision, now: int) -> tuple[Decision, ...]:
     """Return the plan's windows after `window`, as of `now` (UTC seconds).
 
-    Only a plan of all hours below or above a price limit has windows after `window`. For any other plan, the best time
-    in a later span may still change completely.
+    Only a plan of all hours below or above a price limit has windows after `window`. For a plan with a fixed duration,
+    the best time in a later span may still change completely.
     """
     found: list[Decision] = []
     if settings.kind.is_by_limit:
@@ -182,8 +181,8 @@ def window_in(settings: PlanSettings, timeline: Timeline, span: Span, now: int, 
     """Return the plan's window in `span` as of `now` (UTC seconds), or the reason why there is no window.
 
     A window that has already run in `span` is ignored. `goes_on` matters only for a plan of all hours below or above a
-    price limit. If `goes_on` is true, a piece is already running when the span opens. A running piece may continue for
-    any length of time.
+    price limit. If `goes_on` is true, a piece is already running when the span opens, and may continue for any length
+    of time.
     """
     if settings.needs_nothing:
         return NoWindow(Reason.NOTHING_NEEDED)
@@ -238,9 +237,8 @@ def _after(pieces: tuple[Piece, ...], now: int) -> tuple[Piece, ...]:
 def _with_missing_time(settings: PlanSettings, timeline: Timeline, run: Decision, now: int) -> Decision:
     """Add time to a shortened window if its span has room."""
     had_s = _length(run.pieces)
-    # While a car charges, the energy that it needs falls. So the missing time is the plan's duration at the window's
-    # start, less the length of the window's pieces. If less than a quarter of an hour of running time is missing,
-    # another start of the device is not worthwhile.
+    # The missing time is computed from the plan's duration at the window's start, because the energy that a car needs
+    # falls while the car charges. A restart of the device for less than a quarter of an hour is not worthwhile.
     missing_s = (run.asked_s - had_s) // QUARTER_S * QUARTER_S
     job = _job_that_shortens(settings)
     if not run.shortened or job is None or missing_s <= 0:
@@ -288,10 +286,7 @@ def _with_new_prices(settings: PlanSettings, timeline: Timeline, run: Decision, 
 
 
 def _end_of_piece(settings: PlanSettings, timeline: Timeline, run: Decision, piece: Piece, now: int) -> int:
-    """Return the end of a piece that has begun.
-
-    A published price beyond the plan's limit ends the piece early.
-    """
+    """Return the end of a piece that has begun. A published price beyond the plan's limit ends the piece early."""
     start, end = piece
     if end <= now or not run.forecast_share:
         return end
@@ -309,10 +304,7 @@ def _length(pieces: Sequence[Piece]) -> int:
 
 
 def _joined(pieces: Sequence[Piece], later: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Return `pieces` and `later` together, in the order of time.
-
-    Two pieces without a gap between them become one piece.
-    """
+    """Return `pieces` followed by `later`. Two pieces without a gap between them become one piece."""
     if later and later[0][0] == pieces[-1][1]:
         return (*pieces[:-1], (pieces[-1][0], later[0][1]), *later[1:])
     return (*pieces, *later)
@@ -345,7 +337,7 @@ def _all_by_limit(
     """Return all time within `bounds` in which the plan may run, as pieces in the order of time.
 
     `bounds` must end at the end of a span. If the last piece continues into the next span, its time in the next span
-    counts towards its least length.
+    counts towards `min_piece_s`.
     """
     opens, closes = bounds
     until = next((span.closes for span in spans(settings, closes, closes + 1)), closes)
@@ -364,20 +356,17 @@ def _job(settings: PlanSettings) -> Job:
 
 
 def _job_that_shortens(settings: PlanSettings) -> Job | None:
-    """Return a job whose window may be shorter than the plan's duration.
-
-    If the plan must run in one piece of fixed duration, return None.
-    """
+    """Return a job whose window may be shorter than the plan's duration, or None if the plan allows no such window."""
     if settings.min_piece_s is not None:
         return _job(settings)
     return None if settings.energy_kwh is None else replace(_job(settings), min_piece_s=QUARTER_S, most_pieces=1)
 
 
 def _price_of(settings: PlanSettings) -> PriceOf:
-    """Return a function that computes the figure by which periods are compared.
+    """Return a function that computes a period's price in EUR/kWh for the search.
 
-    The figure is the period's price in EUR/kWh. If the plan looks for high prices, the figure is the period's price
-    with the opposite sign. If the plan must not use a period, the returned function returns None.
+    If the plan looks for high prices, the returned function negates the price. If the plan must not use a period, the
+    returned function returns None.
     """
     dear, horizon = settings.kind.is_dear, settings.horizon
     sign = -1 if dear else 1

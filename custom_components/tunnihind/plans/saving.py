@@ -1,48 +1,44 @@
 """The expected saving and the expected cost of a window, each with its uncertainty.
 
 The saving of a window is the cost of starting at once minus the cost of the window. A predicted price is assumed to
-have a split normal distribution. Below p50, the standard deviation of a predicted price is (p50 - p10) / 1.2816. Above
-p50, the standard deviation of a predicted price is (p90 - p50) / 1.2816. If two hours start k hours apart, their
-forecast errors are assumed to have this correlation:
+have a split normal distribution. The standard deviation of a predicted price is (p50 - p10) / 1.2816 below p50, and
+(p90 - p50) / 1.2816 above p50. If two hours start k hours apart, their forecast errors are assumed to have this
+correlation:
 
     rho(k) = 0.45 exp(-k / 2.5) + 0.55 exp(-k / 34).
 
-A saving is a weighted sum of hourly prices. The size of an hour's weight is the hour's share of the running time. Each
-hour of the window has a negative weight. Each hour that the device would use after an immediate start has a positive
-weight. The median of the saving is assumed to be the weighted sum of the hourly medians.
+A saving is a weighted sum of hourly prices. The hours of a run that starts at once have positive weights, and the hours
+of the window have negative weights. The size of an hour's weight is the hour's share of the running time. The median of
+the saving is assumed to be the weighted sum of the hourly medians.
 
 The upper variance of the saving is the sum of u_i rho(|i - j|) u_j over all pairs of hours i and j. The upper standard
 deviation of the saving is the square root of its upper variance. The factor u_i is the weight of hour i times the
-hour's upper or lower standard deviation. For a positive weight, u_i uses the upper standard deviation, because a higher
-price raises the saving. For a negative weight, u_i uses the lower standard deviation, because a lower price raises the
-saving. For the lower standard deviation of the saving, the upper and lower standard deviations of the hours are
-exchanged. The saving is assumed to have a split normal distribution. The distribution of the saving gives p10, p90 and
-the probability of a positive saving. A settled price has no uncertainty.
+standard deviation on the side of the hour's median that raises the saving. The upper side raises the saving if the
+weight is positive, and the lower side if the weight is negative. For the lower standard deviation of the saving, the
+upper and lower sides of each hour's median are swapped. The saving is assumed to have a split normal distribution,
+which gives p10, p90 and the probability of a positive saving. A settled price has no uncertainty.
 
 The coefficients of rho were fitted by least squares to the correlations of standardised forecast errors. The fit used
-the server's walk-forward forecasts from July 2024 to June 2025. These forecasts were issued daily at 09:00 UTC and
-covered 71 hours. Two hours were compared only if they were at most 59 hours apart. The benchmark
-`tests/benchmarks/bench_saving.py` checked the p10, p90 and chances of savings on 24 thousand windows in each of two
-half-years. The windows were made for many kinds of plans with 48 hours of forecast.
+the server's walk-forward forecasts from July 2024 to June 2025, issued daily at 09:00 UTC for 71 hours. The fit used
+pairs of hours that were at most 59 hours apart. The benchmark `tests/benchmarks/bench_saving.py` checked the p10, p90
+and chances of savings on 24 thousand windows in each of two half-years, for many kinds of plans with 48 hours of
+forecast.
 
 From July to December 2025, 81% of the savings, 80% of the hourly prices and 81% of the 24-hour averages were between
-p10 and p90. The fit used no prices after June 2025. From July to December 2024, 75% of the savings, 75% of the hourly
-prices and 76% of the 24-hour averages were between p10 and p90. So the interval of a saving is as reliable as the
-intervals of the forecast. From July to December 2024, the intervals of the forecast itself were too narrow. The
-benchmark put the windows into six groups with mean chances from 56% to 99%. In each group, the mean chance was compared
-with the share of windows that saved money. From July to December 2025, the two numbers differed by at most 2 percentage
-points. From July to December 2024, the two numbers differed by at most 6 percentage points.
+p10 and p90. From July to December 2024, 75% of the savings, 75% of the hourly prices and 76% of the 24-hour averages
+were between p10 and p90. So the interval of a saving is as reliable as the intervals of the forecast. From July to
+December 2024, the intervals of the forecast itself were too narrow. The benchmark put the windows into six groups with
+mean chances from 56% to 99%. The mean chance of a group differed from the share of its windows that saved money by at
+most 2 percentage points in 2025, and by at most 6 in 2024.
 
 The server's 20 price paths are another model of the dependence between hours. `bench_scenarios.py --plans` compared the
-price paths with the formulas above. The first comparison used every fifth day from July 2025 on. The second comparison
-used every fourth day from September 2024 on. On average, the formulas' chance of a window differed from the paths'
-chance of this window by .04. The formulas' mean chance differed from the paths' mean chance by less than .01. On
-average, the formulas' p10 and p90 differed from the paths' p10 and p90 by .6 cents/kWh. From July 2025 on, the chances
-had a Brier score of .103 with the formulas and .105 with the paths. From September 2024 on, the chances had a Brier
-score of .100 with the formulas and with the paths. From July 2025 on, 83% of the savings were within the formulas'
-intervals, and 81% were within the paths' intervals. From September 2024 on, 76% of the savings were within the
-formulas' intervals, and 71% were within the paths' intervals. The price paths are not used here, because they are no
-better than the formulas.
+price paths with the formulas above, on every fifth day from July 2025 on, and on every fourth day from September 2024
+on. On average, the formulas and the paths differed by .04 in the chance of a window, and by .6 cents/kWh in p10 and
+p90. The formulas' mean chance and the paths' mean chance differed by less than .01. From July 2025 on, the chances had
+a Brier score of .103 with the formulas and .105 with the paths. From September 2024 on, the Brier score of the chances
+was .100 with the formulas and with the paths. From July 2025 on, the formulas' intervals contained 83% of the savings,
+and the paths' intervals 81%. From September 2024 on, the formulas' intervals contained 76% of the savings, and the
+paths' intervals 71%. The price paths are not used here, because they are no better than the formulas.
 """
 
 import math
@@ -61,7 +57,7 @@ _P90: Final = _NORMAL.inv_cdf(0.9)
 # The factor and the decay time (in seconds) of each term in the formula for rho.
 _CORRELATION: Final = ((0.45, 2.5 * HOUR_S), (0.55, 34.0 * HOUR_S))
 _CHANCE_DECIMALS: Final = 3
-# If a sum is zero to 9 decimals, its further decimals are a rounding error.
+# Sums are rounded to this many decimals, so that a rounding error doesn't count as a saving.
 _NOTHING_DECIMALS: Final = 9
 _ENERGY_DECIMALS: Final = 3
 
@@ -197,7 +193,7 @@ class _WeightedSum:
 
     @property
     def chance(self) -> float:
-        """The probability of a positive sum."""
+        """The probability that the weighted sum of prices is positive."""
         deviation = self.below if self.median > 0 else self.above
         return _NORMAL.cdf(self.median / deviation) if deviation else float(self.median > 0)
 
@@ -209,9 +205,9 @@ def _deviation(period: Period, *, up: bool) -> float:
 def _joint_deviation(deviations: Sequence[tuple[int, float]]) -> float:
     """Return the standard deviation of a sum of correlated errors.
 
-    `deviations` has the start and the standard deviation of each error, in the order of time. The result is the square
-    root of the variance in this module's docstring. Each term of the correlation rho(k) falls exponentially with k. So
-    one running sum for each term replaces the sum over all pairs of hours.
+    `deviations` has the start and the standard deviation of each error, in the order of time. The module's docstring
+    has the formula of the variance. Each term of the correlation rho(k) falls exponentially with k, so one running sum
+    for each term replaces the sum over all pairs of hours.
     """
     variance = 0.0
     for share, reach_s in _CORRELATION:

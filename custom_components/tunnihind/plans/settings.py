@@ -26,8 +26,8 @@ MOST_TOLERANCE_CENTS: Final = 100
 _MINUTE_S: Final = 60
 QUARTER_MIN: Final = QUARTER_S // _MINUTE_S
 _CENTS: Final = 100
-# Prices in EUR/kWh have at most 6 decimals. Rounding removes the small error of a division by 100. Without rounding, a
-# price could seem to exceed an equal limit.
+# Limits in EUR/kWh are rounded to this many decimals, so that the error of a division by 100 can't make a limit differ
+# from an equal price.
 _PRICE_DECIMALS: Final = 6
 
 
@@ -96,11 +96,11 @@ class PlanSettings:
 
     Lengths are multiples of a quarter of an hour, in seconds. Times of day are Tallinn times. If `energy_kwh` and
     `power_kw` are set, `duration_s` is computed from them. The computed duration is rounded up to a multiple of a
-    quarter of an hour. If the device needs no energy, `duration_s` is 0. If the plan is for all hours below or above a
-    price limit, `duration_s` is 0. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most
-    `max_starts` pieces. If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days on which the
-    deadline may be. Without a deadline, `weekdays` are the days on which the plan may start. In `weekdays`, Monday is
-    0. `weekdays` is never empty. `days` is the number of days among which the plan may choose.
+    quarter of an hour. `duration_s` is 0 if the device needs no energy, or if the plan is for all hours below or above
+    a price limit. If the plan runs in one piece, `min_piece_s` is None. A split plan has at most `max_starts` pieces.
+    If `max_starts` is None, any number of pieces is allowed. `weekdays` are the days on which the deadline may be, or
+    on which a plan without a deadline may start. Monday is 0 in `weekdays`, which is never empty. `days` is the number
+    of days among which the plan may choose.
 
     `price_cap` is the limit for the household price, in EUR/kWh. A plan that looks for low prices uses no hour above
     the limit. A plan that looks for high prices uses no hour below the limit. Windows count as equally good if their
@@ -161,8 +161,7 @@ class PlanSettings:
         return self.energy_kwh == 0
 
 
-# The next three functions read a plan's stored form. A newer version of the integration may have stored a kind of plan
-# that this version does not have.
+# The next three functions also accept a stored form with an unknown `kind` from a newer version of the integration.
 
 
 def goes_by_energy(form: Mapping[str, Any]) -> bool:
@@ -181,7 +180,6 @@ def looks_for_high_prices(form: Mapping[str, Any]) -> bool:
 
 
 def _length_by_limit(data: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
-    """Return `duration_s` and `min_piece_s` for a plan of all hours below or above a price limit."""
     for field in ("duration", "energy", "power", "max_starts", "tolerance"):
         if data.get(field) is not None:
             raise PlanError(field, "not_by_limit")
@@ -207,7 +205,6 @@ def _length(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pieces(data: Mapping[str, Any], duration_s: int) -> dict[str, Any]:
-    """Return `min_piece_s` and `max_starts` for a split plan. For any other plan, return an empty dictionary."""
     shortest = _minutes(data, "min_piece", DEFAULT_MIN_PIECE_MIN, LONGEST_DURATION_MIN) * _MINUTE_S
     starts = None if data.get("max_starts") is None else _whole(data, "max_starts", 1, 1, MOST_STARTS)
     if not _flag(data, "split"):

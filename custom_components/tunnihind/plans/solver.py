@@ -2,41 +2,36 @@
 
 Windows begin and end at full quarters of an hour in UTC. A window uses only quarters that lie completely within its
 bounds. A period is never used if its price is unknown or beyond the price limit. Prices are counted in whole millionths
-of a euro, so that sums have no rounding errors. To find the most expensive time, the caller changes the sign of the
-prices.
+of a euro, so that sums have no rounding errors. To find the most expensive time, the caller negates the prices.
 
-The window of a job in one piece lasts for the job's whole duration and has no gap. If no such window fits, the job gets
-no window. For a job in one piece, the cheapest
-window is chosen. Among equally cheap windows, the earliest is chosen.
+If a job must run in one piece, it gets the cheapest window that lasts for the job's whole duration without a gap. If no
+window of the whole duration fits, the job gets no window. Among equally cheap windows, the earliest is chosen.
 
-Each piece of a split job has at least a given length. The number of pieces may be limited. Together, all pieces last
-for the wanted duration, or for as much of this duration as possible. For a split job, the longest solution is chosen.
-Among equally long solutions, the cheapest is chosen. Among equally cheap solutions, the solution with the fewest pieces
-is chosen. Among equally cheap solutions with equally many pieces, the solution with the earliest quarters is chosen.
-Two pieces without a gap between them count as one piece.
+Each piece of a split job has at least a given length, and the number of pieces may be limited. Together, all pieces
+last for the wanted duration, or for as much of this duration as possible. For a split job, the longest solution is
+chosen. Among equally long solutions, the cheapest is chosen. Ties between equally cheap solutions are broken by the
+fewest pieces, and then by the earliest quarters. Two pieces without a gap between them count as one piece.
 
 If a job has a tolerance, an early solution may be chosen although another solution is slightly cheaper. A solution is
-near enough if its average price exceeds the least average price by at most the tolerance. The least average price is
-the average price of the cheapest solution in the whole span, including past hours. If past hours did not count, the
-window could be put off again and again while the best hours pass. Among the near-enough solutions, the solution that
-ends first is chosen. If several near-enough solutions have the same earliest end, the rules for jobs without a
-tolerance decide between these solutions. If no solution is near enough, the rules for jobs without a tolerance apply to
-all solutions.
+within the tolerance if its average price exceeds the least average price by at most the tolerance. The least average
+price is the average price of the cheapest solution in the whole span, including past hours. If past hours did not
+count, the window could be put off again and again while the best hours pass. Among the solutions within the tolerance,
+the solution that ends first is chosen. If several solutions within the tolerance have the same earliest end, or if no
+solution is within the tolerance, the rules for jobs without a tolerance apply.
 
-If `prefer_latest` is true, the search prefers late solutions to early solutions in all rules. For example, the search
-chooses the near-enough solution that starts last.
+If `prefer_latest` is true, late solutions are preferred to early solutions in all rules. For example, the solution
+within the tolerance that starts last is chosen.
 
-The search divides time into a grid of equally long steps. A step may be longer than a quarter of an hour. All bounds,
-lengths and times of price changes must be multiples of the step. Without a tolerance, the pieces of the best solution
-never begin or end between grid points. If two ends of pieces lay between grid points, both ends could move by a quarter
-of an hour in the same direction. If a move in one direction adds to the cost, the move in the other direction saves as
-much. So one of the two moves makes the solution cheaper, or makes it earlier at the same cost. If a job has a
-tolerance, the first near-enough solution may begin or end between grid points. So the grid for a job with a tolerance
-has steps of a quarter of an hour.
+The search divides time into a grid of equally long steps. A step may be longer than a quarter of an hour, but all
+bounds, lengths and times of price changes must be multiples of the step. Without a tolerance, the pieces of the best
+solution never begin or end between grid points. If two ends of pieces lay between grid points, a move of both ends by a
+quarter of an hour in one of the two directions would make the solution cheaper, or earlier at the same cost. With a
+tolerance, the best solution may begin or end at any quarter of an hour, so the steps of the grid are quarters of an
+hour.
 
 While prices don't change, a planned window doesn't move. As time passes, some solutions become impossible, but no new
-solutions appear. So the best solution of a span remains the best until it starts. So one search of the whole span is
-enough, and its result is cached.
+solutions appear. So the best solution of a span remains the best until its start, and the cached result of one search
+of the whole span is enough.
 """
 
 import math
@@ -62,8 +57,8 @@ class Job:
     """The wanted running time of a device. Lengths are multiples of a quarter of an hour, in seconds.
 
     If `min_piece_s` is None, the device runs in one piece of the whole duration. If `most_pieces` is None, any number
-    of pieces is allowed. An early solution is preferred if its average price exceeds the least average price by at most
-    `tolerance` (EUR/kWh). If `prefer_latest` is true, a late solution is preferred instead of an early solution.
+    of pieces is allowed. An early solution (a late solution, if `prefer_latest` is true) is preferred if its average
+    price exceeds the least average price by at most `tolerance` (EUR/kWh).
     """
 
     duration_s: int
@@ -75,10 +70,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """The prices of equally long time steps, beginning at `start` (UTC seconds).
-
-    A step without a price can't be used.
-    """
+    """The prices of equally long time steps, beginning at `start` (UTC seconds)."""
 
     start: int
     step_s: int
@@ -106,8 +98,8 @@ def cheapest(
 
     If no piece fits, return an empty tuple. If `bounds` is only the rest of a span, `span_opens` is the time at which
     this span opened, in UTC seconds. If `goes_on` is true, a piece of a split job is already running when `bounds`
-    begins. A running piece may continue for any length of time. A running piece doesn't count towards the job's
-    `most_pieces`. `goes_on` can't be combined with `prefer_latest`.
+    begins. A running piece may continue for any length of time, and doesn't count towards the job's `most_pieces`.
+    `goes_on` can't be combined with `prefer_latest`.
     """
     opens = first_quarter(bounds[0])
     span = opens if span_opens is None or goes_on else min(first_quarter(span_opens), opens), bounds[1]
@@ -141,7 +133,7 @@ def all_usable(
 ) -> tuple[Piece, ...]:
     """Return all usable time within `bounds` as pieces in the order of time.
 
-    Time is usable if `price_of` returns a figure for its period. Each piece lasts at least `min_piece_s` seconds. If
+    Time is usable if `price_of` returns a price for its period. Each piece lasts at least `min_piece_s` seconds. If
     `goes_on` is true, a piece is already running when `bounds` begins. A running piece may continue for any length of
     time.
     """
@@ -156,7 +148,7 @@ def all_usable(
 def _grid(timeline: Timeline, bounds: Piece, step_s: int, price_of: PriceOf) -> _Grid | None:
     """Return the prices within `bounds` as a grid, or None if no price within `bounds` is known.
 
-    The steps of the grid divide `step_s`, the ends of the grid and the times of all price changes.
+    The length of a step divides `step_s`, the ends of the grid and the times of all price changes.
     """
     opens, closes = first_quarter(bounds[0]), bounds[1] // QUARTER_S * QUARTER_S
     periods = timeline.between(opens, closes)
@@ -190,10 +182,7 @@ class _Wanted:
 def _best_runs(
     span: Prices, passed: int, wanted: _Wanted, *, prefer_latest: bool, goes_on: bool
 ) -> tuple[StepRun, ...]:
-    """Return the best runs of steps in `span` after its first `passed` steps.
-
-    Results are cached, because most calls repeat the arguments of an earlier call.
-    """
+    """Return the best runs of steps in `span` after its first `passed` steps."""
     if prefer_latest:
         left = len(span) - passed
         mirrored = _earliest_best(span[::-1], slice(0, left), wanted, goes_on=False)
@@ -210,7 +199,7 @@ def _earliest_best(span: Prices, left: slice, wanted: _Wanted, *, goes_on: bool)
     if not steps:
         return ()
     search = _Search(span, rest, steps, shortest, wanted.tolerance, goes_on)
-    # If the search finds few enough pieces without a limit on their number, the limit is not needed.
+    # The first search has no limit on the number of pieces, because such a search is faster and often finds few pieces.
     runs, most = search.runs(None)
     if wanted.most_pieces is not None and most > wanted.most_pieces:
         runs, _ = search.runs(wanted.most_pieces)
@@ -222,16 +211,13 @@ def _in_one_piece(span: Prices, rest: Prices, steps: int, tolerance: int) -> Seq
     if not costs:
         return ()
     near_enough = min(_costs_by_start(span, steps).values()) + tolerance * steps
-    # `min` returns the first of equal items.
+    # Among starts with equal costs, `min` returns the earliest.
     start = next((start for start, cost in costs.items() if cost <= near_enough), min(costs, key=costs.__getitem__))
     return ((start, start + steps),)
 
 
 def _costs_by_start(prices: Prices, steps: int) -> dict[int, int]:
-    """Return the cost of each run of `steps` usable steps.
-
-    The keys are the first steps of the runs, in the order of time.
-    """
+    """Return the cost of each run of `steps` usable steps, keyed by its first step, in the order of time."""
     totals = [0, *accumulate(price or 0 for price in prices)]
     starts = (end - steps for first, end in usable_runs(prices) for end in range(first + steps, end + 1))
     return {start: totals[start + steps] - totals[start] for start in starts}
@@ -249,10 +235,7 @@ class _Search:
     goes_on: bool
 
     def runs(self, most_pieces: int | None) -> tuple[Sequence[StepRun], int]:
-        """Return the best runs of steps.
-
-        Also return the largest number of pieces in the solutions that the search compared.
-        """
+        """Return the best solution as runs of steps, and the largest number of pieces in the compared solutions."""
         rest, compared = self._until_near_enough(most_pieces) if self.tolerance else (self.rest, 0)
         costs = LeastCosts.of(rest, self.steps, self.shortest, most_pieces)
         runs = tuple(costs.pieces(self.steps, goes_on=self.goes_on))
@@ -260,7 +243,7 @@ class _Search:
         return runs, max(len(runs) - continued, compared)
 
     def _until_near_enough(self, most_pieces: int | None) -> tuple[Prices, int]:
-        """Return the part of `rest` before the earliest end of a near-enough solution.
+        """Return the part of `rest` before the earliest end of a solution within the tolerance.
 
         Also return the number of pieces in the cheapest solution.
         """

@@ -1,4 +1,4 @@
-"""Computes the occurrences of a plan. Each occurrence is a span of time in which one window may run.
+"""Computes the occurrences of a plan: the spans of time in each of which one window may run.
 
 Days and times of day are in Tallinn time. If the clock skips a time of day in spring, the UTC offset from before the
 change applies to this time of day. If a time of day comes twice in autumn, the first of the two times counts. On the
@@ -12,11 +12,11 @@ earliest time and ends at the next deadline.
 If `days` is 2 or 3, a span with a deadline opens one or two days earlier than with `days` = 1. A span without a
 deadline closes one or two days later than with `days` = 1. Spans never overlap. With a deadline, no span opens before
 the previous deadline. Without a deadline, no span closes after the start of the next span. If every day of the week is
-chosen, each span is only one day long. `weekdays` are the days of the week on which the deadline may be. Without a
-deadline, `weekdays` are the days of the week on which a span may open.
+chosen, no span is longer than one day. `weekdays` are the days of the week on which the deadline may be, or on which a
+span without a deadline may open.
 
-A span depends only on its date and the plan's settings, not on the present time. In spring, the clock may skip all
-of a span. Then the plan has no occurrence on that day. For example, the clock may skip a span from 03:30 to 04:00.
+A span depends only on its date and the plan's settings, not on the present time. If the clock skips a whole span in
+spring, like a span from 03:30 to 04:00, the plan has no occurrence on that day.
 """
 
 from collections.abc import Iterator
@@ -70,10 +70,6 @@ def longest_span_s(settings: PlanSettings) -> int:
 
 
 def _span_of(settings: PlanSettings, day: date) -> Span:
-    """Return the span whose deadline is on `day`.
-
-    Without a deadline, return the span that opens on `day`.
-    """
     return _starting_on(settings, day) if settings.deadline is None else _ending_on(settings, day)
 
 
@@ -92,10 +88,7 @@ def _ending_on(settings: PlanSettings, day: date) -> Span:
 
 
 def _chosen(settings: PlanSettings, day: date, step: timedelta) -> date:
-    """Return the next day after `day` that is one of the plan's weekdays.
-
-    If `step` is negative, return the last of the plan's weekdays before `day`.
-    """
+    """Return the nearest of the plan's weekdays after `day`, or before `day` if `step` is negative."""
     day += step
     while day.weekday() not in settings.weekdays:
         day += step

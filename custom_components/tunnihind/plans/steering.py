@@ -1,8 +1,8 @@
 """The form of a plan, and the changes that automations and dashboards make to the plan.
 
-A change has the same field names and units as the form. A change lasts until it is cleared or the form changes. A
-restart of Home Assistant does not end a change. The form has no field for the plan's switch, so saving the form does
-not change the switch.
+A change has the same field names and units as the form. A change lasts until it is cleared or the form changes, even
+over restarts of Home Assistant. The form has no field for the plan's switch, so saving the form does not change the
+switch.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,11 +21,11 @@ _MINUTE_S: Final = 60
 class Change:
     """A change to a plan that leaves the plan's form as it is.
 
-    `values` maps the form's field names to new values. If a value is None, the field becomes empty. `clear` names the
-    fields whose changes end. `enabled` is the new state of the plan's switch. If `enabled` is None, the switch stays as
-    it is. If `replan` is true, a running window ends, and the span of this window is planned again. If `must_fit` is
-    true, a change that leaves the plan too little time to run is refused. Entities don't set `must_fit`, because an
-    entity changes only one field at a time.
+    `values` maps the form's field names to new values, or to None for an empty field. The fields in `clear` get the
+    form's values back. `enabled` is the new state of the plan's switch, or None to leave the switch as it is. If
+    `replan` is true, a running window ends, and its span is planned again. If `must_fit` is true, a change that leaves
+    the plan too little time to run is refused. Entities don't set `must_fit`, because an entity changes only one field
+    at a time.
     """
 
     values: Mapping[str, Any] = NOTHING
@@ -37,11 +37,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SteeredPlan:
-    """The form of a plan, the changes to the plan, and the state of its switch.
-
-    `form` contains the values of the form's fields. `changes` has the values that differ from the form. `enabled` is
-    the state of the plan's switch.
-    """
+    """A plan's form, the values that differ from the form, and the state of the plan's switch."""
 
     form: Mapping[str, Any]
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -49,7 +45,7 @@ class SteeredPlan:
 
     @property
     def holding(self) -> dict[str, Any]:
-        """The values of the form's fields after all changes. The keys are the names of the fields."""
+        """The values of the form's fields after all changes, keyed by field name. Empty fields are left out."""
         return {name: value for name, value in {**self.form, **self.changes}.items() if value is not None}
 
     def settings(self) -> PlanSettings:
