@@ -1,7 +1,7 @@
 """Facts about the day-ahead market. The facts about each zone are in `MARKETS`.
 
 All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time (23, 24 or 25
-hours). A delivery day begins at 01:00 on the clocks of all four zones.
+hours), so it begins at 01:00 on the clocks of all four zones.
 """
 
 from collections.abc import Mapping
@@ -290,9 +290,8 @@ def vat_rate_at(rates: VatRates, ts: int) -> float:
 def free_until(newest_settled: int | None, now: int) -> int:
     """Return the last instant of the public window.
 
-    The public window ends 48 hours after the newest settled hour, but at most 72 hours from now.
-
-    If there are no settled prices, the current hour counts as the newest settled hour.
+    The public window ends 48 hours after the newest settled hour, but at most 72 hours from now. If there are no
+    settled prices, the current hour counts as the newest settled hour.
     """
     newest = floor_hour(now) if newest_settled is None else newest_settled
     return min(newest + _PAST_SETTLED_S, now + PUBLIC_WINDOW_S)
