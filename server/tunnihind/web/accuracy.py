@@ -48,8 +48,8 @@ class Figures:
     """The scores of forecasts made a given number of days ahead.
 
     `days` is the number of scored delivery days. `error` is in EUR/MWh. `share` and `coverage` are fractions. `boiler`
-    is a boiler's yearly saving with plans made from the forecasts. `boiler_ideal` is the yearly saving with perfect
-    foresight. Both savings are in EUR without VAT.
+    is a boiler's yearly saving by plans made from the forecasts, in EUR without VAT. `boiler_ideal` is the same saving
+    with perfect foresight.
     """
 
     days: int

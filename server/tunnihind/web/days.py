@@ -144,9 +144,8 @@ def _mean_range(
 ) -> tuple[float, float] | None:
     """Return the 80% range of a day's mean price. If no price is a forecast, return None.
 
-    The range comes from the means of the forecast's price paths. If there are no price paths, each bound of the range
-    is the mean of the bounds of the hours. Then the range is too wide, because the errors of the hours partly cancel
-    each other out.
+    The range comes from the means of the forecast's price paths. Without price paths, each bound of the range is the
+    mean of the hours' bounds. The range is then too wide, because the errors of the hours partly cancel each other out.
 
     The page shows the mean of the hours' medians. If prices may become much higher but hardly lower, nearly all paths
     can have means above the shown mean. Therefore the range is widened to include the shown mean.

@@ -17,7 +17,7 @@ _MORNING_H: Final = 6
 
 
 def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
-    """Write which three hours in a row are the cheapest of the next 24 hours, and compare them with the present price.
+    """Write the cheapest three hours in a row of the next 24 hours, and compare their price with the present price.
 
     `current_ts` is the start of the present period, unix seconds. If too few prices are known, return an empty text.
     """

@@ -156,7 +156,7 @@ def _rate(text: str) -> str:
 def preferred_language(accept_language: str) -> Language:
     """Choose the page's language from an Accept-Language field value (RFC 9110, section 12.5.4).
 
-    If several languages have the same weight, the first of `LANGUAGES` is chosen.
+    If several languages have the same weight, choose the one that comes first in `LANGUAGES`.
     """
     weights: dict[str, float] = {}
     for tag, weight in weighted_members(accept_language):

@@ -4,13 +4,13 @@ All amounts are in the reader's unit. The page calls an hour cheap or expensive 
 day's mean price. A cheap hour must also be cheaper than the usual price. An expensive hour must also be more expensive
 than the usual price. The usual price is the mean price of the two weeks before today.
 
-`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 mornings of 2025. The
-measured forecasts were made at 09:00 UTC. The measured prices include 24% VAT.
+`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 days of 2025. It used
+forecasts made at 09:00 UTC, and prices with 24% VAT.
 
 One day ahead, the page named cheap hours in 239 cases. The mean price of the named cheap hours was always below the
-day's mean price, and in 95% of these cases by at least 15%. One day ahead, the page named expensive hours in 313 cases.
-The mean price of the named expensive hours was always above the day's mean price, and in 96% of these cases by at least
-15%.
+day's mean price, and in 95% of the cases at least 15% below it. One day ahead, the page named expensive hours in 313
+cases. The mean price of the named expensive hours was always above the day's mean price, and in 96% of the cases at
+least 15% above it.
 
 One day ahead, the page said "cheaper than usual" in 102 cases, and the sentence came true in 97% of them. Two days
 ahead, the page said "cheaper than usual" in 90 cases, and the sentence came true in 89% of them. One day ahead, the
@@ -22,9 +22,8 @@ page said "close to zero" in 82 cases, and the sentence came true in 93% of them
 to zero" in 55 cases, and the sentence came true in 89% of them. If the forecast's median for an hour was below zero,
 the price fell below zero in only 3 of 10 cases.
 
-Two days ahead, the page said in 54 cases that some hours may be very expensive. In 78% of these cases, one of the named
-hours cost more than twice the usual price. In 33% of these cases, one of the named hours cost more than any hour of the
-two weeks before.
+Two days ahead, the page said in 54 cases that some hours may be very expensive. One of the named hours then cost more
+than twice the usual price in 78% of the cases, and more than any hour of the two weeks before in 33% of the cases.
 
 The median price of the named cheap hours was 43% of the usual price. In 99 of 100 named cheap hours, the price was at
 most 89% of the usual price. The median price of the named expensive hours was 170% of the usual price. In 99 of 100

@@ -91,7 +91,7 @@ class Site:
 
     @classmethod
     def of(cls, server: Settings, zone: Zone) -> Self:
-        """Return the site of one zone."""
+        """Return the settings and the paths for the pages of one zone."""
         to_root = "../" if server.path_of(zone) else ""
         # Relative paths also work behind Home Assistant's ingress, and behind a proxy that adds a path.
         paths = {

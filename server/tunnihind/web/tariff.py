@@ -1,8 +1,8 @@
 """The fees that a household pays on top of the market's price: supplier's margin, network and others.
 
-Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`. The wheel includes a
-copy of this table. In other countries, a household enters its own rates. All rates are in c/kWh without VAT. The
-amounts of a `Surcharge` are in EUR/MWh without VAT.
+Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`, which the wheel
+includes too. In other countries, a household enters its own rates. All rates are in c/kWh without VAT. The amounts of a
+`Surcharge` are in EUR/MWh without VAT.
 """
 
 from bisect import bisect_right

@@ -47,8 +47,8 @@ _HEIGHT: Final = 100
 class RegionWeather:
     """The mean weather of the region's places in each hour from `start_ts` on.
 
-    `wind` is the wind speed 100 m above the ground, m/s. `sun` is the shortwave radiation on the ground, W/m². Both
-    have the shape (hours,). If the weather of any place is unknown, the mean over all places is NaN.
+    `wind` is the wind speed 100 m above the ground, m/s. `sun` is the shortwave radiation on the ground, W/m². `wind`
+    and `sun` have the shape (hours,). If the weather of any place is unknown, the mean over all places is NaN.
     """
 
     start_ts: int
