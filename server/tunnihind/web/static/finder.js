@@ -105,7 +105,7 @@ export function endsByDay(ends, step, wording) {
   return days;
 }
 
-/** The end in a day at a clock time. Without this time, the next later end or the day's last end. @param {Day} day @param {string} clock */
+/** The end at a clock time of a day, or else the next later end or the day's last end. @param {Day} day @param {string} clock */
 export function sameTime(day, clock) {
   return (day.ends.find((end) => end.clock >= clock) ?? day.ends[day.ends.length - 1]).ts;
 }
