@@ -1,4 +1,4 @@
-"""The errors of the server. Texts from other programs are shortened to one line, without the operator's secret."""
+"""The errors of the server. Texts from other programs are cut to one line, and the operator's token is hidden."""
 
 import re
 from collections.abc import Callable

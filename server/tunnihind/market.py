@@ -122,15 +122,15 @@ class Market:
         return self.instant(day - timedelta(days=1), self.publication_watch[1])
 
     def is_publication_watch(self, now: float) -> bool:
-        """Return whether `now` is within the hours of the publication watch."""
+        """Return whether `now` is within the hours in which the next day's prices normally appear."""
         first, last = self.publication_watch
         return first <= self.local(now).time() < last
 
     def expected_through(self, now: float) -> date:
         """Return the last delivery day whose prices should be settled at `now`."""
         local, today = self.local(now), delivery_day(now)
-        # In the first hour after local midnight, yesterday's delivery day has not ended yet. The prices of today's
-        # delivery day are already published.
+        # In the first hour after local midnight, yesterday's delivery day has not ended yet, but today's prices are
+        # already published.
         is_out = local.time() >= self.publication_watch[0] or local.date() > today
         return today + timedelta(days=1) if is_out else today
 

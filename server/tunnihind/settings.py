@@ -21,7 +21,7 @@ COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
 
 
 def install_extra(name: str) -> str:
-    """Return how to install an optional extra of this package, as the end of the sentence "to install it, …"."""
+    """Return the end of the sentence "to install it, …" for an optional extra of this package."""
     return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 

@@ -1,8 +1,7 @@
 """Draws a backtest's report by days ahead.
 
-The left panel shows the reliability. The right panels show the errors and the widths of the intervals.
-
-This module needs matplotlib, which the extra `plot` installs. No other module loads matplotlib.
+The left panel shows the share of prices below each percentile. The right panels show the errors and the widths of the
+intervals. This module needs matplotlib, which the extra `plot` installs. No other module loads matplotlib.
 """
 
 import math

@@ -27,7 +27,7 @@ type _Values = dict[tuple[str, int], dict[int, float]]
 class CovariateFile:
     """The content of a covariate file: its series by name, and the numbers of its rows and cells.
 
-    `late` is the number of values that were issued after their hour had begun. The store keeps these values, but no
+    `late` is the number of values that were issued after their hour had begun. The store keeps late values, but no
     forecast uses them.
     """
 

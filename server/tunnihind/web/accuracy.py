@@ -48,8 +48,8 @@ class Figures:
     """The scores of forecasts made a given number of days ahead.
 
     `days` is the number of scored delivery days. `error` is in EUR/MWh. `share` and `coverage` are fractions. `boiler`
-    is a boiler's yearly saving by plans made from the forecasts, in EUR without VAT. `boiler_ideal` is the same saving
-    with perfect foresight.
+    is a boiler's yearly saving with plans made from the forecasts, in EUR without VAT. `boiler_ideal` is the boiler's
+    yearly saving with perfect foresight.
     """
 
     days: int
@@ -151,7 +151,7 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 
 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
-    """Return the scores of the shortest scored window of at least 30 days, or else of the longest scored window."""
+    """Return the scores of the shortest scored span of at least 30 days, or else of the longest scored span."""
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
 
@@ -205,7 +205,7 @@ def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Itera
 
 
 def _top(months: Sequence[tuple[float, ...]]) -> float:
-    """Return the top of an axis that has five round steps."""
+    """Return the top of an axis that shows all errors in five round steps."""
     highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
     if highest <= 0:
         return 1.0

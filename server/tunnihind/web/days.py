@@ -26,10 +26,9 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 class DaySummary:
     """One day of the reader's calendar, with its known periods.
 
-    `cheapest` and `dearest` are the cheapest and the most expensive period from the present period on. If several
-    periods have the same price, the first of these periods counts. If no price ahead is known, `cheapest` and `dearest`
-    are None. `mean_range` is the likely range of the day's mean price, in the reader's unit. If no price of the day is
-    a forecast, `mean_range` is None.
+    `cheapest` and `dearest` are the first of the cheapest and the first of the most expensive periods, from the present
+    period on. If no price ahead is known, `cheapest` and `dearest` are None. `mean_range` is the likely range of the
+    day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range` is None.
 
     `state` is "forecast" if the last prices of the day are forecasts. If a published price follows a forecast price,
     `state` is "partly". If prices are missing between known prices, `state` is "gaps". `kind` describes `state` in
@@ -145,10 +144,10 @@ def _mean_range(
     """Return the 80% range of a day's mean price. If no price is a forecast, return None.
 
     The range comes from the means of the forecast's price paths. Without price paths, each bound of the range is the
-    mean of the hours' bounds. The range is then too wide, because the errors of the hours partly cancel each other out.
+    mean of the hours' bounds, and the range is too wide, because the errors of the hours partly cancel each other out.
 
-    The page shows the mean of the hours' medians. If prices may become much higher but hardly lower, nearly all paths
-    can have means above the shown mean. Therefore the range is widened to include the shown mean.
+    The range is widened to include the mean that the page shows, which is the mean of the hours' medians. If prices may
+    become much higher but hardly lower, nearly all paths can have means above the shown mean.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]

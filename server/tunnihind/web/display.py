@@ -219,7 +219,7 @@ class Display:
         return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the same as `brief_mean_price`. If the price of any period is a forecast, add "about"."""
+        """Write the text of `brief_mean_price`, with "about" if the price of any period is a forecast."""
         return self._told(self.brief_mean_price(periods), periods)
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
@@ -262,7 +262,7 @@ class Display:
         return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
     def moment(self, ts: float, now: float) -> str:
-        """Write the day and the time of an instant. If `now` is more than half a year away, add the year."""
+        """Write the day and the time of an instant, with the year if the instant is over half a year from `now`."""
         day = self.day(ts)
         written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
         return self.texts("moment", day=written, time=self.clock(ts))

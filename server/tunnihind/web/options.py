@@ -109,7 +109,7 @@ class PageOptions:
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
-        """Read the options from the query string of a zone's page. Parameters of other countries are ignored."""
+        """Read the options from the query string of a zone's page. Parameters only for other zones are ignored."""
         known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
         rates = {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
         unknown = [name for name in _CHOICES if name in query and name not in known]

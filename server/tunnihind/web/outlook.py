@@ -4,8 +4,8 @@ All amounts are in the reader's unit. The page calls an hour cheap or expensive 
 day's mean price. A cheap hour must also be cheaper than the usual price. An expensive hour must also be more expensive
 than the usual price. The usual price is the mean price of the two weeks before today.
 
-`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 days of 2025. It used
-forecasts made at 09:00 UTC, and prices with 24% VAT.
+`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 days of 2025, with
+forecasts made at 09:00 UTC and with 24% VAT.
 
 One day ahead, the page named cheap hours in 239 cases. The mean price of the named cheap hours was always below the
 day's mean price, and in 95% of the cases at least 15% below it. One day ahead, the page named expensive hours in 313
@@ -22,8 +22,8 @@ page said "close to zero" in 82 cases, and the sentence came true in 93% of them
 to zero" in 55 cases, and the sentence came true in 89% of them. If the forecast's median for an hour was below zero,
 the price fell below zero in only 3 of 10 cases.
 
-Two days ahead, the page said in 54 cases that some hours may be very expensive. One of the named hours then cost more
-than twice the usual price in 78% of the cases, and more than any hour of the two weeks before in 33% of the cases.
+Two days ahead, the page said in 54 cases that some hours may be very expensive. In 78% of these 54 cases, one of the
+named hours cost more than twice the usual price, and in 33% more than any hour of the two weeks before.
 
 The median price of the named cheap hours was 43% of the usual price. In 99 of 100 named cheap hours, the price was at
 most 89% of the usual price. The median price of the named expensive hours was 170% of the usual price. In 99 of 100

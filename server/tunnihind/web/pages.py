@@ -47,8 +47,8 @@ class PageQueue:
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
         """Wait for the request's turn, call `make`, and return the page. If too many pages are waiting, return None.
 
-        All requests with the same `key` together take one place in the queue. Just after the full hour, all open pages
-        send their requests in the same second.
+        All requests with the same `key` together take one place in the queue, because all open pages send their
+        requests in the same second just after the full hour.
         """
         if key not in self._waiting and len(self._waiting) >= MOST_WAITING:
             return None

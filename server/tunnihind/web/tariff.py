@@ -44,7 +44,10 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
-    """The network's rates by day, by night and at peaks. Without peak rates, `peak` and `rest_day_peak` are None."""
+    """The network's rates by day, by night and in peak hours.
+
+    In a package without peak hours, `peak` and `rest_day_peak` are None.
+    """
 
     day: float
     night: float

@@ -134,7 +134,7 @@ def _top(values: Floats, tops: Sequence[int]) -> int:
 
 
 def _area(shares: Floats) -> str:
-    """Draw the area under each run of known values. Each value is drawn at the middle of its hour."""
+    """Draw the area under each span of known values. Each value is drawn at the middle of its hour."""
     heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
     path = []
     for is_known, run in groupby(range(heights.size), key=lambda hour: bool(np.isfinite(heights[hour]))):
