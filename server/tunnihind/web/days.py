@@ -174,7 +174,7 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 _PAST_DAYS: Final = 7
 _CLOCK_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
-"""A day with fewer known hours gets no mean. Readers would take such a mean for the mean of the whole day."""
+"""A day with fewer known hours gets no mean, because readers would take it for the mean of the whole day."""
 
 
 @dataclass(frozen=True, slots=True)

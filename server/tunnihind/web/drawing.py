@@ -27,7 +27,7 @@ _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 _EDGE: Final = 0.1
 """The share of the plot at each side in which a centred word would cross the edge."""
 _MARGIN_S: Final = 2 * HOUR_S
-"""Room after the last period, seconds. It makes the end of the last period visible."""
+"""The room after the last period in seconds, which makes the end of the period visible."""
 _NOW_STEP_S: Final = 900
 """The mark of the present moves in steps of this many seconds, so that the page doesn't change every second."""
 
@@ -79,7 +79,7 @@ class Drawing:
 
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
-        """The alignment of the word "now" at the line that marks the present. The word stays within the plot."""
+        """The SVG `text-anchor` of the word "now", which must not cross the edge of the plot."""
         if self.now < _EDGE * _SIZE:
             return "start"
         return "end" if self.now > (1 - _EDGE) * _SIZE else "middle"

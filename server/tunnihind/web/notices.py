@@ -21,10 +21,8 @@ _OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
 _NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
 
 _UNASKED_AFTER_S: Final = 12 * HOUR_S
-"""A source whose last answer is older than this is no longer asked.
-
-The longest time between two requests is six hours, for weather. This limit is twice as long.
-"""
+"""If a source's last answer is older, the server no longer sends requests to the source. The longest time between two
+requests is six hours, for weather."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,17 +67,17 @@ _SHORTEST_LOW: Final = 2 * HOUR_S
 """A single low hour is hardly worth waiting for. Most single hours are the first or the last of a day."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
-"""At these mean wind speeds, Baltic wind farms give about three quarters and a fifth of their power.
+"""At a mean wind speed of 9.5 m/s, Baltic wind farms give 77% of their power, and at 5 m/s 20%.
 
-On 169 days from January to June 2025, the shares were 77% and 20%. The speeds come from the wind forecast at ten
-Lithuanian towns. The power comes from ENTSO-E's forecast for the three Baltic states.
+The shares come from 169 days from January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's
+forecast of wind power for the three Baltic states.
 """
 _SUNNY_W_M2: Final = 400.0
-"""More than half of the sunlight at a cloudless noon in June. No day in January had so much sunlight, but 7 of 10 days
-from April to June had it.
+"""More than half of the sunlight at a cloudless noon in June. 7 of 10 days from April to June had so much sunlight, but
+no day in January.
 
-From March to June 2025, the median price from 11 to 18 o'clock was 13% of the day's mean on such days. On other days,
-this median price was 39% of the day's mean.
+From March to June 2025, the median price from 11 to 18 o'clock was 13% of the day's mean on sunny days, and 39% on
+other days.
 """
 _WORTH_NAMING: Final = 0.5
 """A second span is named if its size is at least this share of the largest span's size. A span's size is the sum of its
