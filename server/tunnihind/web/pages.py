@@ -1,4 +1,4 @@
-"""Serves the pages: the dashboard, the accuracy page and the API reference. All pages work without JavaScript."""
+"""Serves the pages: the dashboard, the accuracy page and the API reference. All can be read without JavaScript."""
 
 import asyncio
 from collections import Counter
@@ -218,7 +218,7 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
 
 
 class DashboardPage:
-    """Makes the dashboard. The page for a set of options is cached for a minute, or until the data change."""
+    """Makes the dashboard. The page for a set of options is cached until the minute ends or the data change."""
 
     def __init__(
         self,

@@ -53,9 +53,9 @@ export const USUAL = "24h";
  */
 
 /**
- * The instant of a choice. A choice is `24h` from the earliest start, `morning`, `none` or an instant in unix seconds.
- * Old addresses have a time by the reader's clock. Anything else means the default. A past time gives null. A deadline
- * is never after the last price.
+ * The instant of a chosen deadline: `24h` from the earliest start, `morning`, `none` or an instant in unix seconds. Old
+ * addresses have a time by the reader's clock. Any other text means the default. A past time gives null. A deadline is
+ * never after the last price.
  * @param {string} choice @param {Ahead} ahead
  * @returns {number | null}
  */
