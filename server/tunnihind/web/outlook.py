@@ -153,7 +153,7 @@ def outlook(
 ) -> tuple[DayOutlook, ...]:
     """Return the highlights of today and of later days, as of `now`, unix seconds.
 
-    `days` has the periods by the reader's calendar day, from two weeks before today on.
+    The keys of `days` are days of the reader's calendar, from two weeks before today on.
     """
     today = display.day(now)
     hours = {day: list(_hours(periods, display)) for day, periods in days.items()}
