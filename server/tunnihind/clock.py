@@ -23,7 +23,7 @@ class SystemClock:
         return time.time()
 
     async def sleep(self, seconds: float) -> None:
-        """Measure the wait with the event loop's clock, because this clock never jumps."""
+        """Wait for `seconds` seconds by the event loop's clock, which never jumps."""
         await asyncio.sleep(max(seconds, 0.0))
 
 

@@ -1,4 +1,4 @@
-"""The errors of the server. Texts from other programs are shortened to one line, without the operator's secret."""
+"""The errors of the server. Texts from other programs are cut to one line, and the operator's token is hidden."""
 
 import re
 from collections.abc import Callable
@@ -43,9 +43,8 @@ class NothingToForecast(TunnihindError):
 class StoreError(TunnihindError):
     """The store can't be opened, read or written.
 
-    `reason` never contains the database's address, because `/readyz` shows `reason` to everybody. `may_pass` is true if
-    the problem may end without a change of settings. If `may_pass` is true, a starting server waits until the problem
-    ends.
+    `reason` never contains the database's address, because `/readyz` shows `reason` to everybody. If `may_pass` is
+    true, the problem may end without a change of settings, so a starting server waits until the problem ends.
     """
 
     def __init__(self, text: str, *, reason: str = "the database can't be used", may_pass: bool = False) -> None:
@@ -91,9 +90,9 @@ class ImportFileError(TunnihindError):
 class SourceError(TunnihindError):
     """An upstream source gave no usable answer.
 
-    `problem` is one line of at most 300 characters. `fault` is the kind of failure. `status` is the HTTP status of an
-    answer that refuses the request. If no answer refused the request, `status` is None. `fault` and `status` are
-    public. The text of the error is not public, because this text may name machines of the operator's network.
+    `problem` is one line of at most 300 characters. `fault` is the kind of failure. `status` is the HTTP status of the
+    answer that refused the request, or None. `fault` and `status` are public. The text of the error is not public,
+    because this text may name machines of the operator's network.
     """
 
     fault: SourceFault = "answer"

@@ -1,7 +1,7 @@
 """Facts about the day-ahead market. The facts about each zone are in `MARKETS`.
 
 All instants are integer unix seconds UTC. A delivery day is a calendar day of Central European time (23, 24 or 25
-hours). A delivery day begins at 01:00 on the clocks of all four zones.
+hours), so it begins at 01:00 on the clocks of all four zones.
 """
 
 from collections.abc import Mapping
@@ -122,15 +122,15 @@ class Market:
         return self.instant(day - timedelta(days=1), self.publication_watch[1])
 
     def is_publication_watch(self, now: float) -> bool:
-        """Return whether `now` is within the hours of the publication watch."""
+        """Return whether `now` is within the hours in which the next day's prices normally appear."""
         first, last = self.publication_watch
         return first <= self.local(now).time() < last
 
     def expected_through(self, now: float) -> date:
         """Return the last delivery day whose prices should be settled at `now`."""
         local, today = self.local(now), delivery_day(now)
-        # In the first hour after local midnight, yesterday's delivery day has not ended yet. The prices of today's
-        # delivery day are already published.
+        # In the first hour after local midnight, yesterday's delivery day has not ended yet, but today's prices are
+        # already published.
         is_out = local.time() >= self.publication_watch[0] or local.date() > today
         return today + timedelta(days=1) if is_out else today
 
@@ -189,10 +189,8 @@ MARKETS: Final[Mapping[Zone, Market]] = {market.zone: market for market in (ESTO
 """The markets that can be served. The keys are the zones."""
 
 SPECIFIED_VAT_RATE: Final = 0.22
-"""The specification's rate for Estonia.
-
-The legal rate has been higher since 2025-07-01 (`vat_rates`), so the operator can set another rate.
-"""
+"""The specification's rate for Estonia. The legal rate has been higher since 2025-07-01 (`vat_rates`), so the operator
+can set another rate."""
 
 DELIVERY_TZ: Final = ZoneInfo("Europe/Brussels")
 
@@ -290,9 +288,8 @@ def vat_rate_at(rates: VatRates, ts: int) -> float:
 def free_until(newest_settled: int | None, now: int) -> int:
     """Return the last instant of the public window.
 
-    The public window ends 48 hours after the newest settled hour, but at most 72 hours from now.
-
-    If there are no settled prices, the current hour counts as the newest settled hour.
+    The public window ends 48 hours after the newest settled hour, but at most 72 hours from now. If there are no
+    settled prices, the current hour counts as the newest settled hour.
     """
     newest = floor_hour(now) if newest_settled is None else newest_settled
     return min(newest + _PAST_SETTLED_S, now + PUBLIC_WINDOW_S)

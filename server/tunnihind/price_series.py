@@ -18,7 +18,7 @@ class PriceSeries(Mapping[int, float]):
     `eur_mwh` has shape (periods,). An unknown price is NaN. Each period lasts `step_s` seconds (900 or 3600). The first
     period begins at `start_ts`, a multiple of the step in unix seconds UTC.
 
-    The series is also a mapping. The keys are the starts of the periods with known prices, in order of time.
+    As a mapping, the series has the starts of the periods with known prices as its keys, in order of time.
     """
 
     zone: Zone

@@ -21,18 +21,12 @@ COMMAND: Final = "./run" if _IS_CLONE else "tunnihind"
 
 
 def install_extra(name: str) -> str:
-    """Return an instruction for installing an optional extra of this package.
-
-    The instruction completes the sentence "to install it, …".
-    """
+    """Return the end of the sentence "to install it, …" for an optional extra of this package."""
     return f"type `./run uv sync --inexact --extra {name}`" if _IS_CLONE else f"install tunnihind[{name}]"
 
 
 def data_folder() -> Path:
-    """Return the folder for this user's data according to the XDG rules.
-
-    On Windows, the folder is in `%LOCALAPPDATA%`.
-    """
+    """Return the folder for this user's data, by the XDG rules or in `%LOCALAPPDATA%` on Windows."""
     base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
     return (Path(base) if base else Path.home() / ".local" / "share") / "tunnihind"
 
@@ -110,10 +104,7 @@ class Settings:
         return tuple(MARKETS[zone].within(self.limits) for zone in self.zones)
 
     def path_of(self, zone: Zone) -> str:
-        """Return the path under which a zone is served. The path of the first zone is empty.
-
-        A further zone has a path such as `/lv`.
-        """
+        """Return the path under which a zone is served, such as `/lv`. The path of the first zone is empty."""
         return "" if zone == self.zones[0] else f"/{zone}"
 
     def at(self, zone: Zone) -> Self:
@@ -137,10 +128,10 @@ class Settings:
 
     @property
     def chosen_vat_rate(self) -> float | None:
-        """The operator's own VAT rate. If the property is None, the legal rate of each date applies.
+        """The operator's own VAT rate, or None if the legal rate of each date applies.
 
-        If the operator has set the newest legal rate, this property is None, because an operator who sets this rate
-        follows the law. In Estonia, this property is also None if the operator has set the specification's rate.
+        If the operator has set the newest legal rate, the operator follows the law, so the property is None. In
+        Estonia, the property is also None if the operator has set the specification's rate.
         """
         (_, newest) = self.market.vat_rates[-1]
         is_specified = self.market.code == "EE" and self.vat_rate == SPECIFIED_VAT_RATE
@@ -150,8 +141,8 @@ class Settings:
     def api_vat_rates(self) -> VatRates:
         """The VAT rates in the API's consumer prices.
 
-        If the operator has set a rate, this rate applies. If no rate is set, the default for Estonia is the
-        specification's rate of 22%. For other countries, the default is the legal rate of each date.
+        If the operator has set a rate, this rate applies. The default is the specification's rate of 22% in Estonia,
+        and the legal rate of each date in other countries.
         """
         if self.vat_rate is not None:
             return ((0, self.vat_rate),)

@@ -84,10 +84,9 @@ SCORED: Final[tuple[tuple[WeatherVariable, Drives], ...]] = ((_WIND, "wind"), (_
 
 
 def deciding_points(zone: str, drives: Drives) -> tuple[WeatherPoint, ...]:
-    """Return the weather points in a zone's region that have the given `drives`.
+    """Return the places in a zone's region, whose weather influences the zone's price most.
 
-    If `drives` is `wind`, return places with wind farms. If `drives` is `load`, return places with many consumers. A
-    zone's price depends most on the weather in its region.
+    If `drives` is `wind`, return places with wind farms. If `drives` is `load`, return places with many consumers.
     """
     return tuple(point for point in POINTS if REGIONS[point.zone] == REGIONS[zone] and point.drives == drives)
 

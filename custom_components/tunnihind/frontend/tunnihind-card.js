@@ -697,7 +697,7 @@ const cardOn = (Base) => class extends Base {
     this.parts.later.onclick = () => this.chart.turn(1 / 2);
     this.resized = new ResizeObserver(() => this.fit());
     this.onReady = () => {
-      // Another subscription has this one's number now. To end this subscription would end the other subscription.
+      // Another subscription has this subscription's number now, and would be ended instead.
       this.subscription = null;
       this.join();
     };

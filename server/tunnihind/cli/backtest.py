@@ -34,14 +34,14 @@ _FILE: Final = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
 def _in_existing_folder(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """If the folder of a file is missing, refuse the file before the work begins."""
+    """If the folder of an output file does not exist, refuse the file before the backtest begins."""
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"the folder {path.parent} does not exist; create it first")
     return path
 
 
 def _drawable(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """If matplotlib is missing, refuse a picture before the work begins."""
+    """If matplotlib is missing, refuse to draw a picture before the backtest begins."""
     if path is not None and find_spec("matplotlib") is None:
         raise click.BadParameter(f"a picture needs matplotlib; to install it, {install_extra('plot')}")
     return _in_existing_folder(context, parameter, path)

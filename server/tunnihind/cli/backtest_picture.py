@@ -1,8 +1,7 @@
 """Draws a backtest's report by days ahead.
 
-The left panel shows the reliability. The right panels show the errors and the widths of the intervals.
-
-This module needs matplotlib, which the extra `plot` installs. No other module loads matplotlib.
+The left panel shows the share of prices below each percentile. The right panels show the errors and the widths of the
+intervals. This module needs matplotlib, which the extra `plot` installs. No other module loads matplotlib.
 """
 
 import math
@@ -31,7 +30,7 @@ _STYLE: Final = {
     "figure.constrained_layout.use": True,
     # Write words as text, not as outlines, so that people can search for words and screen readers can read them.
     "svg.fonttype": "none",
-    # With this salt, the same report always gives the same file.
+    # With a fixed salt for the ids in the SVG, the same report always gives the same file.
     "svg.hashsalt": "tunnihind",
 }
 _LINES: Final = (("o-", _BLUE), ("s--", _GREY), ("^:", _RED))
@@ -84,10 +83,7 @@ def _draw_widths(axes: Axes, report: BacktestReport) -> None:
 
 
 def _scale(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]]) -> None:
-    """Scale the axis from 0 to 20% above the highest value, so that a number fits above the highest mark.
-
-    If all values are 0, the axis ends at 1.2.
-    """
+    """Scale the axis from 0 to 20% above the highest value, so that a number fits above the highest mark."""
     axes.set_ylim(0, 1.2 * max(float(np.nanmax(values)), 1.0))
 
 

@@ -14,8 +14,8 @@ from tunnihind.store.copying import copy
 def copy_database(settings: Settings, *, to: str) -> None:
     """Copy all data into an empty SQLite or PostgreSQL database, and compare the two databases.
 
-    Before copying, stop the server. After copying, start the server with the address of the copy. If the copying is
-    interrupted, nothing is copied.
+    Stop the server before copying. Afterwards, start the server with the address of the copy. If the copying is
+    interrupted, the copy stays empty.
     """
     with shown_progress() as progress:
         copied = copy(settings.store_url, to, progress.show)

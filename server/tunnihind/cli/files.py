@@ -88,8 +88,7 @@ def export() -> None:
 def export_prices(settings: Settings, *, format: str, resolution: str, as_of: int | None) -> None:  # noqa: A002  the option's name
     """Write all published hourly or quarter-hour prices in EUR/MWh without VAT.
 
-    The columns are ts,ee,lv,lt,fi. Since 2025-10-01, the market has traded quarters. Days before 2025-10-01 have only
-    hourly prices.
+    The columns are ts,ee,lv,lt,fi. Quarter-hour prices begin on 2025-10-01.
     """
     with Store(settings.store_url, read_only=True) as store:
         archive = store.prices.read_archive()

@@ -28,15 +28,12 @@ def document(run: Run) -> dict[str, Any]:
 
 
 def rows(run: Run) -> Iterator[tuple[int, float, float, float]]:
-    """For every period, yield its start, p10, p50 and p90."""
+    """Yield the start, p10, p50 and p90 of each period."""
     yield from zip(run.starts(), run.p10.tolist(), run.p50.tolist(), run.p90.tolist(), strict=True)
 
 
 def drawing(run: Run) -> RenderableType:
-    """Return a table with the percentiles of each hour, as numbers and as a drawing.
-
-    The hours in the table are in the market's local time.
-    """
+    """Return a table with the percentiles of each hour in local time, as numbers and as a drawing."""
     market = MARKETS[run.zone]
     table = Table(title=f"EUR/MWh without VAT, {market.adjective} time", box=None, pad_edge=False)
     for name in ("hour", "p10", "p50", "p90"):

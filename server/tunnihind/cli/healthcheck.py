@@ -1,7 +1,4 @@
-"""`healthcheck`: checks whether the server on this machine answers.
-
-Container engines and service managers use this command.
-"""
+"""`healthcheck`: checks whether the server on this machine answers, for container engines and service managers."""
 
 from http.client import HTTPConnection, HTTPException
 from typing import Final

@@ -32,7 +32,7 @@ def set_up_logging(level: str, style: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for noisy in ("aiohttp.access", "alembic", "asyncio", "stamina"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # Our own messages already report a lost network or a refused batch, so zeroconf and psycopg need not warn.
+    # Our own messages already report a lost network or a refused write, so zeroconf and psycopg need not warn.
     for worried in ("zeroconf", "psycopg"):
         logging.getLogger(worried).setLevel(logging.ERROR)
 

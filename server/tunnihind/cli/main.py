@@ -26,10 +26,7 @@ _COMMANDS: Final = {
     "copy": "copy:copy_database",
     "healthcheck": "healthcheck:healthcheck",
 }
-"""The module and function of each command.
-
-A command is loaded when it is called, because loading all commands takes a second.
-"""
+"""The module and function of each command. Loading all commands would take a second."""
 
 
 class _Commands(click.Group):

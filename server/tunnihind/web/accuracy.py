@@ -1,4 +1,4 @@
-"""Makes the figures of the accuracy page: the scores of the forecasts and of naive forecasts."""
+"""Makes the figures of the accuracy page: the scores of our forecasts and of naive forecasts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _TICKS: Final = 5
 
 
 class ComparedScore(NamedTuple):
-    """One kind of score, for the forecast and for each of the two naive forecasts. NaN means unknown."""
+    """The same score for our forecast and for two naive forecasts. An unknown score is NaN."""
 
     forecast: float
     seven_day_mean: float
@@ -47,10 +47,9 @@ class ComparedScore(NamedTuple):
 class Figures:
     """The scores of forecasts made a given number of days ahead.
 
-    `days` is the number of scored delivery days.
-
-    Errors are in EUR/MWh, and shares are fractions. `boiler` and `boiler_ideal` are the savings of a boiler in EUR a
-    year without VAT.
+    `days` is the number of scored delivery days. `error` is in EUR/MWh. `share` and `coverage` are fractions. `boiler`
+    is a boiler's yearly saving with plans made from the forecasts, in EUR without VAT. `boiler_ideal` is the boiler's
+    yearly saving with perfect foresight.
     """
 
     days: int
@@ -109,10 +108,8 @@ class BarChart:
 class AccuracySummary:
     """All figures of the accuracy page.
 
-    The keys of `months` are the first days of the months. The newest month comes first.
-
-    `is_backtest` is true if all figures come from the backtest. If no forecast of the server has been scored yet, the
-    page shows the backtest.
+    The keys of `months` are the first days of the months, newest first. `is_backtest` is true if the figures come from
+    the backtest, because no forecast of the server has been scored yet.
     """
 
     is_backtest: bool
@@ -154,10 +151,7 @@ def summarise_accuracy(data: ServedData, options: PageOptions, texts: Texts) -> 
 
 
 def _window(windows: Sequence[WindowScores], ahead: int) -> WindowScores | None:
-    """Return the shortest scored window of at least a month.
-
-    If all scored windows are shorter than a month, return the longest of these windows.
-    """
+    """Return the scores of the shortest scored span of at least 30 days, or else of the longest scored span."""
     scored = [window for window in windows if window.by_days_ahead[ahead].n]
     return next((window for window in scored if window.days >= _MONTH_DAYS), scored[-1] if scored else None)
 
@@ -211,7 +205,7 @@ def _bars(months: Sequence[tuple[float, ...]], slot: float, top: float) -> Itera
 
 
 def _top(months: Sequence[tuple[float, ...]]) -> float:
-    """Return the top of the axis that shows errors. The axis has five round steps."""
+    """Return the top of an axis that shows all errors in five round steps."""
     highest = max((value for values in months for value in values if not isnan(value)), default=0.0)
     if highest <= 0:
         return 1.0
@@ -219,7 +213,7 @@ def _top(months: Sequence[tuple[float, ...]]) -> float:
 
 
 def _labels(months: Sequence[date], texts: Texts) -> Iterator[NamedSpan]:
-    """Yield the names of the months below a chart. If there are too many months, name only every n-th month."""
+    """Yield the names of the months below a chart. If there are more than four months, name only every n-th month."""
     slot = 100 / max(len(months), _LEAST_MONTHS)
     every = ceil(len(months) / _MOST_LABELS)
     for number in range(0, len(months), every):

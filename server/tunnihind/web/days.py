@@ -26,13 +26,11 @@ type DayState = Literal["settled", "forecast", "partly", "gaps", "none"]
 class DaySummary:
     """One day of the reader's calendar, with its known periods.
 
-    `cheapest` and `dearest` are the cheapest and the most expensive period from the present period on. If several
-    periods have the lowest price, `cheapest` is the first of these periods. If several periods have the highest price,
-    `dearest` is the first of these periods. If no price is known, `cheapest` and `dearest` are None. `mean_range` is
-    the likely range of the day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range`
-    is None.
+    `cheapest` and `dearest` are the first of the cheapest and the first of the most expensive periods, from the present
+    period on. If no price ahead is known, `cheapest` and `dearest` are None. `mean_range` is the likely range of the
+    day's mean price, in the reader's unit. If no price of the day is a forecast, `mean_range` is None.
 
-    `state` is "forecast" if the last prices of the day are forecasts. If published and forecast prices alternate,
+    `state` is "forecast" if the last prices of the day are forecasts. If a published price follows a forecast price,
     `state` is "partly". If prices are missing between known prices, `state` is "gaps". `kind` describes `state` in
     words.
     """
@@ -48,10 +46,10 @@ class DaySummary:
 
     @property
     def is_only_an_hour(self) -> bool:
-        """True if only one hour of the day is known. One hour says little about a day.
+        """True if the prices of only one hour of the day are known.
 
-        On most mornings, the forecast ends with a single hour of its last day. In Estonia, the last hour of a delivery
-        day is the first hour of the next calendar day.
+        In Estonia, the last hour of a delivery day is the first hour of the next calendar day. So the forecast usually
+        ends with a single hour of its last calendar day.
         """
         return bool(self.periods) and self.periods[-1].ts - self.periods[0].ts < HOUR_S
 
@@ -71,7 +69,7 @@ def days_from(
 ) -> tuple[DaySummary, ...]:
     """Summarise today, tomorrow and all later days with a known price.
 
-    `current_ts` is the start of the present period.
+    `current_ts` is the start of the present period, unix seconds.
     """
     tomorrow = today + timedelta(days=1)
     shown = (today, tomorrow, *(day for day in days if day > tomorrow))
@@ -109,7 +107,6 @@ def _summary(
 
 
 def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
-    """Return the state of a day's prices."""
     if not periods:
         return "none"
     if any(later.ts - earlier.ts != step_s for earlier, later in pairwise(periods)):
@@ -123,9 +120,8 @@ def _state(periods: Sequence[PricedPeriod], step_s: int) -> DayState:
 def _kind(state: DayState, day: date, periods: Sequence[PricedPeriod], display: Display) -> str:
     """Write the state of a day's prices in words.
 
-    If the state holds for only a part of the day, add the start and the end of this part.
-
-    In Estonia, delivery days begin at 01:00. Therefore the first forecast day usually has one published hour.
+    If the state holds for only a part of the day, add the start and the end of this part. In Estonia, delivery days
+    begin at 01:00, so the first forecast day usually has one published hour.
     """
     said = display.texts(f"days.state.{state}")
     if state not in {"settled", "forecast"}:
@@ -147,14 +143,11 @@ def _mean_range(
 ) -> tuple[float, float] | None:
     """Return the 80% range of a day's mean price. If no price is a forecast, return None.
 
-    The range comes from the forecast's price paths. The mean is more certain than each hour's price, because the errors
-    of the hours partly cancel each other out. If there are no price paths, each bound of the range is the mean of the
-    bounds of the hours. Without price paths, the range is too wide, because it ignores that the errors partly cancel
-    each other out.
+    The range comes from the means of the forecast's price paths. Without price paths, each bound of the range is the
+    mean of the hours' bounds, and the range is too wide, because the errors of the hours partly cancel each other out.
 
-    The mean price that the page shows is the mean of the hours' medians. If prices may become much higher but hardly
-    lower, nearly all paths can have means above the shown mean. If the shown mean lies outside the range, the range is
-    widened.
+    The range is widened to include the mean that the page shows, which is the mean of the hours' medians. If prices may
+    become much higher but hardly lower, nearly all paths can have means above the shown mean.
     """
     settled = [display.shown(period) for period in periods if period.settled is not None]
     ahead = [period for period in periods if period.settled is None]
@@ -181,7 +174,7 @@ def _on_paths(hour: int, scenarios: Scenarios) -> bool:
 _PAST_DAYS: Final = 7
 _CLOCK_HOURS: Final = 24
 _SHORTEST_DAY_S: Final = 23 * HOUR_S
-"""A day with fewer known hours gets no mean. Readers would take such a mean for the mean of the whole day."""
+"""A day with fewer known hours gets no mean, because readers would take it for the mean of the whole day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +195,7 @@ class GridCell:
 class GridRow:
     """One day of the calendar.
 
-    Usually, each hour of the clock has one cell. An hour skipped in spring has no cell. An hour repeated in autumn has
-    two cells.
+    The clock hour that is skipped in spring has no cell, and the clock hour that is repeated in autumn has two cells.
     """
 
     day: date
@@ -217,10 +209,7 @@ class GridRow:
 def grid(
     days: Mapping[date, Sequence[PricedPeriod]], today: date, scale: Sequence[float], display: Display
 ) -> tuple[GridRow, ...]:
-    """Return the rows of the calendar: first today and later days, then the past week.
-
-    The days of the past week are in reverse order.
-    """
+    """Return the rows of the calendar: first today and later days, then the past week with the newest day first."""
     shown = {day: periods for day, periods in days.items() if day >= today - timedelta(days=_PAST_DAYS)}
     order = sorted(shown, key=lambda day: (day < today, abs(day - today)))
     return tuple(

@@ -50,7 +50,7 @@ def levels(periods: Sequence[PricedPeriod], price: Callable[[PricedPeriod], floa
     """Return the price level of each period of a day. Each level covers a fifth of the periods.
 
     The Home Assistant integration uses the same rule for its price levels. Equal prices all get the mean of their
-    ranks. Therefore, if all prices of a day are equal, all periods have the level `normal`.
+    ranks. So if all prices of a day are equal, all periods have the level `normal`.
     """
     prices = sorted(map(price, periods))
 
@@ -73,7 +73,7 @@ def by_day[Day](periods: Mapping[int, PricedPeriod], days: Mapping[int, Day]) ->
 class Vat:
     """The reader's choice of VAT.
 
-    `rates` are the VAT rates in the shown prices. `choices` maps each possible choice to its VAT rate today.
+    `rates` are the VAT rates in the shown prices by date. `choices` maps each possible choice to its VAT rate today.
     """
 
     choice: VatChoice
@@ -82,11 +82,11 @@ class Vat:
 
     @property
     def today(self) -> float:
-        """The VAT rate in the shown prices of today."""
+        """The VAT rate in the prices shown for today."""
         return self.choices[self.choice]
 
     def rate(self, ts: int) -> float:
-        """Return the VAT rate in the price that is shown for an instant."""
+        """Return the VAT rate in the price shown for an instant."""
         return vat_rate_at(self.rates, ts)
 
 
@@ -127,7 +127,7 @@ class Display:
 
     @property
     def texts(self) -> Texts:
-        """The reader's language."""
+        """The texts in the reader's language."""
         return texts_in(self.options.lang)
 
     @property
@@ -147,7 +147,7 @@ class Display:
 
     @property
     def vat_percents(self) -> dict[str, str]:
-        """The VAT rate of each choice, written in percent."""
+        """Today's VAT rate for each choice of VAT, written in percent."""
         return {choice: self.texts.vat(rate) for choice, rate in self.vat.choices.items()}
 
     @property
@@ -159,7 +159,7 @@ class Display:
 
     @property
     def has_nights(self) -> bool:
-        """True if the shown prices include a night rate."""
+        """True if the shown prices include network fees with a separate night rate."""
         return self.options.tariff is not None and self.options.tariff.has_nights
 
     @property
@@ -178,7 +178,6 @@ class Display:
         return self._including("unit.brief.{}")
 
     def _including(self, key: str) -> str:
-        """Return the text that names the fees and the VAT in the shown prices."""
         package = self.texts(f"package.{self.options.package}") if self.fees == "package" else ""
         fees = {"market": "", "package": "fees.", "own": "own."}[self.fees]
         included = fees + ("withoutVat" if self.vat.choice == "none" else "withVat")
@@ -197,7 +196,7 @@ class Display:
         return self.amount(period.eur_mwh, period.ts)
 
     def price(self, period: PricedPeriod) -> str:
-        """Write a settled price with two decimals. Write a forecast as a whole number."""
+        """Write a settled price with two decimals, and a forecast as a whole number."""
         return self._written(self.shown(period), [period], 2)
 
     def _written(self, amount: float, periods: Iterable[PricedPeriod], decimals: int) -> str:
@@ -216,18 +215,15 @@ class Display:
         return self.texts("about", price=written) if _has_forecast(periods) else written
 
     def brief_mean_price(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods for a small cell."""
+        """Write the mean price of some periods with at most one decimal, for a small cell."""
         return self._written(self.mean(periods), periods, self._brief_decimals)
 
     def brief_told_mean(self, periods: Sequence[PricedPeriod]) -> str:
-        """Write the mean price of some periods for a small cell.
-
-        If the price of any period is a forecast, add "about".
-        """
+        """Write the text of `brief_mean_price`, with "about" if the price of any period is a forecast."""
         return self._told(self.brief_mean_price(periods), periods)
 
     def brief_prices(self, periods: Iterable[PricedPeriod]) -> str:
-        """Write the prices of some periods for a small cell."""
+        """Write the price of each period with at most one decimal."""
         return " · ".join(self._written(self.shown(period), [period], self._brief_decimals) for period in periods)
 
     @property
@@ -266,7 +262,7 @@ class Display:
         return f"{self.clock(ts)}–{self.clock(ts + self.step_s)}"
 
     def moment(self, ts: float, now: float) -> str:
-        """Write the day and the time of an instant. If the instant is far from `now`, add the year."""
+        """Write the day and the time of an instant, with the year if the instant is over half a year from `now`."""
         day = self.day(ts)
         written = (self.texts.short_date if abs(ts - now) < _FAR_S else self.texts.full_date)(day)
         return self.texts("moment", day=written, time=self.clock(ts))

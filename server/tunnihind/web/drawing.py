@@ -27,9 +27,9 @@ _HOURS_TOLD: Final = frozenset({"00:00", "06:00", "12:00", "18:00"})
 _EDGE: Final = 0.1
 """The share of the plot at each side in which a centred word would cross the edge."""
 _MARGIN_S: Final = 2 * HOUR_S
-"""Room after the last period, seconds. It makes the end of the last period visible."""
+"""The room after the last period in seconds, which makes the end of the period visible."""
 _NOW_STEP_S: Final = 900
-"""The mark of the present moves in steps of this many seconds. So the page doesn't change every second."""
+"""The mark of the present moves in steps of this many seconds, so that the page doesn't change every second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Drawing:
 
     @property
     def now_anchor(self) -> Literal["start", "middle", "end"]:
-        """The alignment of the word "now" at the line that marks the present. This word must stay within the plot."""
+        """The SVG `text-anchor` of the word "now", which must not cross the edge of the plot."""
         if self.now < _EDGE * _SIZE:
             return "start"
         return "end" if self.now > (1 - _EDGE) * _SIZE else "middle"
@@ -113,7 +113,7 @@ def draw(periods: Sequence[PricedPeriod], scale: Sequence[float], now: int, disp
         return None
     step, low, high = _scale(shown, display)
     frame = _Frame(shown[0].ts, shown[-1].ts + display.step_s + _MARGIN_S, low, high)
-    # If a period has a published price, its old forecast would confuse readers.
+    # An old forecast beside a published price would confuse readers.
     ahead = [period for period in shown if period.forecast and period.settled is None]
     return Drawing(
         start=frame.start,
@@ -192,7 +192,7 @@ def _line(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> s
 
 
 def _band(periods: Sequence[PricedPeriod], frame: _Frame, display: Display) -> str:
-    """Draw the outline of the band: first p90 forwards, then p10 backwards."""
+    """Draw the outline of the forecast's band: first p90 forwards, then p10 backwards."""
     bounds = [(_middle(period, frame, display), *display.interval(period)) for period in periods]
     upper = [(x, frame.y(high)) for x, _, high in bounds]
     lower = [(x, frame.y(low)) for x, low, _ in reversed(bounds)]

@@ -1,7 +1,4 @@
-"""Explains the parts of a household's price, and makes remarks on the rates.
-
-All functions are pure.
-"""
+"""Explains the parts of a household's price, and makes remarks on the rates."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -29,9 +26,9 @@ class Household:
 def explain(
     tariff: Tariff | None, current: PricedPeriod | None, shown: Iterable[PricedPeriod], now: int, display: Display
 ) -> Household | None:
-    """Explain a household's price as of `now`, unix seconds.
+    """Explain a household's price as of `now`, unix seconds. If the present price is unknown, explain only the rates.
 
-    If the present price is unknown, explain only the rates.
+    If there is no tariff, return None.
     """
     if tariff is None:
         return None
@@ -84,5 +81,5 @@ def _remarks(tariff: Tariff, now: int, shown: Iterable[PricedPeriod], display: D
 
 
 def _day(ts: int, display: Display) -> date:
-    """Return the market's calendar day of an instant. Rates depend on the market's calendar day."""
+    """Return the calendar day by the market's clock. Rates depend on this day."""
     return display.market.local(ts).date()

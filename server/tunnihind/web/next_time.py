@@ -17,11 +17,9 @@ _MORNING_H: Final = 6
 
 
 def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display: Display) -> str:
-    """Write the cheapest time of the next 24 hours, and compare its price with the present price.
+    """Write the cheapest three hours in a row of the next 24 hours, and compare their price with the present price.
 
-    If too few prices are known, return an empty text.
-
-    `current_ts` is the start of the present period.
+    `current_ts` is the start of the present period, unix seconds. If too few prices are known, return an empty text.
     """
     step_s = display.step_s
     ahead = [ts for ts in range(current_ts + step_s, current_ts + step_s + DAY_S, step_s) if ts in periods]
@@ -45,10 +43,7 @@ def cheapest_next(periods: Mapping[int, PricedPeriod], current_ts: int, display:
 
 
 def _day(start: int, now: int, display: Display) -> str:
-    """Write an instant's day as a word such as "tomorrow", for use within a sentence.
-
-    The coming night is called "tonight", because it belongs to two days.
-    """
+    """Write an instant's day as a word for use within a sentence: "today", "tomorrow" or "tonight"."""
     day, today, hour = display.day(start), display.day(now), int(display.clock(start)[:2])
     is_tomorrow = day == today + timedelta(days=1)
     if (is_tomorrow and hour < _MORNING_H) or (day == today and hour >= _EVENING_H):
@@ -57,11 +52,11 @@ def _day(start: int, now: int, display: Display) -> str:
 
 
 def _verdict(cheapest: float, now: float, ts: int, display: Display) -> str:
-    """Write whether it is worthwhile to wait for the cheapest price. Both prices are in the reader's unit."""
+    """Write whether it is worth waiting for the cheapest price. All prices are in the reader's unit."""
     worth = display.amount(_WORTH_EUR_MWH, ts) - display.amount(0.0, ts)
     if now - cheapest < max(worth, _WORTH * abs(now)):
         return display.texts("now.same" if cheapest < now else "now.dearer")
-    # If the cheapest price is below zero, a percentage has no meaning.
+    # If the cheapest price is below zero, a saving in percent has no meaning.
     if cheapest < 0:
         return display.texts("now.wait")
     return display.texts("now.wait.less", percent=display.texts.percent(1 - cheapest / now))

@@ -1,7 +1,4 @@
-"""Makes notices about the data, such as missing, old or simulated prices.
-
-This module also describes the state of each source. If a page has no prices, this module gives the reason.
-"""
+"""Makes notices about missing, old or simulated prices, and describes the state of each source."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,10 +21,8 @@ _OF_PRICES: Final = frozenset({"elering", "entsoe", "simulated"})
 _NAMED: Final = _OF_PRICES | {"entsoe-forecasts", "open-meteo"}
 
 _UNASKED_AFTER_S: Final = 12 * HOUR_S
-"""A source whose last answer is older than this is no longer asked.
-
-The longest time between two requests is six hours, for weather. This limit is twice as long.
-"""
+"""If a source's last answer is older, the server no longer sends requests to the source. The longest time between two
+requests is six hours, for weather."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +60,7 @@ def of_mode(mode: Mode, now: int, display: Display) -> Iterator[Notice]:
 
 
 def of_address(display: Display) -> Iterator[Notice]:
-    """If the address has parameters with unknown values, yield a notice with the names of these parameters."""
+    """If parameters of the page's address have unknown values, yield a notice with the names of these parameters."""
     if names := ", ".join(display.options.unknown):
         yield _notice("address", display, names=names)
 
@@ -80,7 +75,7 @@ def of_data(
     readiness = judge(data, now, pipeline_expected=pipeline_expected)
     doubts = list(_doubts(data, now))
     if floor_hour(now) not in data.hours.settled:
-        # If no price is shown, the page already says that the price isn't known.
+        # If no present price is shown, the page already says that this price isn't known.
         if price_is_shown:
             yield _notice("unsettled", display)
     elif not doubts and awaits_tomorrow(data, now) and is_late(data.market, now):
@@ -96,7 +91,7 @@ def of_data(
 
 
 def _age(seconds: int, texts: Texts) -> str:
-    """Write an age in hours. If the age is at least two days, write the age in days."""
+    """Write an age in hours, or in days if the age is at least two days."""
     return texts("age.hours", n=seconds // HOUR_S) if seconds < 2 * DAY_S else texts("age.days", n=seconds // DAY_S)
 
 

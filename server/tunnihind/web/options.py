@@ -87,7 +87,7 @@ class PageOptions:
 
     @property
     def rates(self) -> tuple[str, ...]:
-        """The names of the parameters for the rates of households in this zone."""
+        """The names of the parameters for a household's rates in this zone."""
         return _rates_in(self.zone)
 
     @property
@@ -109,10 +109,7 @@ class PageOptions:
 
     @classmethod
     def read(cls, query: Mapping[str, str], accept_language: str = "", zone: Zone = PACKAGE_ZONE) -> Self:
-        """Read the parameters of a query string on a zone's page.
-
-        Parameters that belong to other countries are ignored.
-        """
+        """Read the options from the query string of a zone's page. Parameters only for other zones are ignored."""
         known = {name: query[name] for name in query if query[name] in _CHOICES.get(name, ())}
         rates = {name: _rate(query.get(name, "")) for name in _rates_in(zone)}
         unknown = [name for name in _CHOICES if name in query and name not in known]
@@ -134,14 +131,11 @@ class PageOptions:
             del given[name]
         chosen = {name: value for name, value in given.items() if value not in _CHOICES.get(name, ("",))[:1]}
         query = urlencode(lang | chosen)
-        # An empty link leads to the present address. Therefore a link to the default options is `?`.
+        # An empty link leads to the present address, so a link to the default options is `?`.
         return f"?{query}" if query or changes else ""
 
     def link_to_zone(self) -> str:
-        """Return the query string for the same page of another zone.
-
-        Fees are left out, because they differ between zones.
-        """
+        """Return the query string for the same page of another zone, without the fees, which differ between zones."""
         return replace(self, package="", price="", **dict.fromkeys(_RATES, "")).link()  # type: ignore[arg-type]  # rates
 
 
@@ -150,7 +144,7 @@ def _rates_in(zone: Zone) -> tuple[str, ...]:
 
 
 def _rate(text: str) -> str:
-    """Normalise a rate, so that equal rates share a page. If the rate is invalid, return an empty text."""
+    """Normalise a rate, so that equal rates share a cached page. If the rate is invalid, return an empty text."""
     try:
         rate = float(text.strip().replace(",", "."))
     except ValueError:
@@ -162,7 +156,7 @@ def _rate(text: str) -> str:
 def preferred_language(accept_language: str) -> Language:
     """Choose the page's language from an Accept-Language field value (RFC 9110, section 12.5.4).
 
-    If several languages have the same weight, the first of `LANGUAGES` is chosen.
+    If several languages have the same weight, choose the one that comes first in `LANGUAGES`.
     """
     weights: dict[str, float] = {}
     for tag, weight in weighted_members(accept_language):

@@ -4,14 +4,13 @@ All amounts are in the reader's unit. The page calls an hour cheap or expensive 
 day's mean price. A cheap hour must also be cheaper than the usual price. An expensive hour must also be more expensive
 than the usual price. The usual price is the mean price of the two weeks before today.
 
-`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 mornings of 2025. The
-measured forecasts were made at 09:00 UTC. The measured prices include 24% VAT.
+`tests/benchmarks/bench_outlook.py` measured how often the page's sentences came true on 365 days of 2025, with
+forecasts made at 09:00 UTC and with 24% VAT.
 
 One day ahead, the page named cheap hours in 239 cases. The mean price of the named cheap hours was always below the
-day's mean price. In 95% of these 239 cases, the hours were cheaper than the mean by at least half of the difference
-that makes an hour a highlight. One day ahead, the page named expensive hours in 313 cases. The mean price of the named
-expensive hours was always above the day's mean price. In 96% of these 313 cases, the hours were more expensive than the
-mean by at least half of the difference that makes an hour a highlight.
+day's mean price, and in 95% of the cases at least 15% below it. One day ahead, the page named expensive hours in 313
+cases. The mean price of the named expensive hours was always above the day's mean price, and in 96% of the cases at
+least 15% above it.
 
 One day ahead, the page said "cheaper than usual" in 102 cases, and the sentence came true in 97% of them. Two days
 ahead, the page said "cheaper than usual" in 90 cases, and the sentence came true in 89% of them. One day ahead, the
@@ -23,9 +22,8 @@ page said "close to zero" in 82 cases, and the sentence came true in 93% of them
 to zero" in 55 cases, and the sentence came true in 89% of them. If the forecast's median for an hour was below zero,
 the price fell below zero in only 3 of 10 cases.
 
-Two days ahead, the page said in 54 cases that some hours may be very expensive. In 33% of these 54 cases, one of the
-named hours cost more than any hour of the two weeks before. In 78% of these 54 cases, one of the named hours cost more
-than twice the usual price.
+Two days ahead, the page said in 54 cases that some hours may be very expensive. In 78% of these 54 cases, one of the
+named hours cost more than twice the usual price, and in 33% more than any hour of the two weeks before.
 
 The median price of the named cheap hours was 43% of the usual price. In 99 of 100 named cheap hours, the price was at
 most 89% of the usual price. The median price of the named expensive hours was 170% of the usual price. In 99 of 100
@@ -69,17 +67,17 @@ _SHORTEST_LOW: Final = 2 * HOUR_S
 """A single low hour is hardly worth waiting for. Most single hours are the first or the last of a day."""
 _WINDY_M_S: Final = 9.5
 _CALM_M_S: Final = 5.0
-"""At these mean wind speeds, Baltic wind farms give about three quarters and a fifth of their power.
+"""At a mean wind speed of 9.5 m/s, Baltic wind farms give 77% of their power, and at 5 m/s 20%.
 
-On 169 days from January to June 2025, the shares were 77% and 20%. The speeds come from the wind forecast at ten
-Lithuanian towns. The power comes from ENTSO-E's forecast for the three Baltic states.
+The shares come from 169 days from January to June 2025, by the wind forecast at ten Lithuanian towns and ENTSO-E's
+forecast of wind power for the three Baltic states.
 """
 _SUNNY_W_M2: Final = 400.0
-"""More than half of the sunlight at a cloudless noon in June. No day in January had so much sunlight, but 7 of 10 days
-from April to June had it.
+"""More than half of the sunlight at a cloudless noon in June. 7 of 10 days from April to June had so much sunlight, but
+no day in January.
 
-From March to June 2025, the median price from 11 to 18 o'clock was 13% of the day's mean on such days. On other days,
-this median price was 39% of the day's mean.
+From March to June 2025, the median price from 11 to 18 o'clock was 13% of the day's mean on sunny days, and 39% on
+other days.
 """
 _WORTH_NAMING: Final = 0.5
 """A second span is named if its size is at least this share of the largest span's size. A span's size is the sum of its
@@ -97,15 +95,13 @@ class Span(NamedTuple):
 class DayOutlook:
     """The highlights of a day of the reader's calendar, from `now` on.
 
-    If all fields are empty, the day has no highlights.
-
     `usual` compares the mean price of the whole day with the usual price. If some prices of the day are forecasts, the
     mean is computed from the medians of these forecasts. `negative` lists the hours with published prices below zero.
     `near_zero` lists the hours with forecast prices below zero or close to zero. A forecast can't show reliably whether
     a price will be below zero. In the hours that `possible` lists, the forecast's 90th percentile is higher than any
-    price of the two weeks before. If some hours are `expensive`, `possible` is empty. The sentence about expensive
-    hours already shows how high the prices may be. `weather` is the forecast weather that explains the prices: wind or
-    sun for low prices, calm for high prices.
+    price of the two weeks before. If some hours are `expensive`, `possible` is empty, because the sentence about the
+    expensive hours already gives the likely range of the highest price. `weather` is the forecast weather that explains
+    the prices: wind or sun for low prices, calm for high prices.
     """
 
     day: date
@@ -157,7 +153,7 @@ def outlook(
 ) -> tuple[DayOutlook, ...]:
     """Return the highlights of today and of later days, as of `now`, unix seconds.
 
-    `days` includes the two weeks before today. The keys of `days` are days of the reader's calendar.
+    The keys of `days` are days of the reader's calendar, from two weeks before today on.
     """
     today = display.day(now)
     hours = {day: list(_hours(periods, display)) for day, periods in days.items()}
@@ -176,7 +172,7 @@ def outlook(
 
 
 def _weather(of_day: DayOutlook, weather: RegionWeather | None, hours: Sequence[int]) -> Weather | None:
-    """Return the weather that explains a day's prices. If the weather is unknown, return None."""
+    """Return the weather that explains a day's low or high prices, or None if no known weather explains them."""
     if weather is None:
         return None
     wind, _ = weather.at(hours)
@@ -231,7 +227,6 @@ def _day_outlook(
 
 
 def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | None:
-    """Compare a day's mean price with the usual price."""
     more, share = mean - usual, notable + abs(usual)
     if abs(more) < max(notable, _NOTABLE * abs(usual)):
         return None
@@ -241,10 +236,7 @@ def _against_usual(mean: float, usual: float, notable: float) -> UsualPrice | No
 
 
 def _possible(hours: Sequence[_Hour], usual: _Usual, notable: float) -> tuple[Span, ...]:
-    """Return the hours with an unusually high 90th percentile.
-
-    This 90th percentile must be higher than all prices of the two weeks before, and far above the usual price.
-    """
+    """Return the hours with a 90th percentile above all prices of the last two weeks and far above the usual price."""
     level = max(usual.highest, usual.mean + _MUCH_DEARER * (notable + abs(usual.mean)))
     return _spans([(hour.ts, hour.high) for hour in hours if hour.high is not None], level)
 
@@ -254,8 +246,8 @@ def _spans(
 ) -> tuple[Span, ...]:
     """Return the largest spans of consecutive hours with values above `level`, in order of time.
 
-    Each of the `hours` has a start and a value, such as a price. If `peak` is given, each span has at least one value
-    above `peak`. `shortest` is the minimum length of a span in seconds.
+    `hours` has the start and the value of each hour. If `peak` is given, each span has at least one value above `peak`.
+    `shortest` is the minimum length of a span in seconds.
     """
     found: list[tuple[float, float, Span]] = []
     for ts, value in hours:
@@ -276,13 +268,13 @@ def sentences(
 ) -> tuple[str, ...]:
     """Write the highlights in the reader's language. `days` must be the mapping that was given to `outlook`."""
     written = _Sentences(days, now, display)
-    # A sentence with times of day can't describe several days.
+    # Several days share a sentence only if the sentence names no times of day.
     alike = groupby(outlooks, key=lambda one: (one.day if one.spans else None, replace(one, day=date.min)))
     return tuple(written.sentence(list(group), is_first=not n) for n, (_, group) in enumerate(alike))
 
 
 class _Sentences:
-    """Writes highlights in the reader's language. A forecast's price is written with its range."""
+    """Writes sentences about highlights in the reader's language."""
 
     def __init__(self, days: Mapping[date, Sequence[PricedPeriod]], now: int, display: Display) -> None:
         self._days = days
@@ -314,12 +306,11 @@ class _Sentences:
         if days == [today + timedelta(days=1)]:
             return self._text("days.tomorrow")
         named = self._text("outlook.on", days=self._joined([self._text.on_weekday(day) for day in days]))
-        # The sentence begins with the names of the days, and a sentence needs a capital letter at its start. Estonian
-        # names of weekdays begin with a small letter.
+        # The name of a day begins the sentence, but Estonian names of weekdays are written with a small letter.
         return named[0].upper() + named[1:]
 
     def _what(self, outlook: DayOutlook) -> str:
-        """Describe the low and the high prices of a day."""
+        """Describe all highlights of a day except `possible`."""
         kinds = {
             "negative": outlook.negative,
             "nearZero": outlook.near_zero,
@@ -348,7 +339,7 @@ class _Sentences:
         return self._text("outlook.but", what=whole, other=self._joined(but)) if but else whole
 
     def _highest_possible(self, outlook: DayOutlook) -> str:
-        """Write the hours in which prices may be very high, and the highest possible price."""
+        """Write the hours in which prices may be very high, and the forecast with the highest 90th percentile."""
         if not outlook.possible:
             return ""
         highest = max(self._within(outlook.day, outlook.possible), key=lambda period: period.percentiles.p90)
@@ -357,7 +348,7 @@ class _Sentences:
         return self._text("outlook.veryExpensive", when=self._when(outlook.day, outlook.possible), top=f" ({top})")
 
     def _top(self, day: date, spans: Sequence[Span]) -> str:
-        """Write the highest price within some hours, in brackets. A forecast price is written with its range."""
+        """Write the highest price within some hours, in brackets. If the price is a forecast, add its likely range."""
         if not spans:
             return ""
         periods = self._within(day, spans)
@@ -373,7 +364,7 @@ class _Sentences:
         return self._joined([self._span(day, span) for span in spans])
 
     def _span(self, day: date, span: Span) -> str:
-        """Write the start and the end of a span. If the next price is unknown, write that the span may continue."""
+        """Write the times of a span. If the price after the span is unknown, write that the span may last longer."""
         ahead = self._ahead(day)
         is_from_first = span.start <= ahead[0].ts
         is_to_midnight = self._show.day(span.end) != day

@@ -1,7 +1,4 @@
-"""Serves the pages: the dashboard, the accuracy page and the API reference.
-
-All pages are complete without JavaScript.
-"""
+"""Serves the pages: the dashboard, the accuracy page and the API reference. All can be read without JavaScript."""
 
 import asyncio
 from collections import Counter
@@ -50,8 +47,8 @@ class PageQueue:
     async def make[Page](self, key: Hashable, make: Callable[[], Page]) -> Page | None:
         """Wait for the request's turn, call `make`, and return the page. If too many pages are waiting, return None.
 
-        All requests with the same `key` together take one place in the queue. Just after the full hour, all open pages
-        send their requests in the same second.
+        All requests with the same `key` together take one place in the queue, because all open pages send their
+        requests in the same second just after the full hour.
         """
         if key not in self._waiting and len(self._waiting) >= MOST_WAITING:
             return None
@@ -87,17 +84,14 @@ type Page = Callable[[PageOptions, Coding], Representation]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The address of a zone's pages, and the paths to the pages of the server's other zones.
-
-    `paths` are relative to the zone's pages.
-    """
+    """The settings of a zone's pages, and the relative paths from these pages to the pages of all zones."""
 
     settings: Settings
     paths: Mapping[Zone, str]
 
     @classmethod
     def of(cls, server: Settings, zone: Zone) -> Self:
-        """Return the site of one zone."""
+        """Return the settings and the paths for the pages of one zone."""
         to_root = "../" if server.path_of(zone) else ""
         # Relative paths also work behind Home Assistant's ingress, and behind a proxy that adds a path.
         paths = {
@@ -126,9 +120,9 @@ def _templates() -> Environment:
 
 
 def page_handler(page: Page, zone: Zone) -> Handler:
-    """Handle requests for a zone's page. The query string has the page's options.
+    """Return a handler for a zone's page.
 
-    Unknown parameters are ignored, because the page's script may use them.
+    Unknown parameters of the query string are ignored, because the page's script may use them.
     """
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -138,9 +132,9 @@ def page_handler(page: Page, zone: Zone) -> Handler:
 
 
 def missing_page(site: Site, mode: Mode) -> Middleware:
-    """Answer a browser's request for an unknown path with a page.
+    """Return a middleware that answers a browser's request for an unknown path with a page.
 
-    Clients that don't accept HTML get the API's problem answer.
+    Clients that don't accept HTML get a problem answer (RFC 9457).
     """
 
     @web.middleware
@@ -161,7 +155,7 @@ def missing_page(site: Site, mode: Mode) -> Middleware:
 
 
 def dashboard_handler(page: DashboardPage, zone: Zone, problems: Problems) -> Handler:
-    """Handle the dashboard. New pages wait in a queue, because the combinations of options are countless."""
+    """Return a handler for the dashboard. Pages that are not cached are made one after another, in a queue."""
     queue = PageQueue()
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -224,10 +218,7 @@ def reference_page(site: Site, document: dict[str, Any], mode: Mode) -> Page:
 
 
 class DashboardPage:
-    """Makes the dashboard.
-
-    For each set of options, the page is made again after a minute, or when the data change.
-    """
+    """Makes the dashboard. The page for a set of options is cached until the minute ends or the data change."""
 
     def __init__(
         self,
@@ -251,10 +242,7 @@ class DashboardPage:
         self._ready: dict[tuple[PageOptions, Coding], Representation] = {}
 
     def ready(self, options: PageOptions, coding: Coding) -> Representation | None:
-        """Return the page, encoded in `coding`. If the page isn't made yet, return None.
-
-        Raises StoreError if there are no data yet.
-        """
+        """Return the cached page, encoded in `coding`, or None. Raises StoreError if there are no data yet."""
         self._drop_old(int(self._clock.now()))
         return self(options, coding) if replace(options, ahead="1") in self._pages else None
 
@@ -273,9 +261,8 @@ class DashboardPage:
     def _drop_old(self, now: int) -> None:
         """Drop pages that were made in an earlier minute or from older data.
 
-        Also drop answers that were made in an earlier second.
-
-        Raises StoreError if there are no data yet.
+        Also drop answers that were made in an earlier second, because their Cache-Control field is out of date. Raises
+        StoreError if there are no data yet.
         """
         data, surroundings, minute = self._snapshot.data, self._surroundings(), now // _MINUTE_S
         if self._shown is None or self._shown[0] is not data or self._shown[1:] != (surroundings, minute):
@@ -307,9 +294,7 @@ class DashboardPage:
 
 
 def accuracy_page(site: Site, snapshot: Snapshot, surroundings: Callable[[], Surroundings], mode: Mode) -> Page:
-    """Return the page about the forecasts' accuracy.
-
-    The page is made once for each set of options, and again when the data change.
+    """Return the page about the forecasts' accuracy. The page for a set of options is cached until the data change.
 
     The returned function raises StoreError if there are no data yet.
     """

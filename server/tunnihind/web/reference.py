@@ -34,7 +34,10 @@ type Translate = Callable[[str], str]
 
 
 def translation(settings: Settings, language: Language) -> Translate:
-    """Return a function that translates the document's English texts. A text without a translation stays English."""
+    """Return a function that translates the English texts of the API's description.
+
+    A text without a translation stays English.
+    """
     catalogue = _translations("reference", language)
     point = texts_in(language)("decimal")
     words, here = description_words(settings), dict(description_words(settings, lambda text: catalogue.get(text, text)))
@@ -48,10 +51,7 @@ def translation(settings: Settings, language: Language) -> Translate:
 
 @cache
 def _translations(what: str, language: Language) -> Mapping[str, Any]:
-    """Return the translations of the document's texts or of the recipes' comments.
-
-    For English, return an empty mapping.
-    """
+    """Return the translations in `locales/{what}.{language}.json`, or an empty mapping for English."""
     if language == "en":
         return {}
     source = files("tunnihind.web").joinpath("locales", f"{what}.{language}.json").read_bytes()
@@ -92,10 +92,7 @@ RECIPES: Final = {
 
 
 def recipe(file: str, address: str, language: Language = "en") -> str:
-    """Read a recipe, and fill in the server's address. The comments are in the given language.
-
-    `address` has no slash at its end.
-    """
+    """Read a recipe, translate its comments, and fill in the server's address. `address` has no slash at its end."""
     code = files("tunnihind.web").joinpath("recipes", file).read_text(encoding="utf-8")
     for english, translated in _translations("recipes", language).get(file, {}).items():
         code = code.replace(english, translated)

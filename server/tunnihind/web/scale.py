@@ -17,8 +17,7 @@ _FAR_EUR_MWH: Final = 1000.0
 def as_shown(scale: Sequence[float], hours: Iterable[int], display: Display) -> tuple[float, ...]:
     """Convert the scale's market prices from EUR/MWh to the reader's unit.
 
-    If fees differ between hours, one market price gives a different amount in each hour. Therefore the function returns
-    the mean of the amounts in the given hours.
+    Fees may differ between hours, so each market price is converted to the mean of its amounts in the given hours.
     """
     starts = list(hours)
     if not starts:

@@ -1,7 +1,4 @@
-"""Makes the dashboard's words and figures from the served data.
-
-All functions are pure.
-"""
+"""Makes the dashboard's words and figures from the served data."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -49,9 +46,7 @@ _HOLIDAYS_AHEAD: Final = 60
 class Surroundings:
     """The data that pages need besides the served data: the weather and the state of the sources.
 
-    If the weather forecast is too old, `weather` is None.
-
-    `weather_scores` are the scores of past weather forecasts.
+    `weather` is None if the weather forecast is too old. `weather_scores` are the scores of past weather forecasts.
     """
 
     weather: RegionWeather | None = None
@@ -108,7 +103,7 @@ def summarise(
 ) -> Summary:
     """Make the dashboard's words and figures as of `now`, unix seconds.
 
-    The small view has no sentences, days or calendar, and therefore takes half the work.
+    The small view (`embed=1`) has no sentences, days or calendar, so it is made in half the time.
     """
     is_whole = options.embed == "0"
     periods = _periods(data, now, settings, options.step_s)

@@ -1,8 +1,8 @@
 """The fees that a household pays on top of the market's price: supplier's margin, network and others.
 
-Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`. The wheel includes a
-copy of this table. In other countries, a household enters its own rates. All rates are in c/kWh without VAT. The
-amounts of a `Surcharge` are in EUR/MWh without VAT.
+Estonian rates come from the integration's table, `custom_components/tunnihind/prices/rates.json`, which the wheel
+includes too. In other countries, a household enters its own rates. All rates are in c/kWh without VAT. The amounts of a
+`Surcharge` are in EUR/MWh without VAT.
 """
 
 from bisect import bisect_right
@@ -44,9 +44,9 @@ _EVENING_PEAK: Final = (time(16), time(20))
 
 
 class NetworkRates(msgspec.Struct, frozen=True, kw_only=True):
-    """The network's rates by day, by night and at peaks.
+    """The network's rates by day, by night and in peak hours.
 
-    In a package without peaks, `peak` and `rest_day_peak` are None.
+    In a package without peak hours, `peak` and `rest_day_peak` are None.
     """
 
     day: float
@@ -160,7 +160,7 @@ class OwnTariff:
     """A household's own rates, c/kWh without VAT.
 
     `day` and `night` are the network's day rate and night rate. The day rate holds on working days from 07 to 22 by the
-    market's clock, as in Estonia. From 22 to 07 and on days of rest, the night rate holds.
+    market's clock, as in Estonia. The night rate holds at all other times.
     """
 
     market: Market
@@ -197,8 +197,8 @@ type Tariff = PackageTariff | OwnTariff
 class Surcharge:
     """The amounts added to the market's price, EUR/MWh without VAT.
 
-    Each of the `steps` has an instant, and the amount that is added from this instant on. The steps are in order of
-    time. Before the first instant, the first amount is added. If `steps` is empty, the surcharge is zero.
+    Each of the `steps` has an instant, and the amount that is added from this instant on. Before the first instant, the
+    first amount is added. If `steps` is empty, the surcharge is zero.
     """
 
     steps: tuple[tuple[int, float], ...] = ()
@@ -227,9 +227,9 @@ def _steps(tariff: Tariff, hours: range) -> Iterator[tuple[int, float]]:
 
 @lru_cache(maxsize=256)
 def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, float]]:
-    """Return a day's network rates, and the fees of the state and the system operator.
+    """Return a package's rates on a day, and the fees of the state and the system operator.
 
-    The function caches the rates, because a page needs the rates of each hour.
+    The rates are cached, because a page needs them for each hour.
     """
     return (
         nearest_rate(NETWORK[package], day).rate,
@@ -240,9 +240,9 @@ def _rates_on(day: date, package: Package) -> tuple[NetworkRates, Mapping[Part, 
 def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
     """Return the kind of network rate that holds in a package at a local time in Estonia.
 
-    The rules come from Elektrilevi's price list. The day rate holds on working days from 07 to 22. From 22 to 07 and on
-    days of rest, the night rate holds. Some packages have peaks from November to March. On working days, the peaks are
-    from 09 to 12 and from 16 to 20. On days of rest, the peak is from 16 to 20.
+    The rules come from Elektrilevi's price list. The day rate holds on working days from 07 to 22. The night rate holds
+    at all other times. From November to March, some packages have peak rates: on working days from 09 to 12 and from 16
+    to 20, and on days of rest from 16 to 20.
     """
     is_rest_day = _is_rest_day(wall, ESTONIA.country)
     if rates.peak is not None and wall.month in _PEAK_MONTHS:
@@ -254,10 +254,7 @@ def _network_time(wall: datetime, rates: NetworkRates) -> NetworkTime:
 
 
 def is_night(wall: datetime, country: str) -> bool:
-    """Return whether the night rate of networks without peaks holds at a local time.
-
-    `country` is an ISO 3166 code.
-    """
+    """Return whether a local time is at night or on a day of rest. `country` is an ISO 3166 code."""
     return _is_rest_day(wall, country) or not _is_within(wall, _DAY)
 
 

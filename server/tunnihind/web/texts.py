@@ -1,4 +1,4 @@
-"""The words of the pages in each language, and each language's format of numbers and dates."""
+"""The texts of the pages, and the format of numbers and dates, in each language."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -41,11 +41,9 @@ class Texts:
         self._table = table
 
     def __call__(self, key: str, **gaps: object) -> str:
-        """Return the text of a key, with values for its placeholders.
+        """Return the text of a key, with values for its placeholders. Raises KeyError for an unknown key.
 
-        If the text has plural forms, return the form for `n`.
-
-        Raises KeyError for an unknown key.
+        If the text has plural forms, return the form for the number `n`.
         """
         said: str | Mapping[str, str] = self._table[key]
         text = said if isinstance(said, str) else said[plural(self.language, gaps["n"])]
@@ -101,7 +99,7 @@ class Texts:
 
     @property
     def dates(self) -> Mapping[str, Sequence[str]]:
-        """The short names of weekdays and months. The weekdays begin with Monday."""
+        """The short names of the weekdays, from Monday on, and of the months."""
         return {"weekdays": self._table["weekdaysShort"], "months": self._table["monthsShort"]}
 
     def on_weekday(self, day: date) -> str:
@@ -111,7 +109,7 @@ class Texts:
 
 
 def plural(language: Language, n: object) -> str:
-    """Return the name of a whole number's plural form. `Intl.PluralRules` uses the same rules of Unicode."""
+    """Return the plural category of a whole number, by the same Unicode rules as JavaScript's `Intl.PluralRules`."""
     if not isinstance(n, int):
         raise TypeError(f"plural forms are for whole numbers, not {n!r}")
     if language != "ru":

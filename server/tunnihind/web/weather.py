@@ -20,15 +20,12 @@ from tunnihind.web.drawing import Drawing
 
 
 def wind_names(market: Market) -> tuple[str, ...]:
-    """Return the names of a market's wind covariates. Each covariate is the wind speed 100 m above a wind farm, m/s."""
+    """Return the names of a market's wind covariates: the wind speed 100 m above the ground at each wind farm, m/s."""
     return tuple(f"wind_speed_100m@{point.name}" for point in deciding_points(market.zone, "wind"))
 
 
 def sun_names(market: Market) -> tuple[str, ...]:
-    """Return the names of a market's sun covariates.
-
-    Each covariate is the shortwave radiation on the ground in a town, W/m².
-    """
+    """Return the names of a market's sun covariates: the shortwave radiation on the ground in each town, W/m²."""
     return tuple(f"shortwave_radiation@{point.name}" for point in deciding_points(market.zone, "load"))
 
 
@@ -40,10 +37,8 @@ _AHEAD_S: Final = 10 * DAY_S
 
 WIND_TOPS_M_S: Final = (8, 16, 32)
 SUN_TOPS_W_M2: Final = (100, 200, 400, 800)
-"""The possible tops of the bands.
-
-There are only a few tops, so that readers can compare weeks. Low tops make the weak sun of November visible.
-"""
+"""The possible tops of the bands. There are only a few tops, so that readers can compare weeks. Low tops make the weak
+sun of November visible."""
 
 _HEIGHT: Final = 100
 
@@ -52,9 +47,8 @@ _HEIGHT: Final = 100
 class RegionWeather:
     """The mean weather of the region's places in each hour from `start_ts` on.
 
-    `wind` and `sun` have the shape (hours,). If the weather of any place is unknown, the mean over all places is NaN.
-
-    `wind` is the wind speed 100 m above ground, m/s. `sun` is the shortwave radiation on the ground, W/m².
+    `wind` is the wind speed 100 m above the ground, m/s. `sun` is the shortwave radiation on the ground, W/m². `wind`
+    and `sun` have the shape (hours,). If the weather of any place is unknown, the mean over all places is NaN.
     """
 
     start_ts: int
@@ -134,19 +128,13 @@ def weather_strip(weather: RegionWeather | None, drawing: Drawing | None, displa
 
 
 def _top(values: Floats, tops: Sequence[int]) -> int:
-    """Return the lowest top that no known value exceeds.
-
-    If a known value exceeds all `tops`, return the highest top.
-    """
+    """Return the lowest of the `tops` that no known value exceeds, or else the highest of the `tops`."""
     highest = np.nanmax(values, initial=0)
     return next((top for top in tops if highest <= top), tops[-1])
 
 
 def _area(shares: Floats) -> str:
-    """Draw the area under each row of consecutive known values.
-
-    Each value is drawn at the middle of its hour.
-    """
+    """Draw the area under each span of known values. Each value is drawn at the middle of its hour."""
     heights = np.round(_HEIGHT * (1 - np.clip(shares, 0, 1)))
     path = []
     for is_known, run in groupby(range(heights.size), key=lambda hour: bool(np.isfinite(heights[hour]))):

@@ -1,4 +1,4 @@
-// Keeps the page up to date. Sends a request once a minute, and just after each full period. Reports a lost server.
+// Requests new data once a minute and just after each full period, and reports when the server can't be reached.
 
 import { chosen } from "./address.js";
 import { HOUR_S } from "./periods.js";
@@ -9,8 +9,8 @@ const PATIENCE_MS = 10_000;
 const CLOCK_SET_MS = 60_000;
 
 /**
- * `recent` is the number of past days that covers today. For hours, the API has no smaller number. In the last hour of
- * the longest day, the number is too small. The page then requests all of the past.
+ * `recent` is the number of past days that covers today. For hours, the API has no smaller number than 2. In the last
+ * hour of a day with 25 hours, one day of quarters is too short, so the page requests all of the past.
  */
 const HOURS = { url: "api/series", step: HOUR_S, recent: 2 };
 const QUARTERS = { url: "api/v1/quarters", step: HOUR_S / 4, recent: 1 };
@@ -47,9 +47,7 @@ export class Feed {
     return (Date.now() + this.aheadMs) / 1000;
   }
 
-  /**
-   * Requests all of the past. Returns whether it will come soon. While the server can't be reached, returns false.
-   */
+  /** Requests all past prices. Returns true until they have come, but false while the server can't be reached. */
   awaitsPast() {
     if (!this.wantsPast) {
       this.wantsPast = true;
@@ -64,7 +62,7 @@ export class Feed {
     const turn = ++this.turn;
     const { wantsPast } = this;
     if (Math.abs(fromSteadyClock() - this.steadyMs) > CLOCK_SET_MS) {
-      // The device has slept, or its clock was set. So the known difference is no longer valid.
+      // The device has slept, or its clock was set, so the known difference to the server's clock is no longer valid.
       this.steadyMs = fromSteadyClock();
       this.tags.prices = "";
     }
@@ -91,15 +89,15 @@ export class Feed {
   /** Reads an answer. Throws if it has no prices. @param {any} answer a series of hours, or quarters @param {number} step @returns {import("./periods.js").Prices} */
   read({ now, actuals, dayAhead, forecast }, step) {
     if (!(now > 0) || !Array.isArray(actuals ?? dayAhead) || !Array.isArray(forecast)) throw new TypeError("no prices");
-    // An answer's `now` is never later than the server's present time. So the largest difference is the most exact.
+    // An answer's `now` is never later than the server's present time, so the largest difference is the most exact.
     const aheadMs = now * 1000 - Date.now();
     this.aheadMs = this.tags.prices ? Math.max(this.aheadMs, aheadMs) : aheadMs;
     return { now, step, settled: actuals ?? dayAhead, forecast };
   }
 
   /**
-   * Returns the tag of the answer, and the news or null. If the answer isn't readable, returns null. For instance, the
-   * sign-in page of a guest network isn't readable.
+   * Returns the tag of the answer, and its content if it is new. Returns null if the answer isn't readable, like the
+   * sign-in page of a guest network.
    * @template T
    * @param {"prices" | "page"} what @param {string} url @param {RequestCache} cache @param {(text: string) => T} read
    * @returns {Promise<{tag: string, news: T | null} | null>}

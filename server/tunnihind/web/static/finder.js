@@ -53,9 +53,9 @@ export const USUAL = "24h";
  */
 
 /**
- * The instant of a choice. A choice is `24h` from the earliest start, `morning`, `none` or an instant in unix seconds.
- * Old addresses have a time by the reader's clock. Anything else means the default. A past time gives null. A deadline
- * is never after the last price.
+ * The instant of a chosen deadline: `24h` from the earliest start, `morning`, `none` or an instant in unix seconds. Old
+ * addresses have a time by the reader's clock. Any other text means the default. A past time gives null. A deadline is
+ * never after the last price.
  * @param {string} choice @param {Ahead} ahead
  * @returns {number | null}
  */
@@ -105,7 +105,7 @@ export function endsByDay(ends, step, wording) {
   return days;
 }
 
-/** The end in a day at a clock time. Without this time, the next later end or the day's last end. @param {Day} day @param {string} clock */
+/** The end at a clock time of a day, or else the next later end or the day's last end. @param {Day} day @param {string} clock */
 export function sameTime(day, clock) {
   return (day.ends.find((end) => end.clock >= clock) ?? day.ends[day.ends.length - 1]).ts;
 }

@@ -1,5 +1,5 @@
-// Updates the parts of the page that the server renders. A fresh page replaces them. Without a fresh page, they are
-// moved to the next period.
+// Replaces the parts of the page that the server renders with those of a fresh page. Without a fresh page, moves these
+// parts to the next period.
 
 import { floorTo, HOUR_S, levelsOf, MINUTE_S, priceOf } from "./periods.js";
 

@@ -42,10 +42,7 @@ export function drawnOf({ periods: known, step, wording: { scale } }, showsPast)
   return { periods, forecasts };
 }
 
-/**
- * The chart of a page: its named spans, its buttons, and the view in the address.
- * @extends {Chart<import("./drawing.js").DrawnScene, PageDrawing>}
- */
+/** @extends {Chart<import("./drawing.js").DrawnScene, PageDrawing>} */
 export class PageChart extends Chart {
   /**
    * @param {HTMLElement} place @param {HTMLElement} card the section with the chart's buttons

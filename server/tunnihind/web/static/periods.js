@@ -45,7 +45,7 @@ export function periodsOf({ settled, forecast, step }, amount) {
   return periods;
 }
 
-/** The published price of a period. Without a published price, the forecast's median. @param {Period | undefined} period */
+/** The published price of a period, or else the forecast's median. @param {Period | undefined} period */
 export function priceOf(period) {
   return period?.settled ?? period?.forecast?.[1] ?? null;
 }
@@ -88,8 +88,8 @@ export const LEVELS = ["very_low", "low", "normal", "high", "very_high"];
 const knownLevels = new WeakMap();
 
 /**
- * Returns the level of each period with a price. Equal prices share the middle of their ranks. So if all prices of a
- * day are equal, all periods are normal.
+ * Returns the level of each period with a price. Equal prices get the mean of their ranks, so if all prices of a day are
+ * equal, all periods are normal.
  * @param {Scene} scene
  * @returns {Map<number, string>}
  */

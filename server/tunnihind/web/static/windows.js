@@ -91,7 +91,7 @@ export function partsOf(periods, from, duration, step) {
 }
 
 /**
- * The correlation of two hours' forecast errors, as shares with the seconds in which each share fades. The Home
+ * The correlation of two hours' forecast errors, as shares that each fade with their own number of seconds. The Home
  * Assistant integration uses the same numbers. Its `plans/saving.py` describes how they were fitted.
  */
 const CORRELATION = [[0.45, 2.5 * HOUR_S], [0.55, 34 * HOUR_S]];

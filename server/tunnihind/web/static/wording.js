@@ -52,7 +52,7 @@ export class Wording extends Clock {
     this.market = new Clock(data.clock);
   }
 
-  /** A text. If it has plural forms, returns the form for the number `n`. @param {string} key @param {Record<string, string | number>} gaps */
+  /** A text, in the form for the number `n` if it has plural forms. @param {string} key @param {Record<string, string | number>} gaps */
   say(key, gaps = {}) {
     const said = this.texts[key];
     const text = typeof said === "string" ? said : (said[this.plurals.select(Number(gaps.n))] ?? "");
