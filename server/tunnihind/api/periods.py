@@ -1,4 +1,4 @@
-"""Selects the settled prices and the forecasts that the API serves. The periods may have any step."""
+"""Selects the settled prices and the forecasts that the API serves, for periods of any step."""
 
 import math
 from collections.abc import Iterator
@@ -12,10 +12,7 @@ from tunnihind.settings import Settings
 
 
 class SettledPeriod(NamedTuple):
-    """A settled price, EUR/MWh without VAT.
-
-    For a quarter, `hourly` is true if only the price of its hour is known.
-    """
+    """A settled price, EUR/MWh without VAT. `hourly` is true if only the price of a quarter's hour is known."""
 
     ts: int
     eur_mwh: float
@@ -31,10 +28,7 @@ class ForecastPeriod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """The served periods of one step at an instant, in order of time.
-
-    If a period is in both `settled` and `forecast`, the settled price counts.
-    """
+    """The served periods of one step, in order of time. If `settled` and `forecast` overlap, settled prices count."""
 
     settled: tuple[SettledPeriod, ...]
     forecast: tuple[ForecastPeriod, ...]
