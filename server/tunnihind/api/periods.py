@@ -12,7 +12,7 @@ from tunnihind.settings import Settings
 
 
 class SettledPeriod(NamedTuple):
-    """A settled price, EUR/MWh without VAT. `hourly` is true if only the price of a quarter's hour is known."""
+    """A settled price, EUR/MWh without VAT. `hourly` is true for a quarter that has only the price of its hour."""
 
     ts: int
     eur_mwh: float

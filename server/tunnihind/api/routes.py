@@ -38,7 +38,7 @@ def without_query(representations: Callable[[Coding], Representation], problems:
     """Handle requests for a resource that takes no query string."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # A `?` without anything after it is accepted.
+        # A `?` with nothing after it is accepted.
         if request.rel_url.raw_query_string:
             return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
         return reply(request, representations(accepted_coding(request)))
@@ -93,7 +93,6 @@ class _StoreReaders:
     """Reads from the store in threads, for at most `MOST_READERS` requests at a time."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Name the data in the texts of problems. For `/api/v1/history`, `what` is "months" and `of` is "prices"."""
         self._problems = problems
         self._what = what
         self._of = of

@@ -99,7 +99,7 @@ class ServedData:
 
     @cached_property
     def price_scale(self) -> tuple[float, ...]:
-        """The four prices (EUR/MWh) between the five colours of the pages, or nothing if too few prices are known.
+        """The four prices (EUR/MWh) that separate the pages' five colours, or nothing if too few prices are known.
 
         The four prices divide the hourly prices of the last 30 days and of the known hours ahead into five groups of
         equal size. Prices below zero are left out.

@@ -51,7 +51,7 @@ _CLOSED_AT_ONCE: Final = 20
 
 
 class Runner(web.AppRunner):
-    """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`. `web.AppRunner` gets the `options`."""
+    """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`. `web.AppRunner` takes the `options`."""
 
     def __init__(
         self,

@@ -106,9 +106,10 @@ class Announcer:
 
 
 async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]], clock: Clock) -> None:
-    """Announce the server that listens on the addresses and ports `bound` as `name`, until this task is cancelled.
+    """Announce a server as `name` until this task is cancelled.
 
-    If only programs on the server's own machine can reach the server, do nothing.
+    `bound` lists the addresses and ports on which the server listens. If only programs on the server's own machine can
+    reach the server, do nothing.
     """
     # If the system chose different free ports for IPv4 and IPv6, the first port is announced.
     port = bound[0][1]

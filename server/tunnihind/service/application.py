@@ -70,7 +70,7 @@ def create_app(
     mode: Mode = "live",
     stopping: asyncio.Event | None = None,
 ) -> web.Application:
-    """Build the application that serves `zones`, for `tunnihind.api.server.Runner`.
+    """Build the application that serves `zones`. `tunnihind.api.server.Runner` must run the application.
 
     The first zone is served at the root path, and each further zone at a path with the zone's name. Without an
     `instance_id`, `/api/about` answers 503 (Service Unavailable). With `pipeline_expected`, `/readyz` also fails if the

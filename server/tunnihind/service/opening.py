@@ -43,7 +43,7 @@ def open_to_write(settings: Settings) -> Store:
 
 
 def open_replica(settings: Settings) -> Store:
-    """Open the store for a replica. A read-only account or standby is enough. Raises SettingsError, StoreError."""
+    """Open a replica's store. The database account or server may be read-only. Raises SettingsError, StoreError."""
     if is_file(settings.store_url):
         return open_to_write(settings)
     return Store(settings.store_url, read_only=True, is_replica=True)
@@ -87,7 +87,7 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
 
 
 async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
-    """Retry opening the store. Raises SettingsError, and StoreError if waiting would not help."""
+    """Try to open the store until it is open. Raises SettingsError, and StoreError if waiting would not help."""
     last_error = ""
     troubles.report("store", "the database is being opened")
     while True:

@@ -83,7 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # `stopping` is not set if the temporary site of a waiting server closes because the database is ready.
+            # When the database is ready, a server closes its temporary site without setting `stopping`.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:
@@ -109,7 +109,7 @@ def raise_limit() -> int:
 def connections_within(descriptors: int) -> int:
     """Return the number of client connections that `descriptors` file descriptors allow, at most `MOST_CONNECTIONS`.
 
-    `_KEPT_FREE` descriptors are reserved, but never more than half of all descriptors.
+    At most half of the descriptors, and at most `_KEPT_FREE`, are reserved for other uses.
     """
     return min(max(descriptors - _KEPT_FREE, descriptors // 2), MOST_CONNECTIONS)
 

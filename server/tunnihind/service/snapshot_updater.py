@@ -158,7 +158,7 @@ class SnapshotUpdater:
 
         The states of the sources are always read, because each request to a source changes its state.
         """
-        # All reads see the database at the same moment, so that the version belongs to the data.
+        # All reads are from the same moment, so that the version belongs to the data.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._store_state(now)

@@ -130,7 +130,7 @@ def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]
 def day_sheets(
     source: str, zone: Zone, quotes: Iterable[Quote], first: date, last: date, step_s: int | None = None
 ) -> list[DaySheet]:
-    """Sort quotes into a sheet for each delivery day from `first` to `last`. Drop quotes before and after these days.
+    """Sort quotes into a sheet for each delivery day from `first` to `last`. Drop earlier and later quotes.
 
     The quotes may be in any order. A repeated quote is kept once. If a period has two different prices, both prices are
     kept, so that the settling refuses the day. Only the first `_MOST_QUOTES` quotes of a day are kept. If `step_s` is
@@ -148,7 +148,7 @@ def day_sheets(
 
 
 def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
-    """Work out the step of a day's quotes from their starts. For a single quote, return the market time unit."""
+    """Work out the step of a day's quotes from their starts. With only one quote, return the market time unit."""
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)
     return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S

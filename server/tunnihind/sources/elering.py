@@ -1,9 +1,9 @@
 """Day-ahead prices from the dashboard of Elering, the Estonian transmission system operator.
 
-A request, `GET /nps/price?start=&end=`, needs no key and covers a year at most. `start` and `end` are in ISO 8601 with
-a time zone. An answer contains the prices of all four zones, and includes the period that starts at `end`. Each row has
-a price, and the start of its period in unix seconds. The periods are quarters of an hour from delivery day 2025-10-01
-on, and hours before. An answer does not say how long its periods are, so `day_sheets` works out the step.
+The request `GET /nps/price?start=&end=` needs no key, and may cover a year at most. `start` and `end` are in ISO 8601
+with a time zone. An answer contains the prices of all four zones, and includes the period that starts at `end`. Each
+row has a price, and the start of its period in unix seconds. The periods are quarters of an hour from delivery day
+2025-10-01 on, and hours before. An answer does not say how long its periods are, so `day_sheets` works out the step.
 """
 
 from datetime import date
@@ -32,7 +32,7 @@ times as much memory. The rows of a zone for 92 days have 0.4 MB."""
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
 
-# Instants in milliseconds lie outside these bounds, and are refused.
+# The bounds refuse instants in milliseconds instead of seconds.
 type _UnixSeconds = Annotated[int, Meta(ge=_YEAR_2000, le=_YEAR_2100)]
 
 

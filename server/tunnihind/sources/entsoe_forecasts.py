@@ -4,10 +4,10 @@ The name of a series is `<zone>_<load|wind|solar>_da_mw`. The values are hourly 
 offshore wind (B18) and onshore wind (B19).
 
 A forecast from `current` counts as issued at the instant of the request. A forecast from `archived` counts as issued at
-its deadline, because the platform does not give the time of publication. Regulation (EU) 543/2013 sets the deadlines,
-in Brussels time on the day before: 10:00 for load (article 6(2)(b)), and 18:00 for wind and solar power (article
-14(2)(d)). Because the platform keeps only the last version of each forecast, an archived forecast may be a little
-better than the forecast that was known at the deadline.
+its deadline, because the platform does not give the time of publication. According to Regulation (EU) 543/2013, load
+forecasts must be published by 10:00 Brussels time on the day before the delivery day (article 6(2)(b)), and forecasts
+of wind and solar power by 18:00 (article 14(2)(d)). Because the platform keeps only the last version of each forecast,
+an archived forecast may be a little better than the forecast that was known at the deadline.
 """
 
 import math
@@ -114,7 +114,7 @@ def deadline(name: str, day: date) -> int:
 
 
 def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
-    """Return the mean in MW of each hour whose values are all known, at the finest such resolution.
+    """Return the mean of each hour in MW, from the finest resolution at which all values of the hour are known.
 
     Raises BadAnswer if the values aren't in megawatts.
     """

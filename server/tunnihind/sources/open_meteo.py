@@ -197,7 +197,7 @@ class OpenMeteo:
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return a run's forecasts, with its initialisation as `issued_ts`. Raises RunMissing, SourceError."""
+        """Return a run's forecasts, issued at the time of its initialisation. Raises RunMissing, SourceError."""
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
             found = await self._ask(self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts)
@@ -242,7 +242,7 @@ class OpenMeteo:
                 values = _values(location, variable, len(hours), point)
                 known = np.flatnonzero(np.isfinite(values))
                 if known.size:
-                    # The instant of a mean of the past hour is the end of that hour.
+                    # The service gives the mean of an hour at the end of the hour.
                     first_ts = int(hours[known[0]]) - (HOUR_S if variable.past_hour_mean else 0)
                     part = values[known[0] : known[-1] + 1]
                     series[covariate_name(variable, point)] = IssuedSeries(start_ts, first_ts, part)
@@ -303,7 +303,7 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _limit_s(problem: str, now: float) -> float:
-    """Return the seconds until the hourly or daily limit named in `problem` ends, or 0 if `problem` names no limit.
+    """Return the seconds until the end of the hourly or daily limit in `problem`, or 0 if `problem` names no limit.
 
     An hourly limit lasts until the next full hour. A daily limit lasts until the next day (UTC).
     """

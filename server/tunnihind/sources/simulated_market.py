@@ -174,7 +174,7 @@ class SimulatedMarket:
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Return a random process with variance 1: the sum of parts for all points, for the zone and for `point`."""
+        """Return the sum of three random processes (of all points, of the zone and of `point`), with variance 1."""
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
             + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)

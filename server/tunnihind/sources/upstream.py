@@ -95,7 +95,7 @@ def user_agent(contact: str) -> str:
 
 
 def open_session(contact: str) -> ClientSession:
-    """Open the HTTP session for all sources, without cookies and with the proxies of the environment variables.
+    """Open the HTTP session for all sources, without cookies and with the proxies that the environment variables name.
 
     Also make the library `stamina` log retries with `_log_retry`.
     """
@@ -250,7 +250,7 @@ class Upstream:
         return SourceRefused(self.source, problem, status=status)
 
     def _retry_after(self, header: str | None) -> float | None:
-        """Return the seconds to wait according to a Retry-After header: seconds or a date (RFC 9110, 10.2.3)."""
+        """Return the seconds to wait according to a Retry-After header of seconds or a date (RFC 9110, 10.2.3)."""
         if header is None:
             return None
         if header.strip().isdecimal():

@@ -132,7 +132,7 @@ def has_already(request: web.Request, tag: str) -> bool:
 def is_current(if_none_match: str, tag: str) -> bool:
     """Return whether an If-None-Match field value is `*` or contains the tag.
 
-    `tag` is an opaque tag with its double quotes, so that `tag` doesn't match a part of a longer tag. The comparison is
+    Because the opaque `tag` includes its double quotes, it doesn't match a part of a longer tag. The comparison is
     weak: `W/` before a tag is ignored (RFC 9110, section 8.8.3.2).
     """
     return tag in if_none_match or if_none_match.strip() == "*"
