@@ -163,8 +163,8 @@ class _Protocol(web.RequestHandler):
     def usefulness(self) -> tuple[bool, bool, float]:
         """Return a sort key that puts the least useful connection first.
 
-        The order is: idle connections that never sent a request, other idle connections (longest idle first), busy
-        connections.
+        Idle connections that never sent a request come first, then other idle connections (the longest idle first),
+        then busy connections.
         """
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 

@@ -126,7 +126,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return a text with the end of the known values, and the faults, such as an end before `least_until`."""
+    """Return in words until when values are known, and faults such as an end before `least_until`."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

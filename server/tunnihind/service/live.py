@@ -145,7 +145,7 @@ async def _simulate(
     for market in settings.markets:
         for instant in backcast_instants(int(clock.now())):
             runs = await modeller.runs(market, instant)
-            # Scenarios are left out, because only the newest run's scenarios are served.
+            # Scenarios are not stored, because only the newest run's scenarios are served.
             await asyncio.to_thread(store.runs.add, *runs.by_step.values())
         updater.store_changed()
     await pipeline.run(updater.store_changed)

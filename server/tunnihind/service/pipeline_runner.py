@@ -106,7 +106,7 @@ class PipelineRunner:
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)
-        # A thread that waits for the network can't be cancelled, so the next call waits for the same claim.
+        # A thread that waits for the network can't be cancelled, so the next `_ask` waits for the same claim.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
             self._troubles.report("pipeline", "the database does not answer")
@@ -136,7 +136,8 @@ class PipelineRunner:
     def _record_steps(self) -> None:
         """Record whether the pipeline makes progress.
 
-        Checks are counted instead of seconds, because a suspended machine or a frozen container makes no checks.
+        The runner counts its checks instead of seconds, because a suspended machine or a frozen container makes no
+        checks.
         """
         if not self.is_running or self._pipeline.steps != self._steps_seen:
             self._steps_seen, self._checks_without_step = self._pipeline.steps, 0

@@ -24,7 +24,7 @@ def notify(state: str) -> None:
 
 
 async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
-    """Report twice per watchdog period that the server isn't stuck. A server without reports is restarted."""
+    """Report twice per watchdog period that the server is alive, unless it is stuck and should be restarted."""
     wait_us = os.environ.get("WATCHDOG_USEC")
     if not wait_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return

@@ -130,7 +130,7 @@ def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]
 def day_sheets(
     source: str, zone: Zone, quotes: Iterable[Quote], first: date, last: date, step_s: int | None = None
 ) -> list[DaySheet]:
-    """Sort quotes into a sheet for each delivery day from `first` to `last`. Drop earlier and later quotes.
+    """Sort the quotes from `first` to `last` into a sheet for each delivery day, and drop all other quotes.
 
     The quotes may be in any order. A repeated quote is kept once. If a period has two different prices, both prices are
     kept, so that the settling refuses the day. Only the first `_MOST_QUOTES` quotes of a day are kept. If `step_s` is

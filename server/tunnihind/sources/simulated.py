@@ -97,9 +97,9 @@ class Simulated:
 
 
 def _weights(lead_s: Floats) -> Floats:
-    """Return the weight of each revision at each of the leads `lead_s` (seconds), shape (days, leads).
+    """Return the weight of each day's revision at each of the leads `lead_s` (seconds), shape (days, leads).
 
-    The error of a forecast is the weighted sum of the revisions, one for each day of lead.
+    The error of a forecast is the weighted sum of its revisions, one for each day of lead.
     """
     weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
     return weights

@@ -65,7 +65,7 @@ class Noise:
         return values
 
     def smooth(self, stream: str, ts: Floats, knot_s: float) -> Floats:
-        """Return a continuous random process at `ts`. Values that are `2 * knot_s` seconds apart are independent."""
+        """Return values of a continuous random process at `ts`. Values `2 * knot_s` seconds apart are independent."""
         knot, fraction = np.divmod(ts / knot_s, 1.0)
         index = knot.astype(np.int64)
         first = int(index.min())
@@ -166,11 +166,7 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return the error, of variance 1, that each day of lead adds to a forecast, shape (days, n).
-
-        The error of a forecast three days ahead is the sum of the first three errors, so newer forecasts are better on
-        average.
-        """
+        """Return the error, of variance 1, that each day of lead adds to a forecast, shape (days, n)."""
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
