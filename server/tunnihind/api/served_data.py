@@ -191,7 +191,7 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     """Return the prices of shorter periods, such as quarters, in each settled hour.
 
-    If the prices of all periods of an hour are known, each period keeps its own price. If any of these prices is
+    If the prices of all periods of an hour are known, each period keeps its own price. If the price of any period is
     unknown, all periods of the hour get the hour's price. The mean of an hour's periods is always the hour's price. The
     periods of an unsettled hour are left out, even if some of their prices are known, because answers with quarters
     must not reveal prices that hourly answers hold back.

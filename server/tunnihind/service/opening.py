@@ -52,9 +52,9 @@ def open_replica(settings: Settings) -> Store:
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
     """Return the store once it is open, or None if a stop signal comes first.
 
-    If opening the store takes long, the server answers requests during the wait. `/readyz` gives the reason for the
-    wait, and all resources with data answer 503 (Service Unavailable). Raises SettingsError, and StoreError if waiting
-    would not help.
+    If opening the store takes long, the server already answers requests: `/readyz` gives the reason for the wait, and
+    all resources with data answer 503 (Service Unavailable). Raises SettingsError, and StoreError if waiting would not
+    help.
     """
     troubles = Troubles()
     opening = asyncio.create_task(_opened(settings, open_store, clock, troubles))

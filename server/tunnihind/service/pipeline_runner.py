@@ -102,7 +102,7 @@ class PipelineRunner:
             await self._stand_by()
 
     async def _ask(self) -> bool | None:
-        """Claim the lease. Return whether this succeeded, or None if the database doesn't answer. Raises StoreError."""
+        """Return whether a claim gets the lease, or None if the database doesn't answer. Raises StoreError."""
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)

@@ -53,7 +53,7 @@ class PriceSource(Protocol):
 class Cadence:
     """The time until the next request: `every_s` seconds after an answer, and `retry_s` seconds after a failure.
 
-    Each further failure doubles the pause, up to `longest_retry_s`.
+    Each further failure in a row doubles the pause, up to `longest_retry_s`.
     """
 
     every_s: int

@@ -10,8 +10,8 @@ of the week, and on temperatures below 15 degrees Celsius.
 
 Residual load is load minus wind, solar and constant power, as a share of the mean load. A supply curve maps each zone's
 own mix of the Baltic and the Finnish residual load to a price. The price is multiplied by a level that drifts over
-months. Then random noise is added to the price. At midday in summer, the price can be zero or negative. On a cold
-evening without wind, the price is very high.
+months, and has random noise. At midday in summer, the price can be zero or negative. On a cold evening without wind,
+the price is very high.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
 All requests to sources use this module. This module raises only errors of `tunnihind.errors`. An error quotes only one
-line of an answer, without the operator's secret, because errors are shown in logs and on web pages.
+line of an answer, without the operator's secret, because errors are shown in logs and on web pages. An error does not
+keep the whole answer in memory.
 """
 
 import asyncio
@@ -137,7 +138,7 @@ class Upstream:
 
         The status of the answer must be one of `accept`. The request is retried if the source can't be reached, answers
         408 or 5xx, or asks for a short pause (Retry-After). The request is not retried if the source asks for a long
-        pause, after any other 4xx status, or if `read` raises BadAnswer. Raises SourceUnreachable, SourceRefused,
+        pause or answers another 4xx status, or if `read` raises BadAnswer. Raises SourceUnreachable, SourceRefused,
         RateLimited or BadAnswer.
         """
         try:
