@@ -37,9 +37,8 @@ class ServedPeriods:
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
     """Return the periods served at `now` that begin at `since` or later.
 
-    The newest run gives the forecasts of its future periods. A period that has begun, or that begins before the newest
-    run, has the newest forecast made before its start, exactly as issued. If `settings.full_horizon` is false, the
-    forecast ends at `free_until`.
+    The newest run gives the forecasts of its future periods. A period that has begun has the newest forecast made
+    before its start, exactly as issued. If `settings.full_horizon` is false, the forecast ends at `free_until`.
     """
     series = data.of(step_s)
     settled = series.settled.between(since, series.settled.end_ts)

@@ -193,8 +193,8 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 
     If the prices of all periods of an hour are known, each period keeps its own price. If the price of any period is
     unknown, all periods of the hour get the hour's price. The mean of an hour's periods is always the hour's price. The
-    periods of an unsettled hour are left out, even if some of their prices are known, because answers with quarters
-    must not reveal prices that hourly answers hold back.
+    periods of an unsettled hour are left out, even if some of their prices are known. Answers with quarters must not
+    reveal prices that hourly answers hold back.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)

@@ -32,7 +32,7 @@ times as much memory. The rows of a zone for 92 days have 0.4 MB."""
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
 
-# The bounds refuse instants in milliseconds instead of seconds.
+# Timestamps in milliseconds lie outside the years 2000 to 2100, so they are refused.
 type _UnixSeconds = Annotated[int, Meta(ge=_YEAR_2000, le=_YEAR_2100)]
 
 
