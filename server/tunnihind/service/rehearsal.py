@@ -28,7 +28,7 @@ class Rehearsal:
 
     @classmethod
     def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
-        """Prepare a rehearsal. Rehearsals of several markets can share one `archive`. Raises StoreError."""
+        """Prepare a market's rehearsal. Markets can share one `archive` for the same `instant`. Raises StoreError."""
         model = forecaster(market)  # making the runs of past days also trains the model
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
