@@ -1,7 +1,4 @@
-"""Makes the answer of `/api/v1/accuracy`: the scores of the issued forecasts.
-
-All functions are pure.
-"""
+"""Makes the answer of `/api/v1/accuracy`, the scores of the issued forecasts. All functions are pure."""
 
 import math
 from collections.abc import Mapping

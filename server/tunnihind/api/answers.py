@@ -1,7 +1,4 @@
-"""Makes the API's answers about prices.
-
-All functions are pure.
-"""
+"""Makes the API's answers about prices. All functions are pure."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -65,10 +62,7 @@ def forecast_response(data: ServedData, now: int, settings: Settings) -> Forecas
 
 
 def series_response(data: ServedData, now: int, settings: Settings, days: int = DEFAULT_DAYS) -> SeriesResponse:
-    """Return the answer to `GET /api/series` as of `now`, unix seconds.
-
-    `days` is limited to the served range.
-    """
+    """Return the answer to `GET /api/series` as of `now`, unix seconds. `days` is limited to the served range."""
     limit = free_until(data.newest_settled, now)
     current_hour = floor_hour(now)
     start = current_hour - history_days(days) * DAY_S
@@ -98,10 +92,7 @@ def series_response(data: ServedData, now: int, settings: Settings, days: int = 
 
 
 def quarters_response(data: ServedData, now: int, settings: Settings, days: int = 0) -> QuartersResponse:
-    """Return the answer to `GET /api/v1/quarters` as of `now`, unix seconds.
-
-    `days` is limited to the served range.
-    """
+    """Return the answer to `GET /api/v1/quarters` as of `now`, unix seconds. `days` is limited to the served range."""
     history = history_days(days, least=0)
     since = now - now % QUARTER_S - history * DAY_S
     served = served_periods(data, now, settings, step_s=QUARTER_S, since=since)
@@ -112,8 +103,7 @@ def quarters_response(data: ServedData, now: int, settings: Settings, days: int 
         day_ahead=[
             _day_ahead_quarter(ts, price, vat_rate_at(vat, ts), hourly=hourly) for ts, price, hourly in served.settled
         ],
-        # An answer with history includes the forecast of the current quarter. Without this forecast, the series would
-        # have a gap.
+        # An answer with history includes the current quarter's forecast, so that its series has no gap.
         forecast=[
             _forecast_quarter(ts, said, vat_rate_at(vat, ts)) for ts, said in served.forecast if history or ts > now
         ],
@@ -146,7 +136,7 @@ def _is_gated(run: Run | None, limit: int) -> bool:
 
 
 def _settled_from(data: ServedData, start: int) -> Iterator[tuple[int, float]]:
-    """Yield the settled prices from `start` on. `start` is the start of an hour, unix seconds."""
+    """Yield the settled prices from the hour that begins at `start` (unix seconds) on."""
     settled = data.hours.settled
     return iter(settled.between(start, settled.end_ts).items())
 
@@ -176,8 +166,7 @@ def _day_ahead_hour(ts: int, eur_mwh: float, vat_rate: float) -> DayAheadHour:
     return DayAheadHour(ts=ts, starts_at=iso_utc(ts), eur_mwh=price, eur_kwh=consumer_price(price, vat_rate))
 
 
-# Many answers contain the same quarters, so a cache keeps the object of each quarter. With this cache, making an answer
-# of 14 days takes 5 ms instead of 28 ms (`tests/benchmarks/bench_requests.py`).
+# With a cache of quarters, an answer of 14 days takes 5 ms instead of 28 ms (`tests/benchmarks/bench_requests.py`).
 @lru_cache(maxsize=_KEPT_QUARTERS)
 def _day_ahead_quarter(ts: int, eur_mwh: float, vat_rate: float, *, hourly: bool) -> DayAheadQuarter:
     price = market_price(eur_mwh)
@@ -205,9 +194,6 @@ def _series_point(ts: int, hour: Percentiles, vat_rate: float) -> SeriesForecast
 
 
 def _in_both_units(hour: Percentiles, vat_rate: float) -> dict[str, float]:
-    """Return the percentiles in EUR/MWh without VAT and in EUR/kWh with VAT.
-
-    The keys are the names of the answer's fields.
-    """
+    """Return an answer's fields with the percentiles in EUR/MWh without VAT and in EUR/kWh with VAT."""
     market = {name: market_price(price) for name, price in hour._asdict().items()}
     return market | {f"{name}_kwh": consumer_price(price, vat_rate) for name, price in market.items()}

@@ -1,7 +1,4 @@
-"""Makes the answers of `/api/feeds/…` in the formats of evcc, EMHASS and Predbat.
-
-A feed has settled prices, followed by forecast medians.
-"""
+"""Makes the answers of `/api/feeds/…`: settled prices, then forecast medians, for evcc, EMHASS and Predbat."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -83,11 +80,9 @@ def feed_rates(data: ServedData, now: int, settings: Settings, feed: Feed) -> It
     """Yield the settled or forecast price of each period from the market's last midnight on.
 
     A period without a settled price has the forecast's median. If the period has begun, the median comes from the
-    newest forecast made before its start.
-
-    The prices have no gap, because other programs assume that each price holds until the next price starts. The prices
-    begin after the newest gap in the past, and end at the first gap in the future. If the current price is unknown, the
-    prices begin with the next known price.
+    newest forecast made before its start. The prices have no gap, because other programs assume that each price holds
+    until the next price starts. The prices begin after the newest gap in the past, and end at the first gap in the
+    future. If the current price is unknown, the prices begin with the next known price.
     """
     market = data.market
     vat = _vat_rates(market, settings, feed)

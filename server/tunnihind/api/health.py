@@ -17,10 +17,7 @@ STALE_AFTER_S: Final = 3 * HOUR_S
 
 
 class Troubles:
-    """The server's problems, such as a full disk. This class doesn't record old data, because `judge` finds them.
-
-    Each part of the server reports at most one problem.
-    """
+    """The server's problems, such as a full disk, but not old data. Each part of the server has at most one problem."""
 
     def __init__(self) -> None:
         self._reasons: dict[str, str] = {}
@@ -33,7 +30,7 @@ class Troubles:
         needed."""
 
     def report(self, who: str, reason: str | None) -> None:
-        """Set the problem of a part of the server. A `reason` of None means that the part works again."""
+        """Set the problem of a part of the server, or remove the problem if `reason` is None."""
         if reason is None:
             self._reasons.pop(who, None)
         else:
@@ -55,10 +52,9 @@ def judge(
 ) -> Readiness:
     """Judge whether the data are complete and fresh at `now`, unix seconds.
 
-    If `pipeline_expected` is true, a last refresh that is too long ago also counts as a fault.
-
-    If `only_passes_on` is true and the data cover the current hour, faults become warnings. Behind a load balancer, old
-    data are better than no data.
+    If `pipeline_expected` is true, a last refresh that is too long ago also counts as a fault. If `only_passes_on` is
+    true and the data cover the current hour, faults become warnings, because old data behind a load balancer are better
+    than no data.
     """
     faults = [*troubles, *_reasons(data, now, pipeline_expected=pipeline_expected)]
     warnings = [*warnings, *held_in_words(data.held), *unconfirmed_in_words(data.unconfirmed)]

@@ -69,7 +69,7 @@ class MonthReader:
     def __init__(
         self, market: Market, read: ReadPrices, are_confirmed: AreConfirmed, clock: Clock, *, is_lasting: bool
     ) -> None:
-        """If `is_lasting` is true, past prices never change. In a demo, `is_lasting` is false."""
+        """If `is_lasting` is false, as in a demo or a rehearsal, no month may be cached for ever."""
         self._market = market
         self._read = read
         self._are_confirmed = are_confirmed
@@ -113,10 +113,7 @@ def history_response(prices: PriceHistory, market: Market, month: Month, resolut
 
 
 def _is_whole(answer: HistoryResponse, month: Month) -> bool:
-    """Return whether an answer has all prices of the month.
-
-    If the answer has quarters, each traded quarter must have its own price.
-    """
+    """Return whether an answer has all prices of the month, and whether each traded quarter has its own price."""
     step_s = RESOLUTIONS[answer.resolution]
     return len(answer.prices) == (month.end_ts - month.start_ts) // step_s and not any(
         price.hourly is True and market_time_unit(delivery_day(price.ts)) < HOUR_S for price in answer.prices

@@ -28,20 +28,14 @@ def require_known(query: MultiMapping[str], names: Collection[str]) -> None:
 
 
 def required(query: MultiMapping[str], name: str, advice: str) -> str:
-    """Return the value of a required parameter.
-
-    If the parameter is missing, raise ParameterError with the `advice`.
-    """
+    """Return the value of a required parameter. If the parameter is missing, raise ParameterError with `advice`."""
     if name not in query:
         raise ParameterError(f"`{name}` is missing: {advice}.")
     return query[name]
 
 
 def optional(query: MultiMapping[str], name: str) -> str | None:
-    """Return the value of an optional parameter, or None if the parameter is missing.
-
-    Raises ParameterError for a repeated parameter.
-    """
+    """Return a parameter's value, or None without the parameter. Raises ParameterError for a repeated parameter."""
     given = query.getall(name, [])
     if len(given) > 1:
         raise ParameterError(f"`{name}` is given more than once: give it once, or leave it out.")
@@ -49,10 +43,7 @@ def optional(query: MultiMapping[str], name: str) -> str | None:
 
 
 def choice(query: MultiMapping[str], name: str, choices: Collection[str]) -> str:
-    """Return the value of a parameter that must be one of `choices`.
-
-    If the parameter is missing, return the first choice. Raises ParameterError.
-    """
+    """Return a parameter's value, which must be one of `choices` (by default the first). Raises ParameterError."""
     default, *_ = choices
     given = optional(query, name)
     if given is None:

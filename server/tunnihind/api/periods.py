@@ -1,4 +1,4 @@
-"""Selects the settled prices and the forecasts that the API serves. The periods may have any step."""
+"""Selects the settled prices and the forecasts that the API serves, for periods of any step."""
 
 import math
 from collections.abc import Iterator
@@ -12,10 +12,7 @@ from tunnihind.settings import Settings
 
 
 class SettledPeriod(NamedTuple):
-    """A settled price, EUR/MWh without VAT.
-
-    For a quarter, `hourly` is true if only the price of its hour is known.
-    """
+    """A settled price, EUR/MWh without VAT. `hourly` is true for a quarter that has only the price of its hour."""
 
     ts: int
     eur_mwh: float
@@ -31,10 +28,7 @@ class ForecastPeriod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServedPeriods:
-    """The served periods of one step at an instant, in order of time.
-
-    If a period is in both `settled` and `forecast`, the settled price counts.
-    """
+    """The served periods of one step, in order of time. If `settled` and `forecast` overlap, settled prices count."""
 
     settled: tuple[SettledPeriod, ...]
     forecast: tuple[ForecastPeriod, ...]
@@ -43,9 +37,8 @@ class ServedPeriods:
 def served_periods(data: ServedData, now: int, settings: Settings, *, step_s: int, since: int) -> ServedPeriods:
     """Return the periods served at `now` that begin at `since` or later.
 
-    From the newest run's first future period on, all forecasts come from this run. Each period before the newest run's
-    first future period has the newest forecast made before the period's start, exactly as issued. If
-    `settings.full_horizon` is false, the forecast ends at `free_until`.
+    The newest run gives the forecasts of its future periods. A period that has begun has the newest forecast made
+    before its start, exactly as issued. If `settings.full_horizon` is false, the forecast ends at `free_until`.
     """
     series = data.of(step_s)
     settled = series.settled.between(since, series.settled.end_ts)

@@ -1,7 +1,4 @@
-"""Limits the requests of each client to the rate that the operator sets.
-
-Each client has a token bucket. The number of buckets is limited, so that the buckets can't fill the memory.
-"""
+"""Limits the requests of each client to the rate that the operator sets, with a token bucket for each client."""
 
 import math
 from collections import OrderedDict
@@ -26,9 +23,8 @@ _SITE_BITS: Final = 64
 class TokenBuckets:
     """A token bucket for each client.
 
-    A bucket gets `rate` tokens a second. A full bucket has the tokens of two seconds.
-
-    If there are too many buckets, drop the bucket of the client that has been inactive longest.
+    A bucket gets `rate` tokens a second, up to the tokens of two seconds. If there are more than `max_clients` buckets,
+    the bucket of the client that has been inactive longest is dropped, so that buckets can't fill the memory.
     """
 
     def __init__(self, rate: float, clock: Clock, *, max_clients: int = _MAX_CLIENTS) -> None:
@@ -39,10 +35,7 @@ class TokenBuckets:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, client: str) -> float:
-        """Take a token from the client's bucket and return 0.
-
-        If the bucket is empty, return the seconds until the next token.
-        """
+        """Take a token from the client's bucket and return 0, or return the seconds until the bucket has a token."""
         now = self._clock.now()
         tokens, since = self._buckets.pop(client, (self._burst, now))
         tokens = min(self._burst, tokens + max(now - since, 0.0) * self._rate)
@@ -57,9 +50,8 @@ def client_of(request: web.Request, *, trust_proxy: bool) -> str:
     """Return the address that identifies the client of a request.
 
     Behind a trusted proxy, the client is the last address of X-Forwarded-For. Without a trusted proxy, the client is
-    the other end of the connection.
-
-    An IPv6 address is replaced by its /64 network, because one client can use all addresses of that network.
+    the other end of the connection. An IPv6 address is replaced by its /64 network, because one client can use all
+    addresses of that network.
     """
     peer = request.remote or ""
     last = ",".join(request.headers.getall("X-Forwarded-For", ())).rpartition(",")[2].strip() if trust_proxy else ""
@@ -79,10 +71,7 @@ def _counted(text: str) -> str | None:
 
 
 def limit_rate(settings: Settings, clock: Clock, problems: Problems) -> Middleware:
-    """Return the middleware that limits each client to `settings.rate_limit` requests a second.
-
-    Further requests are answered with status 429.
-    """
+    """Return the middleware that answers 429 to a client with more than `settings.rate_limit` requests a second."""
     buckets = TokenBuckets(settings.rate_limit, clock)
 
     @web.middleware

@@ -1,7 +1,6 @@
 """Gives each request an id.
 
-If a proxy in front of the server sends the id, an operator can find the request in the logs of the proxy and of the
-server.
+If a proxy sends the id, an operator can find the request in the logs of both the proxy and the server.
 """
 
 import logging
@@ -23,7 +22,7 @@ _CURRENT: Final = ContextVar("request_id", default="")
 def begin(given: Sequence[str]) -> str:
     """Return the id of a request, and keep it for the request's log lines.
 
-    If the request has exactly one id, and this id is valid, return this id. In all other cases, make a new id.
+    If `given` isn't exactly one valid id, make a new id.
     """
     name = given[0] if len(given) == 1 and _VALID.fullmatch(given[0]) else token_hex(_MADE_BYTES)
     _CURRENT.set(name)
@@ -36,9 +35,6 @@ def current() -> str:
 
 
 def add_to(record: logging.LogRecord) -> bool:
-    """Add the current request's id to a log record. Outside a request, the id is empty.
-
-    The function is a filter for `logging.Handler.addFilter`.
-    """
+    """Add the request's id to a log record, for `logging.Handler.addFilter`. Outside a request, the id is empty."""
     record.request_id = _CURRENT.get()
     return True

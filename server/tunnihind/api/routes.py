@@ -1,7 +1,4 @@
-"""The request handlers of all resources.
-
-If a handler raises ParameterError, `api.server` answers 400. If a handler raises NotServed, `api.server` answers 404.
-"""
+"""The request handlers of all resources. `api.server` answers a ParameterError with 400, and a NotServed with 404."""
 
 import asyncio
 import re
@@ -41,7 +38,7 @@ def without_query(representations: Callable[[Coding], Representation], problems:
     """Handle requests for a resource that takes no query string."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        # If nothing follows the `?`, the query string is empty, and the request is accepted.
+        # A `?` with nothing after it is accepted.
         if request.rel_url.raw_query_string:
             return problems.answer(400, "This resource takes no query string: leave out everything after the `?`.")
         return reply(request, representations(accepted_coding(request)))
@@ -78,7 +75,7 @@ def _days(request: web.Request, *, least: int, default: int) -> int:
 
 
 def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
-    """Handle `GET /api/feeds/…` for one format. `reader` is the name of the format."""
+    """Handle `GET /api/feeds/…` for the format `reader`."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         require_known(request.query, ("resolution", "price"))
@@ -93,20 +90,16 @@ def feed(snapshot: Snapshot, problems: Problems, reader: Reader) -> Handler:
 
 
 class _StoreReaders:
-    """Reads from the store in threads. Only a few requests may read at the same time."""
+    """Reads from the store in threads, for at most `MOST_READERS` requests at a time."""
 
     def __init__(self, problems: Problems, what: str, of: str) -> None:
-        """Set two words for the texts of problems. For `/api/v1/history`, `what` is "months" and `of` is "prices"."""
         self._problems = problems
         self._what = what
         self._of = of
         self._turns = asyncio.Semaphore(MOST_READERS)
 
     async def reply(self, request: web.Request, read: Callable[[Coding], Representation]) -> web.StreamResponse:
-        """Answer a request with the representation that `read` returns.
-
-        If too many requests are reading, or if the store can't be read, answer with a problem.
-        """
+        """Answer with the result of `read`, or with a problem if the store is busy or can't be read."""
         if self._turns.locked():
             detail = f"Too many {self._what} are being read: try again."
             return self._problems.answer(503, detail, fields={"Retry-After": "1"})
@@ -154,10 +147,7 @@ def ready_made(representations: Callable[[Coding], Representation]) -> Handler:
 
 
 def redirect(name: str) -> Handler:
-    """Redirect a zone's address without a final slash to the address with the slash.
-
-    The relative addresses on the zone's pages need the slash.
-    """
+    """Redirect a zone's address to the address with a final slash, which the pages' relative addresses need."""
 
     async def handle(request: web.Request) -> web.StreamResponse:
         # A relative address also works behind a proxy that adds a path.

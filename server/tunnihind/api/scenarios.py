@@ -11,8 +11,7 @@ from tunnihind.settings import Settings
 def scenarios_response(data: ServedData, now: int, settings: Settings) -> ScenariosResponse:
     """Return the answer to `GET /api/v1/scenarios` as of `now`, unix seconds.
 
-    If `settings.full_horizon` is true, the paths cover all future hours of the run. If `settings.full_horizon` is
-    false, the paths cover only the future hours in `/api/v1/forecast`.
+    Without `settings.full_horizon`, the paths cover only the hours of the forecast in `/api/v1/forecast`.
     """
     ts, paths = _served_paths(data, now, settings)
     vat_rates = [vat_rate_at(settings.api_vat_rates, one) for one in ts]

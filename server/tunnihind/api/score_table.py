@@ -1,7 +1,6 @@
 """Makes the answer of `/api/v1/accuracy?format=csv`: a table of scores.
 
-The table has a row for each day of issue and each number of days ahead. The scores are read from the store on request.
-A table covers at most a year.
+A table covers at most a year, and has a row for each day of issue and each number of days ahead.
 """
 
 import csv

@@ -43,12 +43,11 @@ class Percentiles(NamedTuple):
 class ServedSeries:
     """A zone's served data for periods of one step.
 
-    `settled` has the unrounded prices of the last 30 days and of all known periods ahead. `settled` also has the newest
-    known price, even if that price is older than 30 days. If an hour is settled, all quarters of the hour have a price.
-    `known_by_hour` has the starts of the quarters for which only the hour's price is known. `issued` has the newest
-    forecast made before each period, exactly as issued. `issued` also covers past periods. `run` is the newest forecast
-    run. If no run of this step was made, each period of `run` has the percentiles of its hour. `backtest` is the score
-    of the model's forecasts of past days.
+    `settled` has the unrounded prices of the last 30 days and of all known periods ahead, and at least the newest known
+    price. If an hour is settled, all quarters of the hour have a price. `known_by_hour` has the starts of the quarters
+    for which only the hour's price is known. `issued` has the newest forecast made before each past or future period,
+    exactly as issued. `run` is the newest forecast run. If no run of this step was made, each period of `run` has the
+    percentiles of its hour. `backtest` is the score of the model's forecasts of past days.
     """
 
     settled: PriceSeries
@@ -66,11 +65,11 @@ class ServedData:
     """The data behind all answers of a market, as read from the store at one moment.
 
     `series` maps a period's length in seconds to the prices and forecasts. `scenarios` has the price paths of the
-    newest hourly run. If the run has no paths, `scenarios` is None. `accuracy` has the scores of the forecasts over the
-    last 7, 30 and 90 delivery days. `months` has the scores of the forecasts of each month. `held` has the sources'
-    held-back answers for the last days. `unconfirmed` maps a zone and a day to the only source that gave prices for
-    that day. If the server asks only one source, `unconfirmed` is empty. `version` and `change_id` change whenever any
-    of the data change. After a backup is restored, a `version` may repeat. A `change_id` never repeats.
+    newest hourly run, or is None if the run has no paths. `accuracy` has the forecasts' scores over the last 7, 30 and
+    90 delivery days. `months` has the forecasts' scores by month. `held` has the sources' held-back answers for the
+    last days. `unconfirmed` maps a zone and a day to the only source that gave prices for that day. With a single
+    source of prices, `unconfirmed` is empty. `version` and `change_id` change whenever any of the data change. After a
+    backup is restored, a `version` may repeat, but a `change_id` never repeats.
     """
 
     version: str
@@ -85,10 +84,7 @@ class ServedData:
     unconfirmed: Mapping[tuple[Zone, date], str] = field(default_factory=dict)
 
     def of(self, step_s: int) -> ServedSeries:
-        """Return the served data for periods of `step_s` seconds.
-
-        If there are no data for these periods, return an empty series.
-        """
+        """Return the served data for periods of `step_s` seconds, or an empty series if there are none."""
         return self.series.get(step_s) or ServedSeries(PriceSeries.of(self.market.zone, step_s, {}))
 
     @property
@@ -103,12 +99,10 @@ class ServedData:
 
     @cached_property
     def price_scale(self) -> tuple[float, ...]:
-        """The four prices that separate the five colours of the pages, EUR/MWh.
+        """The four prices (EUR/MWh) that separate the pages' five colours, or nothing if too few prices are known.
 
-        If too few prices are known, the tuple is empty.
-
-        These four prices divide the hourly prices of the last 30 days into five groups of equal size. Prices below zero
-        are left out.
+        The four prices divide the hourly prices of the last 30 days and of the known hours ahead into five groups of
+        equal size. Prices below zero are left out.
         """
         known = self.hours.settled.eur_mwh
         known = known[known >= 0]
@@ -138,7 +132,7 @@ clock."""
 def read_served_data(store: Store, market: Market, now: int) -> ServedData:
     """Read a market's data as of `now`, unix seconds. Raises StoreError."""
     made_until = now + CLOCKS_DIFFER_S
-    # Read the version before the data. If another process stores data meanwhile, the next call finds a later version.
+    # The version is read first, so that the next call notices data that another process stores during this call.
     version = str(store.state.version())
     zone, since = market.zone, floor_hour(now) - HISTORY_S
     newest = store.prices.newest(zone) or since
@@ -197,11 +191,10 @@ def served(prices: PriceHistory, zone: Zone, step_s: int, now: int) -> SettledPr
 def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
     """Return the prices of shorter periods, such as quarters, in each settled hour.
 
-    If the prices of all periods of an hour are known, each period keeps its own price. If a price is unknown, all
-    periods of the hour get the hour's price. Therefore the mean of an hour's periods is always the hour's price.
-
-    If an hour isn't settled, its periods are left out, even if some of their prices are known. If these periods were
-    served, answers with quarters would reveal prices that hourly answers hold back.
+    If the prices of all periods of an hour are known, each period keeps its own price. If the price of any period is
+    unknown, all periods of the hour get the hour's price. The mean of an hour's periods is always the hour's price. The
+    periods of an unsettled hour are left out, even if some of their prices are known. Answers with quarters must not
+    reveal prices that hourly answers hold back.
     """
     own = prices.between(hours.start_ts, hours.end_ts).eur_mwh.reshape(-1, HOUR_S // prices.step_s)
     by_hour = np.isnan(own).any(axis=1, keepdims=True)
@@ -214,9 +207,8 @@ def within_hours(hours: PriceSeries, prices: PriceSeries) -> SettledPrices:
 def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
     """Return the runs of step `step_s` that belong to the hourly `runs`, in the order of `runs`.
 
-    `kept` are the stored runs of step `step_s`, newest first.
-
-    If no stored run belongs to an hourly run, make a run in which each period has the percentiles of its hour.
+    `kept` are the stored runs of step `step_s`, newest first. If no stored run belongs to an hourly run, make a run in
+    which each period has the percentiles of its hour.
     """
     if step_s == HOUR_S:
         return [*runs]
@@ -227,12 +219,9 @@ def of_step(runs: Iterable[Run], kept: Iterable[Run], step_s: int) -> list[Run]:
 
 
 def as_issued(runs: Iterable[Run]) -> dict[int, Percentiles]:
-    """Return the newest forecast made before each period, exactly as issued.
-
-    All runs must have the same step.
-    """
-    # Write the newest run last, so that its forecasts overwrite the forecasts of older runs. If two runs were made in
-    # the same second, write the run that comes first in `runs` last.
+    """Return the newest forecast made before each period, exactly as issued. All runs must have the same step."""
+    # The newest run is written last, so that its forecasts overwrite older forecasts. If two runs were made in the same
+    # second, the forecasts of the earlier run in `runs` are kept.
     ordered = sorted(runs, key=lambda run: run.made_at, reverse=True)[::-1]
     if not ordered:
         return {}

@@ -1,15 +1,14 @@
 """Runs the application, turns errors into problem answers, and limits connections.
 
 By itself, aiohttp refuses some requests in plain text, before any middleware runs. This server turns every error into a
-problem answer. This server also counts every request and gives each request an id.
+problem answer, counts every request and gives each request an id.
 
-By itself, aiohttp also accepts any number of connections, and keeps a silent connection for an hour. If the head of a
-request takes too long, this server closes the connection. If there are too many connections, the server first closes
-idle connections that never sent a request, and then the connections that have been idle longest.
+By itself, aiohttp accepts any number of connections, and keeps a silent connection for an hour. This server closes a
+connection if the head of a request takes too long, and closes the least useful connections if there are too many.
 
-No option of aiohttp limits connections. Therefore this file overrides two undocumented parts of aiohttp:
-`_make_server`, and the callbacks of `RequestHandler`. The only other code that overrides an undocumented part of
-aiohttp is `PreparedAnswer` in `http/representation.py`.
+Because no option of aiohttp limits connections, this file overrides two undocumented parts of aiohttp: `_make_server`,
+and the callbacks of `RequestHandler`. Besides this file, only `http/representation.py` overrides undocumented parts of
+aiohttp.
 """
 
 import asyncio
@@ -52,10 +51,7 @@ _CLOSED_AT_ONCE: Final = 20
 
 
 class Runner(web.AppRunner):
-    """Runs an application that has set the keys `METRICS`, `PROBLEMS` and `STOPPING`.
-
-    `options` are the options of `web.AppRunner`.
-    """
+    """Runs an application with the keys `METRICS`, `PROBLEMS` and `STOPPING`. `web.AppRunner` takes the `options`."""
 
     def __init__(
         self,
@@ -108,19 +104,13 @@ def _wrapped(handler: RequestHandler, problems: Problems, metrics: Metrics, stop
 
 
 def _refusal(problems: Problems, error: web.HTTPException) -> web.Response:
-    """Turn a refusal by aiohttp into a problem answer.
-
-    For instance, aiohttp refuses unknown paths and wrong methods.
-    """
+    """Turn a refusal by aiohttp, such as of an unknown path or a wrong method, into a problem answer."""
     allowed = error.headers.get(hdrs.ALLOW)
     return problems.answer(error.status, fields={"Allow": ", ".join(allowed.split(","))} if allowed else None)
 
 
 def _route(request: web.BaseRequest) -> str:
-    """Return the name of the matched route.
-
-    Unknown paths share one name, because a name for each path could fill the memory.
-    """
+    """Return the matched route's name, or one name for all unknown paths, so that names can't fill the memory."""
     resource = request.match_info.route.resource if isinstance(request, web.Request) else None
     return "unmatched" if resource is None else resource.canonical
 
@@ -160,10 +150,7 @@ class _Server(web.Server):
 
 
 class _Protocol(web.RequestHandler):
-    """Limits the time in which a client must send a request's head.
-
-    Answers malformed requests with a problem instead of plain text.
-    """
+    """Limits the time for a request's head, and answers malformed requests with a problem instead of plain text."""
 
     __slots__ = ("_head_timer", "_problems", "_server")
 
@@ -176,8 +163,8 @@ class _Protocol(web.RequestHandler):
     def usefulness(self) -> tuple[bool, bool, float]:
         """Return a sort key that puts the least useful connection first.
 
-        First come the idle connections that never sent a request. Then come the other idle connections, beginning with
-        the connection that has been idle longest. Last come the busy connections.
+        Idle connections that never sent a request come first, then other idle connections (the longest idle first),
+        then busy connections.
         """
         return self._request_in_progress, self._request_count > 0, self._next_keepalive_close_time
 
@@ -228,7 +215,7 @@ class _Protocol(web.RequestHandler):
             _LOG.error("a request from %s failed: %s", request.remote, message, exc_info=exc)
             response = self._problems.answer(status)
         else:
-            # Anybody can send malformed requests, so malformed requests are logged only for debugging.
+            # Anybody can send malformed requests, so they are logged only for debugging.
             _LOG.debug("a malformed request from %s: %s", request.remote, message)
             response = self._problems.answer(status, "The request is not well-formed HTTP/1.1.")
         response.headers[request_id.FIELD] = name

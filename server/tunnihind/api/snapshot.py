@@ -1,7 +1,6 @@
 """Makes answers from the served data, at most once a second and only on request.
 
-An answer depends only on the data and on the second in which the answer is made. Therefore all requests for a resource
-within one second get the same body.
+An answer depends only on the data and the current second, so all requests within a second get the same body.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -43,16 +42,10 @@ def cache_control(now: int, step_s: int = HOUR_S) -> str:
 
 
 class Snapshot:
-    """Holds the served data of a market and the answers made from them.
-
-    Use a snapshot only in the event loop's thread.
-    """
+    """Holds a market's served data and the answers made from them, for use in the event loop's thread only."""
 
     def __init__(self, settings: Settings, clock: Clock, troubles: Troubles | None = None) -> None:
-        """Make a snapshot for the market that the settings name.
-
-        All snapshots of a server share one `troubles` object.
-        """
+        """Make a snapshot for the settings' market. All snapshots of a server share one `troubles` object."""
         self.market = settings.market
         self.settings = settings
         self._clock = clock
@@ -89,40 +82,31 @@ class Snapshot:
         self._forget()
 
     def forecast(self, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/v1/forecast`. Raises StoreError if there are no data yet."""
+        """Return the answer to `GET /api/v1/forecast`. Raises StoreError."""
         return self._current("forecast", coding, forecast_response)
 
     def quarters(self, days: int, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/v1/quarters` with 0 to 14 `days` of history.
-
-        Raises StoreError if there are no data yet.
-        """
+        """Return the answer to `GET /api/v1/quarters` with 0 to 14 `days` of history. Raises StoreError."""
         return self._current(("quarters", days), coding, partial(quarters_response, days=days), step_s=QUARTER_S)
 
     def scenarios(self, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/v1/scenarios`. Raises StoreError if there are no data yet."""
+        """Return the answer to `GET /api/v1/scenarios`. Raises StoreError."""
         return self._current("scenarios", coding, scenarios_response)
 
     def series(self, days: int, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/series` with 2 to 14 `days` of history.
-
-        Raises StoreError if there are no data yet.
-        """
+        """Return the answer to `GET /api/series` with 2 to 14 `days` of history. Raises StoreError."""
         return self._current(days, coding, partial(series_response, days=days))
 
     def feed(self, feed: Feed, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/feeds/…`. Raises StoreError if there are no data yet. Raises NoPriceAhead."""
+        """Return the answer to `GET /api/feeds/…`. Raises StoreError, NoPriceAhead."""
         return self._current(feed, coding, partial(feed_answer, feed=feed), step_s=feed.step_s)
 
     def accuracy(self, coding: Coding) -> Representation:
-        """Return the answer to `GET /api/v1/accuracy`. Raises StoreError if there are no data yet."""
+        """Return the answer to `GET /api/v1/accuracy`. Raises StoreError."""
         return self._current("accuracy", coding, lambda data, now, _settings: accuracy_response(data, now))
 
     def _current(self, resource: Hashable, coding: Coding, answer: Answer, *, step_s: int = HOUR_S) -> Representation:
-        """Return a resource's answer for the current second.
-
-        The answer's tag changes when a new period of `step_s` seconds begins.
-        """
+        """Return a resource's answer for this second. The answer's tag changes with each period of `step_s` seconds."""
         second = int(self._clock.now())
         if second != self._second:
             self._second = second
@@ -141,8 +125,7 @@ class Snapshot:
                 coding,
                 tag=self._tag(resource, step_s),
                 cache_control=cache_control(self._second, step_s),
-                # Caches compare the Date field with their own clocks. Therefore the Date field has the machine's time,
-                # even in a rehearsal.
+                # The Date field is the machine's time even in a rehearsal, because caches compare it with their clocks.
                 date=formatdate(usegmt=True),
                 more_fields=fields,
             )
@@ -154,10 +137,7 @@ class Snapshot:
         self._ready.clear()
 
     def _tag(self, resource: Hashable, step_s: int) -> str:
-        """Return an entity tag that changes if the content of the body changes.
-
-        During a period of `step_s` seconds, the tag stays the same although the fields `now` and `freeUntil` change.
-        """
+        """Return an entity tag that ignores changes of `now` and `freeUntil` within a period of `step_s` seconds."""
         settings = self.settings
         period = self._second - self._second % step_s
         return opaque_tag(

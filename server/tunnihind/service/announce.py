@@ -1,8 +1,8 @@
 """Announces the server on the local network by multicast DNS (RFC 6762, 6763), so that clients find it.
 
-Home Assistant looks for the service type `_tunnihind._tcp`. A server that listens on all addresses announces only its
-machine's address in the local network. Home Assistant also announces only its machine's address in the local network. A
-machine's other addresses belong to tunnels and container bridges, so clients can't reach them.
+Home Assistant looks for the service type `_tunnihind._tcp`. Like Home Assistant, a server that listens on all addresses
+announces only its machine's address in the local network. Clients can't reach the addresses of tunnels and container
+bridges.
 """
 
 import logging
@@ -58,10 +58,7 @@ class Announcer:
             await self._withdraw()
 
     async def _follow(self, addresses: Sequence[str]) -> None:
-        """Announce `addresses` instead of the addresses announced so far.
-
-        Without `addresses`, only withdraw the earlier announcement.
-        """
+        """Announce `addresses` instead of the earlier addresses. If `addresses` is empty, announce nothing."""
         if addresses == self._addresses and self._zeroconf is not None:
             return
         await self._withdraw()
@@ -75,7 +72,7 @@ class Announcer:
             self._log_once(logging.WARNING, str(error) or type(error).__name__)
 
     async def _announce(self, addresses: Sequence[str]) -> None:
-        """Announce the service on the interfaces that have these addresses."""
+        """Announce the service on the interfaces that have `addresses`."""
         short_id = self._instance_id[:8]
         info = AsyncServiceInfo(
             SERVICE_TYPE,
@@ -111,8 +108,8 @@ class Announcer:
 async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]], clock: Clock) -> None:
     """Announce a server as `name` until this task is cancelled.
 
-    If only programs on its own machine can reach the server, do nothing. `bound` lists the addresses and ports on which
-    the server listens.
+    `bound` lists the addresses and ports on which the server listens. If only programs on the server's own machine can
+    reach the server, do nothing.
     """
     # If the system chose different free ports for IPv4 and IPv6, the first port is announced.
     port = bound[0][1]
@@ -122,19 +119,13 @@ async def announce(name: str, instance_id: str, bound: Sequence[tuple[str, int]]
 
 
 def reachable_addresses(hosts: Iterable[str]) -> list[str]:
-    """Return the addresses at which other machines can reach a server that listens on `hosts`.
-
-    Without a network, the result is empty.
-    """
+    """Return the addresses at which other machines can reach a server that listens on `hosts`."""
     found = (_own_address(host) if ip_address(host).is_unspecified else host for host in hosts)
     return [address for address in found if address is not None]
 
 
 def _own_address(wildcard: str) -> str | None:
-    """Return the machine's address in the local network, or None without a network.
-
-    The result is the address from which the machine would send packets to the multicast group.
-    """
+    """Return the address from which the machine would send multicast packets, or None without a network."""
     family = socket.AF_INET if ip_address(wildcard).version == 4 else socket.AF_INET6  # noqa: PLR2004
     try:
         # For a datagram socket, `connect` only chooses the route and sends nothing.

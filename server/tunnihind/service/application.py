@@ -70,13 +70,12 @@ def create_app(
     mode: Mode = "live",
     stopping: asyncio.Event | None = None,
 ) -> web.Application:
-    """Build the application that serves `zones`.
+    """Build the application that serves `zones`. `tunnihind.api.server.Runner` must run the application.
 
     The first zone is served at the root path, and each further zone at a path with the zone's name. Without an
-    `instance_id`, `/api/about` answers 503 (Service Unavailable). Run the application with
-    `tunnihind.api.server.Runner`. The runner turns errors into problem answers, and counts requests. With
-    `pipeline_expected`, `/readyz` also fails if the last refresh of the data is too old. `mode` appears in `/api/about`
-    and on the pages. Once `stopping` is set, `/readyz` fails and each answer closes its connection.
+    `instance_id`, `/api/about` answers 503 (Service Unavailable). With `pipeline_expected`, `/readyz` also fails if the
+    last refresh of the data is too old. `mode` appears in `/api/about` and on the pages. Once `stopping` is set,
+    `/readyz` fails and each answer closes its connection.
     """
     metrics = metrics or Metrics()
     metrics.show(Served([zone.snapshot for zone in zones], clock))
@@ -166,10 +165,7 @@ def _with_scale(about: About, snapshot: Snapshot) -> Callable[[Coding], Represen
 
 
 def identity(instance_id: str, market: Market) -> str:
-    """Return the id by which clients recognise a zone of this server.
-
-    The id does not depend on the order of the zones. Therefore the id stays the same when the operator adds zones.
-    """
+    """Return the id by which clients recognise a zone of this server. The id stays the same if zones are added."""
     return instance_id if market.code == "EE" else f"{instance_id}-{market.zone}"
 
 

@@ -11,10 +11,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """While this context is open, run `work` as a task.
-
-    If an error ends the work, the error is logged and the server continues.
-    """
+    """While this context is open, run `work` as a task. An error in `work` is logged, and the server continues."""
     task = asyncio.create_task(work)
     task.add_done_callback(report)
     try:

@@ -1,7 +1,4 @@
-"""Sends small requests to each configured source, and examines the answers.
-
-The requests are sent with the pipeline's own clients. The check stores nothing, so it needs no database.
-"""
+"""Checks each configured source with small requests by the pipeline's own clients, without a database."""
 
 import asyncio
 import math
@@ -35,8 +32,8 @@ _HISTORY_DAYS_AGO: Final = 7
 class Checked:
     """The result of checking a source's prices, forecasts or history.
 
-    `reach` is a text that names the end of the data in the answer. `faults` lists the faults of the answer.
-    `has_answered` is false if the source can't be reached, or refuses requests at the moment.
+    `reach` names the end of the data in the answer. `faults` lists the faults of the answer. `has_answered` is false if
+    the source can't be reached, or refuses requests at the moment.
     """
 
     question: str
@@ -47,7 +44,7 @@ class Checked:
 
 
 class _UnpacedClock(SystemClock):
-    """A clock that never waits. The check makes so few requests that it needs no pauses between them."""
+    """A clock that never waits, because the few requests of a check need no pauses between them."""
 
     @override
     async def sleep(self, seconds: float) -> None:
@@ -57,10 +54,7 @@ class _UnpacedClock(SystemClock):
 async def check_sources(
     settings: Settings, record: Callable[[RecordedAnswer], None] | None = None, *, clock: Clock | None = None
 ) -> list[Checked]:
-    """Send requests to all sources in parallel, and return the results.
-
-    `record` is called with each answer of a source.
-    """
+    """Check all sources in parallel, and return the results. `record` is called with each answer of a source."""
     clock = clock or _UnpacedClock()
     now = int(clock.now())
     async with open_session(settings.contact) as session:
@@ -132,10 +126,7 @@ async def _history(source: CovariateSource, now: int, market: Market) -> Checked
 
 
 def _reach(series: Sequence[IssuedSeries], market: Market, *, least_until: int) -> tuple[str, tuple[str, ...]]:
-    """Return a text that names the end of the known values, and a list of the faults.
-
-    If all values end before `least_until`, the list contains a fault.
-    """
+    """Return in words until when values are known, and faults such as an end before `least_until`."""
     ends = [_known_until(one) for one in series]
     until = max((end for end in ends if end is not None), default=None)
     if until is None:

@@ -52,10 +52,7 @@ def make_pipeline(
 
 
 async def serve_live(settings: Settings, progress: Progress) -> None:
-    """Serve requests until a stop signal. Run the pipeline while this server holds the lease.
-
-    Raises SettingsError, StoreError.
-    """
+    """Serve until a stop signal, and run the pipeline while holding the lease. Raises SettingsError, StoreError."""
     clock = SystemClock()
     store = await opened(settings, open_to_write, clock)
     if store is None:
@@ -148,7 +145,7 @@ async def _simulate(
     for market in settings.markets:
         for instant in backcast_instants(int(clock.now())):
             runs = await modeller.runs(market, instant)
-            # Scenarios are left out, because only the newest run's scenarios are served.
+            # Scenarios are not stored, because only the newest run's scenarios are served.
             await asyncio.to_thread(store.runs.add, *runs.by_step.values())
         updater.store_changed()
     await pipeline.run(updater.store_changed)

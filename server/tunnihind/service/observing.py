@@ -34,15 +34,12 @@ class ServerObserver(Observer):
 
     @override
     def source_asked(self, source: str, *, answered: bool) -> None:
-        """Count a source's answer or failure."""
         self._metrics.source_outcomes.labels(source, "answered" if answered else "failed").inc()
 
     @override
     def day_held(self, source: str, reason: str) -> None:
-        """Count a delivery day whose prices are held back."""
         self._metrics.held_days.labels(source, reason).inc()
 
     @override
     def history_filled(self, what: str, done: int, total: int) -> None:
-        """Show the progress of the back-fill."""
         self._progress.show(f"filling in the history of {what}", done, total)

@@ -1,7 +1,4 @@
-"""Opens the store when a server starts.
-
-If the store can't be opened yet, the server waits, and `/readyz` gives the reason.
-"""
+"""Opens the store when a server starts. Until the store can be opened, `/readyz` gives the reason for the wait."""
 
 import asyncio
 import logging
@@ -31,10 +28,7 @@ type OpenStore = Callable[[Settings], Store]
 
 
 def open_to_write(settings: Settings) -> Store:
-    """Open the store for writing. If this fails, open the store only for reading.
-
-    Raises SettingsError. If both attempts fail, raises the StoreError of the first attempt.
-    """
+    """Open the store for writing, or only for reading if writing is impossible. Raises SettingsError, StoreError."""
     try:
         return Store(settings.store_url)
     except SchemaError:
@@ -49,11 +43,7 @@ def open_to_write(settings: Settings) -> Store:
 
 
 def open_replica(settings: Settings) -> Store:
-    """Open the store for a server that only serves the data that another server stores.
-
-    Raises SettingsError, StoreError. If the store is on a database server, a read-only account or a read-only standby
-    is enough.
-    """
+    """Open a replica's store. The database account or server may be read-only. Raises SettingsError, StoreError."""
     if is_file(settings.store_url):
         return open_to_write(settings)
     return Store(settings.store_url, read_only=True, is_replica=True)
@@ -62,9 +52,9 @@ def open_replica(settings: Settings) -> Store:
 async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Store | None:
     """Return the store once it is open, or None if a stop signal comes first.
 
-    If opening the store takes long, the server answers requests during the wait. `/healthz` says that the server is
-    alive. `/readyz` gives the reason for the wait. All resources with data answer 503 (Service Unavailable). Raises
-    SettingsError, and StoreError if waiting would not help.
+    If opening the store takes long, the server already answers requests: `/readyz` gives the reason for the wait, and
+    all resources with data answer 503 (Service Unavailable). Raises SettingsError, and StoreError if waiting would not
+    help.
     """
     troubles = Troubles()
     opening = asyncio.create_task(_opened(settings, open_store, clock, troubles))
@@ -97,10 +87,7 @@ async def opened(settings: Settings, open_store: OpenStore, clock: Clock) -> Sto
 
 
 async def _opened(settings: Settings, open_store: OpenStore, clock: Clock, troubles: Troubles) -> Store:
-    """Try to open the store again and again until this succeeds.
-
-    Raises SettingsError, and StoreError if waiting would not help.
-    """
+    """Try to open the store until it is open. Raises SettingsError, and StoreError if waiting would not help."""
     last_error = ""
     troubles.report("store", "the database is being opened")
     while True:

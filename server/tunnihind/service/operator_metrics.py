@@ -12,10 +12,7 @@ from tunnihind.store.database import Database
 
 
 class RunsPipeline(Protocol):
-    """An object that runs the pipeline while this server holds the lease.
-
-    With this protocol, replicas need not import `PipelineRunner`.
-    """
+    """The metrics of `PipelineRunner`, as a protocol so that replicas need not import that class."""
 
     @property
     def is_running(self) -> bool:
@@ -73,10 +70,7 @@ class Connections(Collector):
         self._database = database
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the numbers of used and idle connections to the database.
-
-        A database in memory has no connection pool, so nothing is yielded.
-        """
+        """Yield the numbers of used and idle connections, or nothing for a database in memory, which has no pool."""
         pool = self._database.system.engine.pool
         if not isinstance(pool, QueuePool):
             return

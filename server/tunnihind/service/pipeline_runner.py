@@ -28,8 +28,8 @@ continue without the database."""
 class PipelineRunner:
     """Runs the pipeline while this process holds the lease.
 
-    The other servers check every second whether the lease's holder is alive. If the holder is dead, another server
-    takes over the lease.
+    The other servers check every second whether the lease's holder is alive, and one of them takes over a dead holder's
+    lease.
     """
 
     def __init__(
@@ -54,10 +54,7 @@ class PipelineRunner:
 
     @property
     def holder_silent_s(self) -> float | None:
-        """The seconds since the lease was last renewed, or None if no server holds the lease.
-
-        The lease's holder may be this server.
-        """
+        """The seconds since this or another server last renewed the lease, or None if no server holds the lease."""
         return None if self._last_beat is None else monotonic() - self._last_beat[1]
 
     @property
@@ -89,7 +86,7 @@ class PipelineRunner:
             is_ours = await self._ask()
         except StoreError as error:
             self._troubles.report("pipeline", error.reason)
-            # If the database is lost or read-only, other code has already logged this.
+            # A lost or read-only database has already been logged.
             if not isinstance(error, StoreLost) and not self._store.database.read_only:
                 self._warn_once(str(error), f"{error}; the known data are still served")
             is_ours = None
@@ -105,15 +102,11 @@ class PipelineRunner:
             await self._stand_by()
 
     async def _ask(self) -> bool | None:
-        """Claim the lease, and return whether this server holds it. Raises StoreError.
-
-        If the database does not answer, return None.
-        """
+        """Return whether a claim gets the lease, or None if the database doesn't answer. Raises StoreError."""
         if self._claim is None:
             self._claim = asyncio.create_task(asyncio.to_thread(self._claimed))
             self._claim.add_done_callback(_mark_retrieved)
-        # A thread that waits for the network can't be cancelled. If the thread gets an answer later, the next call of
-        # `_ask` returns the answer.
+        # A thread that waits for the network can't be cancelled, so the next `_ask` waits for the same claim.
         await asyncio.wait({self._claim}, timeout=_PATIENCE_S)
         if not self._claim.done():
             self._troubles.report("pipeline", "the database does not answer")
@@ -143,7 +136,8 @@ class PipelineRunner:
     def _record_steps(self) -> None:
         """Record whether the pipeline makes progress.
 
-        Checks are counted instead of seconds, because a suspended machine or a frozen container makes no checks.
+        The runner counts its checks instead of seconds, because a suspended machine or a frozen container makes no
+        checks.
         """
         if not self.is_running or self._pipeline.steps != self._steps_seen:
             self._steps_seen, self._checks_without_step = self._pipeline.steps, 0
@@ -195,9 +189,6 @@ class PipelineRunner:
 
 
 def _mark_retrieved(claim: asyncio.Task[bool]) -> None:
-    """Mark a claim's error as retrieved, so that asyncio does not log it.
-
-    If the server ends during a claim, no other code reads the error.
-    """
+    """Mark a claim's error as retrieved, so that asyncio does not log it if the server ends during the claim."""
     if not claim.cancelled():
         claim.exception()

@@ -28,10 +28,7 @@ class Rehearsal:
 
     @classmethod
     def of(cls, store: Store, instant: int, market: Market, archive: Archive | None = None) -> Rehearsal:
-        """Prepare a rehearsal of a market from `instant` on. Raises StoreError.
-
-        If several rehearsals start at the same instant, the rehearsals can share one `archive`.
-        """
+        """Prepare a market's rehearsal. Markets can share one `archive` for the same `instant`. Raises StoreError."""
         model = forecaster(market)  # making the runs of past days also trains the model
         archive = archive or store.read_archive(needed_since(model, instant - HISTORY_S))
         since = instant - HISTORY_S
@@ -41,14 +38,11 @@ class Rehearsal:
         return cls(instant, archive, model, earlier)
 
     def runs(self, at: int | None = None) -> Runs | None:
-        """Make the forecast runs that a server would have made at the instant `at`.
-
-        By default, `at` is `Rehearsal.instant`.
-        """
+        """Make the forecast runs that a server would have made at `at`, by default the rehearsal's `instant`."""
         return Runs.made_by(self.forecaster, self.archive.as_of(self.instant if at is None else at))
 
     def prices(self, at: int | None = None) -> PriceHistory:
-        """Return the prices known at the instant `at`. By default, `at` is `Rehearsal.instant`."""
+        """Return the prices known at the instant `at`, by default the rehearsal's `instant`."""
         return self.archive.prices.as_of(self.instant if at is None else at)
 
     def weather(self, at: int) -> RegionWeather | None:
@@ -56,15 +50,12 @@ class Rehearsal:
         return RegionWeather.of(self.archive.covariates, self.forecaster.market, at)
 
     def known_since(self, at: int) -> int | None:
-        """Return when new prices last became known, up to `at`. Return None if no price was known by then."""
+        """Return the last instant up to `at` at which new prices became known, or None without a known price."""
         seen = self.archive.prices.known_ts[self.archive.prices.known_ts <= at]
         return int(seen[-1]) if seen.size else None
 
     def served_data(self, at: int, runs: tuple[Runs, ...]) -> ServedData:
-        """Return the data to serve at the instant `at`.
-
-        `runs` are the forecast runs that this rehearsal has made so far.
-        """
+        """Return the data to serve at the instant `at`, with the forecast `runs` that the rehearsal has made so far."""
         market, known_since, prices = self.forecaster.market, self.known_since(at), self.prices(at)
         newest = runs[-1] if runs else None
         by_step = {
@@ -87,10 +78,7 @@ class Rehearsal:
 
 
 def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: FullForecaster) -> Iterator[Runs]:
-    """Make and yield the runs of each past day that has no stored run.
-
-    With a run for each past day, all hours of the last 14 days have forecasts.
-    """
+    """Make the runs of past days without a stored run, so that all hours of the last 14 days have forecasts."""
     done = {delivery_day(run.made_at) for run in archived}
     for at in backcast_instants(instant):
         runs = None if delivery_day(at) in done else Runs.made_by(model, archive.as_of(at))
@@ -99,10 +87,7 @@ def _missing(archive: Archive, archived: Iterable[Run], instant: int, model: Ful
 
 
 def backcast_instants(instant: int) -> Iterator[int]:
-    """Yield the instants of issue of the last 15 days and of the present day, oldest first.
-
-    Only instants before `instant` are yielded.
-    """
+    """Yield the instants of issue of the last 15 days and of today that are before `instant`, oldest first."""
     today = datetime.fromtimestamp(instant, UTC).date()
     for back in range(BACKCAST_DAYS + 1, -1, -1):
         at = issue_instant(today - timedelta(days=back))

@@ -47,10 +47,7 @@ class Player:
 
 
 async def serve_rehearsal(settings: Settings, instant: int) -> None:
-    """Serve a rehearsal that starts at `instant`, until the process gets a stop signal.
-
-    Raises SettingsError, StoreError.
-    """
+    """Serve a rehearsal that starts at `instant`, until a stop signal. Raises SettingsError, StoreError."""
     with Store(settings.store_url, read_only=True) as store:
         clock = RehearsalClock(instant)
         players: list[Player] = []
@@ -61,8 +58,7 @@ async def serve_rehearsal(settings: Settings, instant: int) -> None:
             players.append(Player(rehearsal, Snapshot(settings.at(market.zone), clock)))
             await players[-1].play(instant)
         _LOG.info("rehearsing %s without network; nothing is stored", iso_utc(instant))
-        # The rehearsal has the same identity as the real server. If the rehearsal were announced, clients of the real
-        # server would connect to it.
+        # An announced rehearsal would attract the real server's clients, because both servers have the same identity.
         site = open_site(
             replace(settings, announce=False),
             [_served(store, player, clock) for player in players],

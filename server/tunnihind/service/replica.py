@@ -1,6 +1,6 @@
-"""Answers requests with data from the store. The pipeline may run on this server or on another server.
+"""Answers requests with data from the store, while this or another server runs the pipeline.
 
-A replica (`serve --no-pipeline`) needs only this module. This module imports no package that only forecasting needs.
+For replicas (`serve --no-pipeline`), this module imports no package that only forecasting needs.
 """
 
 import asyncio

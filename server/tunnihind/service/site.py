@@ -45,10 +45,10 @@ async def open_site(
 ) -> AsyncIterator[asyncio.Event]:
     """While this context is open, serve `zones` on the host and port of the settings.
 
-    The server is also announced on the local network. If the mode is not `live`, the announced name contains the mode.
-    Without a network or an `instance_id`, the server is not announced. Once the yielded event is set, `/readyz` fails,
-    and each answer closes its connection. After a stop signal, other requests are still answered for `drain_seconds`,
-    so that a load balancer can switch to another server. Raises SettingsError if the port is not available.
+    With `settings.announce` and an `instance_id`, the server is announced on the local network. Once the yielded event
+    is set, `/readyz` fails, and each answer closes its connection. If a stop signal ends the context, the server still
+    answers requests for `drain_seconds`, so that a load balancer can switch to another server. Raises SettingsError if
+    the port is not available.
     """
     stopping = asyncio.Event()
     app = create_app(
@@ -83,8 +83,7 @@ async def open_site(
             notify(READY)
             async with announcing:
                 yield stopping
-            # While a server waits for its database, a temporary site answers requests. If the temporary site closes
-            # because the database is ready, `stopping` is not set.
+            # When the database is ready, a server closes its temporary site without setting `stopping`.
             if stopping.is_set():
                 notify(STOPPING)
                 if settings.drain_seconds:
@@ -94,10 +93,7 @@ async def open_site(
 
 
 def raise_limit() -> int:
-    """Raise the process's limit of open file descriptors to at most `MOST_DESCRIPTORS`.
-
-    Return the number of client connections that the new limit allows.
-    """
+    """Raise the limit of open file descriptors, and return the number of client connections that the limit allows."""
     if sys.platform == "win32":
         return MOST_CONNECTIONS
     import resource  # noqa: PLC0415  not on every platform
@@ -113,13 +109,13 @@ def raise_limit() -> int:
 def connections_within(descriptors: int) -> int:
     """Return the number of client connections that `descriptors` file descriptors allow, at most `MOST_CONNECTIONS`.
 
-    Some descriptors are reserved for other uses. If there are few descriptors, half of the descriptors are reserved.
+    At most half of the descriptors, and at most `_KEPT_FREE`, are reserved for other uses.
     """
     return min(max(descriptors - _KEPT_FREE, descriptors // 2), MOST_CONNECTIONS)
 
 
 async def until_stopped(stopping: asyncio.Event) -> None:
-    """Wait until the process gets a stop signal. The signal sets `stopping`."""
+    """Wait until a stop signal sets `stopping`."""
     loop = asyncio.get_running_loop()
     for number in _STOP_SIGNALS:
         loop.add_signal_handler(number, stopping.set)

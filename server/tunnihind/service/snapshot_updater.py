@@ -124,17 +124,13 @@ class SnapshotUpdater:
             while True:
                 self._changed.clear()
                 await self.refresh()
-                # The pause is in real time and does not use `_clock`, because other processes change the store in real
-                # time.
+                # The pause is in real time, unlike `_clock`, because other processes change the store in real time.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause_s()):
                         await self._changed.wait()
 
     def _pause_s(self) -> float:
-        """Return the longest pause before the next check of the store, in seconds.
-
-        An announced change ends the pause.
-        """
+        """Return the seconds until the next check of the store, if no change is announced before."""
         if not self._store.database.system.announces_changes:
             return LOOK_AGAIN_S
         if self._is_failing:
@@ -148,8 +144,7 @@ class SnapshotUpdater:
                 async with aclosing(self._store.database.system.changes()) as changes:
                     is_listening = False
                     async for _ in changes:
-                        # The first item of `changes` only means that the connection is ready. A later item proves that
-                        # announcements arrive.
+                        # The first item of `changes` is not an announcement, but means that the connection is ready.
                         self._is_notified, is_listening = is_listening, True
                         self._changed.set()
             except StoreError as error:
@@ -159,13 +154,11 @@ class SnapshotUpdater:
             await asyncio.sleep(uniform(*_LISTEN_AGAIN_S))  # noqa: S311  to spread servers, not for secrecy
 
     def _read(self, now: int) -> tuple[_StoreState, dict[Zone, ServedData] | None, dict[Zone, Surroundings]]:
-        """Return the state of the store, and each zone's `ServedData` and `Surroundings`.
+        """Return the store's state, each zone's `ServedData` (None if already served), and each zone's `Surroundings`.
 
-        If the newest data are already served, the result has None in place of the `ServedData`. The states of the
-        sources are always read, because each request to a source changes its state.
+        The states of the sources are always read, because each request to a source changes its state.
         """
-        # All reads see the database as it was at one moment. So the version that is read belongs to the data that are
-        # read.
+        # All reads are from the same moment, so that the version belongs to the data.
         with self._store.database.one_view():
             self._store.require_readable()
             seen = self._store_state(now)
@@ -184,8 +177,7 @@ class SnapshotUpdater:
     def _with_weather(self, around: Surroundings, market: Market, seen: _StoreState, now: int) -> Surroundings:
         """Return a market's `Surroundings` with the newest weather.
 
-        The scores of the weather forecasts change once a day. Reading the scores takes a tenth of a second, so they are
-        read only once an hour.
+        The weather forecasts' scores, which change daily, are read only once an hour, because reading takes 0.1 s.
         """
         around = replace(around, weather=read_weather(self._store, market, now))
         if not around.weather_scores or self._shown is None or seen.hour != self._shown.hour:
@@ -193,10 +185,7 @@ class SnapshotUpdater:
         return around
 
     def _is_of_old_copy(self, seen: _StoreState, shown: _StoreState, now: int) -> bool:
-        """If an older copy has replaced the database, return whether the newer data in memory are still served.
-
-        Once `OLD_COPY_S` seconds have passed since the replacement, return False.
-        """
+        """Return whether an older copy has replaced the database within the last `OLD_COPY_S` seconds."""
         if seen.copies == shown.copies or seen.last_refresh >= shown.last_refresh:
             self._old_copy_since = None
             return False
@@ -213,7 +202,7 @@ class SnapshotUpdater:
         return _StoreState(state.version(), state.change_id(), refreshed, floor_hour(now), copies, covariates)
 
     def _warn(self, about: str, warning: str) -> None:
-        """Set a warning for `/readyz`. If the text is empty, remove the warning."""
+        """Set a warning for `/readyz`, or remove the warning if the text is empty."""
         if warning:
             self.troubles.warnings[about] = warning
         else:

@@ -18,17 +18,13 @@ def notify(state: str) -> None:
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
-    # If the service manager can't receive the state, the error is ignored.
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as to_manager:
-        # A name that begins with @ is in the abstract namespace of Linux.
+        # The name of a socket in Linux's abstract namespace begins with @.
         to_manager.sendto(state.encode(), f"\0{address[1:]}" if address.startswith("@") else address)
 
 
 async def feed_watchdog(troubles: Troubles, clock: Clock) -> None:
-    """Report twice in each period of the watchdog that the server is alive.
-
-    If the server is stuck, nothing is reported, so that the service manager restarts the server.
-    """
+    """Report twice per watchdog period that the server is alive, unless it is stuck and should be restarted."""
     wait_us = os.environ.get("WATCHDOG_USEC")
     if not wait_us or os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return

@@ -22,10 +22,10 @@ class Quote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DaySheet:
-    """One source's quotes for one zone and one delivery day. The quotes are not checked yet, and are in order of time.
+    """One source's quotes, not checked yet, for one zone and one delivery day, in order of time.
 
-    The period of each quote lasts `step_s` seconds. If a part of the source's answer was unreadable, `fault` describes
-    the problem. If the whole answer was readable, `fault` is empty.
+    The period of each quote lasts `step_s` seconds. `fault` describes an unreadable part of the source's answer, or is
+    empty.
     """
 
     source: str
@@ -53,7 +53,7 @@ class PriceSource(Protocol):
 class Cadence:
     """The time until the next request: `every_s` seconds after an answer, and `retry_s` seconds after a failure.
 
-    Each further failure doubles the pause, up to `longest_retry_s`.
+    Each further failure in a row doubles the pause, up to `longest_retry_s`.
     """
 
     every_s: int
@@ -76,11 +76,10 @@ class BackFill:
 
 
 class CovariateSource(Protocol):
-    """A source of forecasts that the price forecast uses.
+    """A source of forecasts of weather, load, wind power or solar power, for the price forecast.
 
-    The source gives forecasts of weather, load, wind power or solar power. `cadence` sets the time between requests for
-    new forecasts. `history_since` is the UTC day on which the source's archive begins. `back_fill` sets the pace of
-    requests for archived forecasts.
+    `cadence` sets the time between requests for new forecasts, and `back_fill` the pace of requests for archived
+    forecasts. `history_since` is the UTC day on which the source's archive begins.
     """
 
     name: str
@@ -96,24 +95,18 @@ class CovariateSource(Protocol):
         """Return whether the source may have a newer forecast at `now` than the last result of `current`."""
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the newest forecast of each covariate. The keys are the covariates' names.
+        """Return the newest forecast of each covariate, by the covariate's name.
 
         The issue time of each forecast is `now`, or the time at which the source's answer arrives. If no forecast is
         new, return an empty mapping. Raises SourceError.
         """
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the archived forecasts for the UTC days from `first` to `last`. The keys are the covariates' names.
-
-        Raises SourceError.
-        """
+        """Return archived forecasts for the UTC days from `first` to `last`, by covariate. Raises SourceError."""
 
 
 class Fault(NamedTuple):
-    """A problem with a zone's prices in an answer.
-
-    `ts` is the start of the affected period, or None if the start is unreadable.
-    """
+    """A problem with a zone's prices. `ts` is the start of the affected period, or None if the start is unreadable."""
 
     ts: int | None
     problem: str
@@ -137,11 +130,11 @@ def spans(first: date, last: date, max_days: int) -> Iterator[tuple[date, date]]
 def day_sheets(
     source: str, zone: Zone, quotes: Iterable[Quote], first: date, last: date, step_s: int | None = None
 ) -> list[DaySheet]:
-    """Sort quotes into a sheet for each delivery day from `first` to `last`. Drop the quotes of other days.
+    """Sort the quotes from `first` to `last` into a sheet for each delivery day, and drop all other quotes.
 
-    The quotes may be in any order. If a quote is repeated, it is kept once. If a period has two different prices, both
-    prices are kept, so that the settling refuses the day. Only the first `_MOST_QUOTES` quotes of a day are kept. If
-    `step_s` is None, `unsaid_step` works out the step of each day.
+    The quotes may be in any order. A repeated quote is kept once. If a period has two different prices, both prices are
+    kept, so that the settling refuses the day. Only the first `_MOST_QUOTES` quotes of a day are kept. If `step_s` is
+    None, `unsaid_step` works out the step of each day.
     """
     ordered = sorted(set(quotes))
     sheets = []
@@ -155,10 +148,7 @@ def day_sheets(
 
 
 def unsaid_step(day: date, quotes: Sequence[Quote]) -> int:
-    """Work out the step of a day's prices from the starts of the periods.
-
-    If there are fewer than two quotes, return the market time unit.
-    """
+    """Work out the step of a day's quotes from their starts. With only one quote, return the market time unit."""
     if len({quote.ts for quote in quotes}) < 2:  # noqa: PLR2004
         return market_time_unit(day)
     return HOUR_S if all(quote.ts % HOUR_S == 0 for quote in quotes) else QUARTER_S
@@ -169,8 +159,7 @@ def with_faults(
 ) -> list[DaySheet]:
     """Return a zone's day sheets with faults added. Only the days from `first` to `last` get a fault.
 
-    If the period of a fault is known, the fault is added to the delivery day of this period. If the period is unknown,
-    the fault is added to all days.
+    A fault is added to the delivery day of its period. A fault of an unknown period is added to all days.
     """
     by_day = {sheet.day: sheet for sheet in sheets}
     for fault in faults:

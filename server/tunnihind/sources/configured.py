@@ -50,6 +50,6 @@ def configured(
 
 
 def demo(clock: Clock) -> Sources:
-    """Return the simulated market as the only source. The simulated market needs no network."""
+    """Return the simulated market, which needs no network, as the only source."""
     simulated = Simulated(clock=clock)
     return Sources((simulated,), (simulated,))

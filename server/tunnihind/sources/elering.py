@@ -1,11 +1,9 @@
 """Day-ahead prices from the dashboard of Elering, the Estonian transmission system operator.
 
-Requests need no key. One answer contains the prices of all four zones.
-
-The request is `GET /nps/price?start=&end=`. `start` and `end` are in ISO 8601 with a time zone. The answer includes the
-period that starts at `end`. A request may cover a year at most. Each row of an answer contains a price, and the start
-of its period in unix seconds. From delivery day 2025-10-01 on, the periods are quarters of an hour. Before 2025-10-01,
-the periods are hours. An answer does not say how long its periods are, so `day_sheets` works out the step.
+The request `GET /nps/price?start=&end=` needs no key, and may cover a year at most. `start` and `end` are in ISO 8601
+with a time zone. An answer contains the prices of all four zones, and includes the period that starts at `end`. Each
+row has a price, and the start of its period in unix seconds. The periods are quarters of an hour from delivery day
+2025-10-01 on, and hours before. An answer does not say how long its periods are, so `day_sheets` works out the step.
 """
 
 from datetime import date
@@ -34,7 +32,7 @@ times as much memory. The rows of a zone for 92 days have 0.4 MB."""
 _YEAR_2000: Final = 946_684_800
 _YEAR_2100: Final = 4_102_444_800
 
-# Instants in milliseconds instead of seconds lie outside these bounds.
+# Timestamps in milliseconds lie outside the years 2000 to 2100, so they are refused.
 type _UnixSeconds = Annotated[int, Meta(ge=_YEAR_2000, le=_YEAR_2100)]
 
 
@@ -55,7 +53,7 @@ class ZoneRows(NamedTuple):
 
 
 class _ZonesRows(Struct):
-    """The undecoded rows of each zone. If a zone is not in the answer, the zone's rows are empty."""
+    """The undecoded rows of each zone. The rows of a zone that is not in the answer are empty."""
 
     ee: Raw = Raw()
     lv: Raw = Raw()
@@ -102,11 +100,7 @@ class EleringPrices:
 
 
 def parse_prices(body: bytes) -> dict[Zone, ZoneRows]:
-    """Return the rows of each zone in an answer.
-
-    If a zone's rows are unreadable, the other zones' rows are still returned. Raises BadAnswer if the whole answer is
-    unreadable.
-    """
+    """Return each zone's quotes and faults. Raises BadAnswer if the whole answer is unreadable."""
     try:
         answer = _ANSWER.decode(body)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:

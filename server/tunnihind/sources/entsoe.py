@@ -2,8 +2,8 @@
 
 The platform answers with whole delivery days. A delivery day may have the prices of several auctions, and prices at
 several resolutions. Only the auction with classification sequence 1 is used, because this auction is the coupled
-day-ahead market (SDAC). A day's prices at different resolutions are never mixed. The resolution that covers most of the
-day is used. If two resolutions cover equally much of the day, the finer resolution is used.
+day-ahead market (SDAC). Only the resolution that covers most of the day is used. If two resolutions cover equally much
+of the day, the finer resolution is used.
 """
 
 from collections import defaultdict
@@ -85,10 +85,10 @@ class EntsoePrices:
         self._zones = zones
 
     async def prices(self, first: date, last: date) -> list[DaySheet]:
-        """Return a sheet for each zone and delivery day from `first` to `last`. Raises SourceError.
+        """Return a sheet for each zone and delivery day from `first` to `last`.
 
-        Each zone needs a separate request. If the first zone's request fails, or if no zone can be read, the call
-        raises a SourceError. Any other problem with a zone is recorded in the `fault` of the zone's sheets.
+        Each zone needs a separate request. Raises SourceError if the first zone's request fails, or if no zone can be
+        read. If another zone can't be read, the `fault` of the zone's sheets describes the problem.
         """
         return [sheet for start, end in spans(first, last, _MAX_DAYS) for sheet in await self._all_zones(start, end)]
 
@@ -104,7 +104,7 @@ class EntsoePrices:
                     raise
                 sheets += with_faults([], [Fault(None, error.problem)], self.name, zone, first, last)
                 if isinstance(error, SourceUnreachable | RateLimited):
-                    break  # the other zones would fail in the same way
+                    break  # requests for the remaining zones would fail in the same way
         if len(failures) == len(self._zones):
             raise failures[0]
         return sheets

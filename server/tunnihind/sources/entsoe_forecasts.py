@@ -3,14 +3,11 @@
 The name of a series is `<zone>_<load|wind|solar>_da_mw`. The values are hourly means in MW. Wind power is the sum of
 offshore wind (B18) and onshore wind (B19).
 
-The platform keeps only the last version of each forecast. A forecast from `current` counts as issued at the instant of
-the request. A forecast from `archived` counts as issued at its deadline, because the platform does not give the time of
-publication. Regulation (EU) 543/2013 sets the deadlines for publishing forecasts. The deadline for load forecasts is
-10:00 Brussels time on the day before, two hours before gate closure (article 6(2)(b)). The deadline for forecasts of
-wind and solar power is 18:00 Brussels time on the day before (article 14(2)(d)).
-
-An archived forecast may be a little better than the forecast that was known at the deadline, because the platform may
-have updated the forecast later.
+A forecast from `current` counts as issued at the instant of the request. A forecast from `archived` counts as issued at
+its deadline, because the platform does not give the time of publication. According to Regulation (EU) 543/2013, load
+forecasts must be published by 10:00 Brussels time on the day before the delivery day (article 6(2)(b)), and forecasts
+of wind and solar power by 18:00 (article 14(2)(d)). Because the platform keeps only the last version of each forecast,
+an archived forecast may be a little better than the forecast that was known at the deadline.
 """
 
 import math
@@ -58,10 +55,7 @@ class EntsoeForecasts:
         return True
 
     async def current(self, now: int) -> Mapping[str, IssuedSeries]:
-        """Return the forecasts for today's and tomorrow's delivery days. The forecasts count as issued at `now`.
-
-        Raises SourceError.
-        """
+        """Return the forecasts for today's and tomorrow's delivery days, issued at `now`. Raises SourceError."""
         today = delivery_day(now)
         tomorrow = today + timedelta(days=1)
         found = await self._hourly(today, tomorrow)
@@ -79,10 +73,7 @@ class EntsoeForecasts:
         return dict(issues)
 
     async def _hourly(self, first: date, last: date) -> dict[str, HourlyMeans]:
-        """Return the hourly means of each series.
-
-        If the platform refuses a zone or gives an unreadable answer, the other zones' series are still returned.
-        """
+        """Return the hourly means of each series that the platform gives in a readable form."""
         found: dict[str, HourlyMeans] = {}
         errors: list[SourceError] = []
         for zone in self._zones:
@@ -123,10 +114,9 @@ def deadline(name: str, day: date) -> int:
 
 
 def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
-    """Return the mean in MW of each hour whose values are all known.
+    """Return the mean of each hour in MW, from the finest resolution at which all values of the hour are known.
 
-    If an hour has means at several resolutions, return the mean at the finest resolution. Raises BadAnswer if the
-    values aren't in megawatts.
+    Raises BadAnswer if the values aren't in megawatts.
     """
     periods: list[Period] = []
     for one in series:
@@ -146,10 +136,7 @@ def hourly_means(series: Iterable[TimeSeries]) -> HourlyMeans:
 
 
 def _sum_of_parts(parts: Sequence[HourlyMeans]) -> HourlyMeans:
-    """Return the sum of `parts` for each hour.
-
-    If any part lacks an hour, this hour is left out, because its sum would be too low.
-    """
+    """Return the sum for each hour that all `parts` have, because any other sum would be too low."""
     if not parts:
         return {}
     hours = set(parts[0]).intersection(*parts[1:])

@@ -1,11 +1,9 @@
 """Parses market documents of the ENTSO-E Transparency Platform (IEC 62325-351) into time series.
 
-Elements are found by their local name, because the namespace contains a version that changes. The XML element
-timeInterval gives the length of a Period. The day of a clock change has 23 or 25 hours. If the curve type is A03, a
-document leaves out a Point whose value repeats the value before it. Points may come in any order. Values before the
-first Point are unknown.
-
-If a document has far more elements than any real document, parsing stops.
+Elements are found by their local name, because the namespace contains a version that changes. The length of a Period
+comes from its element timeInterval, because the day of a clock change has 23 or 25 hours. If the curve type is A03, a
+document leaves out a Point whose value repeats the value before it. Points may be in any order. Values before the first
+Point are unknown.
 """
 
 import math
@@ -59,7 +57,7 @@ class TimeSeries:
     periods: tuple[Period, ...]
 
     def get(self, name: str) -> str | None:
-        """Return the value of an attribute. If the attribute is missing, return None."""
+        """Return the value of an attribute, or None if the attribute is missing."""
         return self.attributes.get(name)
 
 
@@ -83,7 +81,7 @@ class Acknowledgement:
 def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tuple[TimeSeries, ...] | Acknowledgement:
     """Parse a document. `redact` is applied to each text of the document.
 
-    Raises BadAnswer if the body is not a market document, or if the body declares a document type.
+    Raises BadAnswer if the body is not a market document, or declares a document type.
     """
     parser = defusedxml.ElementTree.DefusedXMLParser(target=_BoundedTree(redact), forbid_dtd=True)
     try:
@@ -102,10 +100,7 @@ def parse_document(body: bytes, redact: Callable[[str], str] = one_line) -> tupl
 
 
 class _BoundedTree(TreeBuilder):
-    """Builds an XML tree of limited size and depth, without attributes.
-
-    `redact` is applied to each text of the tree.
-    """
+    """Builds an XML tree of limited size and depth, without attributes. `redact` is applied to each text."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()

@@ -1,11 +1,11 @@
 """Weather forecasts from Open-Meteo, requested as whole runs of one weather model.
 
-The weather model is ECMWF's IFS at 9 km. The weather model's runs come from Open-Meteo's Single Runs API. Past and live
-weather forecasts come from the same model, so that the price forecast learns from the kind of weather data that it uses
-later. Each run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. The runs of 06 and 18 UTC
-cover 144 hours. A past run counts as known 6 hours after its initialisation. A live run counts as known from the time
-at which it was fetched. If the Single Runs API has no recent run, the server asks the forecast API. The forecast API
-gives the newest values of the same model, but does not say from which run each value comes.
+The runs of the weather model, ECMWF's IFS at 9 km, come from Open-Meteo's Single Runs API. Past and live weather
+forecasts come from the same model, so that the price forecast learns from the kind of weather data that it uses later.
+Each run is identified by the time of its initialisation, at 00, 06, 12 or 18 UTC. A past run counts as known 6 hours
+after its initialisation. A live run counts as known from the time at which it was fetched. If the Single Runs API has
+no recent run, the forecast API is used. The forecast API gives the newest values of the same model, but not the run of
+each value.
 
 The free service allows 600 calls a minute, 5,000 an hour and 10,000 a day. A request for up to 10 variables and two
 weeks counts as one call for each point.
@@ -78,10 +78,7 @@ _BROKEN_OFF: Final = b"modelRunUnavailable"
 
 
 class PointAnswer(Struct):
-    """The hourly values at one point. `hourly` maps the name of each variable to its values.
-
-    `hourly["time"]` gives the instants of the values in unix seconds.
-    """
+    """The hourly values at one point, by variable. `hourly["time"]` gives the instants of the values, unix seconds."""
 
     hourly_units: dict[str, str]
     hourly: dict[str, tuple[float | None, ...]]
@@ -146,9 +143,9 @@ class OpenMeteo:
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
         """Return the 00 UTC runs of the days from `first` to `last`.
 
-        Each run counts as issued 6 hours after its initialisation. Missing runs are left out. If the service may still
-        extend an incomplete run, this run is left out. The call pauses after each request, because the service limits
-        calls per minute. The service has no weather runs from before `history_since`. Raises SourceError.
+        Each run counts as issued 6 hours after its initialisation. Missing runs are left out, and so are incomplete
+        runs that the service may still extend. The call pauses after each request, because the service limits calls per
+        minute. The service has no weather runs from before `history_since`. Raises SourceError.
         """
         now = self._clock.now()
         series: dict[str, list[IssuedSeries]] = {}
@@ -184,10 +181,7 @@ class OpenMeteo:
         raise RunMissing(_SOURCE, f"there is no run of the last {_CANDIDATES * RUN_EVERY_S // HOUR_S} hours")
 
     async def _stitched(self, now: int, error: SourceError) -> _Series:
-        """Return the forecast API's values from today (UTC) on.
-
-        If the forecast API was asked less than 3 hours ago, return an empty mapping.
-        """
+        """Return the forecast API's values from today (UTC) on, or nothing if it answered less than 3 hours ago."""
         if self._stitched_at is not None and self._stitched_at <= now < self._stitched_at + _STITCHED_EVERY_S:
             return {}
         if self._stitched_at is None:
@@ -203,10 +197,7 @@ class OpenMeteo:
         return _as_issued(found, max(now, int(self._clock.now())))
 
     async def _run(self, run_ts: int) -> _Series:
-        """Return a run's forecasts at all weather points.
-
-        The `issued_ts` of the forecasts is the instant of the run's initialisation. Raises RunMissing, SourceError.
-        """
+        """Return a run's forecasts, issued at the time of its initialisation. Raises RunMissing, SourceError."""
         run = datetime.fromtimestamp(run_ts, UTC).strftime("%Y-%m-%dT%H:%M")
         try:
             found = await self._ask(self._single_runs_url, {"run": run, "forecast_days": str(FORECAST_DAYS)}, run_ts)
@@ -238,10 +229,7 @@ class OpenMeteo:
         raise limited
 
     def _read(self, body: bytes, start_ts: int) -> _Series:
-        """Parse an answer.
-
-        The answer's hours must begin at `start_ts`, or at the start of the UTC day of `start_ts`.
-        """
+        """Parse an answer whose hours begin at `start_ts`, or at the start of the UTC day of `start_ts`."""
         locations = parse_point_answers(body)
         if len(locations) != len(self._points):
             raise BadAnswer(_SOURCE, f"it answers for {len(locations)} points instead of {len(self._points)}")
@@ -254,7 +242,7 @@ class OpenMeteo:
                 values = _values(location, variable, len(hours), point)
                 known = np.flatnonzero(np.isfinite(values))
                 if known.size:
-                    # If a value is the mean of the past hour, its period begins an hour before its instant.
+                    # The service gives the mean of an hour at the end of the hour.
                     first_ts = int(hours[known[0]]) - (HOUR_S if variable.past_hour_mean else 0)
                     part = values[known[0] : known[-1] + 1]
                     series[covariate_name(variable, point)] = IssuedSeries(start_ts, first_ts, part)
@@ -278,10 +266,7 @@ def parse_point_answers(body: bytes) -> tuple[PointAnswer, ...]:
 
 
 def _hours(location: PointAnswer, start_ts: int) -> tuple[float | None, ...]:
-    """Return the instants of an answer's hours.
-
-    Raises BadAnswer if an hour is missing, or if the first hour is not the requested hour.
-    """
+    """Return the instants of an answer's hours. Raises BadAnswer if an hour is missing or the first hour is wrong."""
     hours = location.hourly.get("time", ())
     first = hours[0] if hours else None
     if first not in {start_ts, start_ts // DAY_S * DAY_S} or len(hours) > _MOST_HOURS:
@@ -318,10 +303,9 @@ def _as_issued(found: Mapping[str, IssuedSeries], issued_ts: int) -> _Series:
 
 
 def _limit_s(problem: str, now: float) -> float:
-    """Return the number of seconds until the request limit named in `problem` ends.
+    """Return the seconds until the end of the hourly or daily limit in `problem`, or 0 if `problem` names no limit.
 
-    An hourly limit lasts until the next full hour. A daily limit lasts until the next day (UTC). If `problem` names
-    neither an hourly nor a daily limit, return 0.
+    An hourly limit lasts until the next full hour. A daily limit lasts until the next day (UTC).
     """
     said = problem.lower()
     if "daily" in said:

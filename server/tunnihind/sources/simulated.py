@@ -57,19 +57,13 @@ class Simulated:
         return {name: issue for name, (issue,) in self._issued([now]).items()}
 
     async def archived(self, first: date, last: date) -> Mapping[str, Sequence[IssuedSeries]]:
-        """Return the forecasts made at 06 UTC on the days from `first` to `last`.
-
-        If 06 UTC of a day is still ahead, this day is left out.
-        """
+        """Return the forecasts made so far at 06 UTC on the days from `first` to `last`."""
         mornings = range(utc_midnight(first) + KNOWN_AFTER_S, utc_midnight(last) + DAY_S, DAY_S)
         now = self._clock.now()
         return self._issued([ts for ts in mornings if ts <= now])
 
     def _issued(self, instants: Sequence[int]) -> dict[str, list[IssuedSeries]]:
-        """Return the weather forecasts issued at `instants`. The keys are the covariates' names.
-
-        `instants` must be in order of time.
-        """
+        """Return the weather forecasts issued at `instants`, by covariate. `instants` must be in order of time."""
         if not instants:
             return {}
         starts = [instant // DAY_S * DAY_S for instant in instants]
@@ -103,9 +97,9 @@ class Simulated:
 
 
 def _weights(lead_s: Floats) -> Floats:
-    """Return the weight of each revision at each of the leads `lead_s` (seconds), shape (days, leads).
+    """Return the weight of each day's revision at each of the leads `lead_s` (seconds), shape (days, leads).
 
-    The weighted sum of the revisions is the error of the forecast.
+    The error of a forecast is the weighted sum of its revisions, one for each day of lead.
     """
     weights: Floats = np.clip(lead_s / DAY_S - np.arange(FORECAST_DAYS)[:, np.newaxis], 0.0, 1.0)
     return weights

@@ -3,15 +3,15 @@
 All values are pure functions of time and a seed, for any instant from 1970 on. A forecaster can learn the following
 relations between the values.
 
-Wind speed has a lognormal distribution around a seasonal mean. The wind speed at one time hardly depends on the wind
-speed three days before. Points of the same zone have similar wind speeds. Radiation depends on the sun's height and on
-clouds. Clouds last about a day. Temperature depends on the season, the hour and the weather. Load depends on the local
-hour, on the day of the week, and on temperatures below 15 degrees Celsius.
+Wind speed has a lognormal distribution around a seasonal mean, and hardly depends on the wind speed three days before.
+Points of the same zone have similar wind speeds. Radiation depends on the sun's height, and on clouds that last about a
+day. Temperature depends on the season and the hour, and has a random part. Load depends on the local hour, on the day
+of the week, and on temperatures below 15 degrees Celsius.
 
-Residual load is load minus wind and solar power, as a share of the mean load. Each zone has its own mix of the Baltic
-and the Finnish residual load. A supply curve maps a zone's mix of residual loads to a price. The price is multiplied by
-a level that drifts over months. Then random noise is added to the price. At midday in summer, the price can be zero or
-negative. On a cold evening without wind, the price is very high.
+Residual load is load minus wind, solar and constant power, as a share of the mean load. A supply curve maps each zone's
+own mix of the Baltic and the Finnish residual load to a price. The price is multiplied by a level that drifts over
+months, and has random noise. At midday in summer, the price can be zero or negative. On a cold evening without wind,
+the price is very high.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _YEAR_S: Final = 365.25 * DAY_S
 _COLDEST_S: Final = 20 * DAY_S
 _SOLSTICE_S: Final = -10 * DAY_S
 
-# The supply curve maps residual load to a price. Residual load is given as a share of the mean load.
+# The supply curve maps residual load, as a share of the mean load, to a price.
 _RESIDUAL: Final = (-1.5, -0.4, -0.1, 0.1, 0.3, 0.55, 0.8, 1.0, 1.2, 1.4, 1.8)
 _EUR_MWH: Final = (-60.0, -9.0, 0.5, 9.0, 40.0, 78.0, 108.0, 145.0, 230.0, 400.0, 1200.0)
 
@@ -65,15 +65,12 @@ class Noise:
         return values
 
     def smooth(self, stream: str, ts: Floats, knot_s: float) -> Floats:
-        """Return the values of a continuous random process at the instants `ts`.
-
-        Values that are `knot_s` seconds apart are hardly correlated.
-        """
+        """Return values of a continuous random process at `ts`. Values `2 * knot_s` seconds apart are independent."""
         knot, fraction = np.divmod(ts / knot_s, 1.0)
         index = knot.astype(np.int64)
         first = int(index.min())
         values = self._draw(stream, first, int(index.max()) - first + 2)
-        # The weights are a cosine and a sine, so that the variance stays 1 between two knots.
+        # Cosine and sine as weights keep the variance at 1 between two knots.
         angle = (3.0 - 2.0 * fraction) * fraction**2 * (np.pi / 2)
         process: Floats = values[index - first] * np.cos(angle) + values[index - first + 1] * np.sin(angle)
         return process
@@ -169,19 +166,11 @@ class SimulatedMarket:
         return prices
 
     def revisions(self, stream: str, ts: Floats, days: int) -> Floats:
-        """Return the error that each day of lead adds to a forecast, shape (days, n). Each error has variance 1.
-
-        For example, the error of a forecast three days ahead is the sum of the first three errors. On average, a newer
-        forecast has a smaller error.
-        """
+        """Return the error, of variance 1, that each day of lead adds to a forecast, shape (days, n)."""
         return np.stack([self._noise.smooth(f"error/{stream}/{day}", ts, 30 * HOUR_S) for day in range(days)])
 
     def _driver(self, kind: str, point: WeatherPoint, ts: Floats, wide_s: float, local_s: float) -> Floats:
-        """Add up three random processes.
-
-        All points share the first process. The points of a zone share the second process. The third process belongs to
-        `point` alone. The sum has variance 1.
-        """
+        """Return the sum of three random processes (of all points, of the zone and of `point`), with variance 1."""
         return (
             0.65 * self._noise.smooth(f"{kind}/all", ts, wide_s)
             + 0.60 * self._noise.smooth(f"{kind}/{point.zone}", ts, wide_s)
@@ -230,10 +219,7 @@ def load_shape(ts: Floats) -> Floats:
 
 
 def _power_curve(wind_speed: Floats) -> Floats:
-    """Return a wind farm's power as a share of its capacity.
-
-    The farm starts at a wind speed of 3 m/s, gives full power from 12.5 to 25 m/s, and stops at 27 m/s.
-    """
+    """Return a wind farm's power as a share of its capacity, at wind speeds in m/s."""
     return np.interp(wind_speed, (3.0, 6.0, 9.0, 12.5, 25.0, 27.0), (0.0, 0.12, 0.48, 1.0, 1.0, 0.0))
 
 

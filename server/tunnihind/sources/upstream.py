@@ -1,8 +1,8 @@
 """Sends GET requests to the sources, with limits of time and size, and with retries.
 
-All requests to sources go through this module. An error quotes only one line of an answer, without the operator's
-secret, because errors are shown in logs and on web pages. This module raises only errors of `tunnihind.errors`. An
-error does not keep the whole answer in memory.
+All requests to sources use this module. This module raises only errors of `tunnihind.errors`. An error quotes only one
+line of an answer, without the operator's secret, because errors are shown in logs and on web pages. An error does not
+keep the whole answer in memory.
 """
 
 import asyncio
@@ -77,9 +77,8 @@ class RequestPolicy:
     """The limits of requests to a source.
 
     One attempt takes at most `timeout_s` seconds. All attempts together take at most `give_up_after_s` seconds. If a
-    source asks for a pause of at most `longest_wait_s` seconds (Retry-After), the call waits and tries again. If a
-    source asks for a longer pause, the call raises RateLimited. `default_wait_s` is the pause after a status 429
-    without a Retry-After.
+    source asks for a pause (Retry-After) of more than `longest_wait_s` seconds, the call raises RateLimited instead of
+    waiting. `default_wait_s` is the pause after a status 429 without a Retry-After.
     """
 
     timeout_s: float = 30.0
@@ -97,10 +96,9 @@ def user_agent(contact: str) -> str:
 
 
 def open_session(contact: str) -> ClientSession:
-    """Open the HTTP session for all sources.
+    """Open the HTTP session for all sources, without cookies and with the proxies that the environment variables name.
 
-    The session takes its proxies from the environment variables. It keeps no cookies. Also make the library
-    `stamina` log retries with `_log_retry`.
+    Also make the library `stamina` log retries with `_log_retry`.
     """
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
     return ClientSession(headers={"User-Agent": user_agent(contact)}, cookie_jar=DummyCookieJar(), trust_env=True)
@@ -138,9 +136,10 @@ class Upstream:
     ) -> Content:
         """Send a request, pass its answer to `read`, and return the result.
 
-        The status of the answer must be one of `accept`. The request is retried if the source can't be reached, is
-        overloaded (408, 5xx) or asks for a short pause (Retry-After). The request is not retried after any other 4xx
-        status, or if `read` raises BadAnswer. Raises SourceUnreachable, SourceRefused, RateLimited or BadAnswer.
+        The status of the answer must be one of `accept`. The request is retried if the source can't be reached, answers
+        408 or 5xx, or asks for a short pause (Retry-After). The request is not retried if the source asks for a long
+        pause or answers another 4xx status, or if `read` raises BadAnswer. Raises SourceUnreachable, SourceRefused,
+        RateLimited or BadAnswer.
         """
         try:
             return read(await self._fetch(url, params, accept))
@@ -168,7 +167,7 @@ class Upstream:
         raise AssertionError("stamina re-raises the last error")
 
     def _pause_before_retry(self, error: Exception) -> bool | float:
-        """Return whether to retry after an error. If the source asked for a short pause, return the seconds to wait."""
+        """Return whether to retry after an error, or the seconds to wait if the source asked for a short pause."""
         match error:
             case RateLimited(retry_after_s=wait_s):
                 return wait_s if wait_s <= self._policy.longest_wait_s else False
@@ -204,7 +203,7 @@ class Upstream:
     def redirected(self, configured: URL, asked: URL, location: str) -> URL:
         """Return the target address of a redirect.
 
-        Raises BadAnswer if the redirect leads to another host. The new protocol must be https or the configured
+        Raises BadAnswer if the redirect leads to another host, or to a protocol other than https and the configured
         protocol.
         """
         try:
@@ -231,8 +230,8 @@ class Upstream:
     def _record(self, response: ClientResponse, body: bytes) -> None:
         record = answer_recorder.get()
         if record is not None:
-            # If UTF-16 text is decoded as UTF-8, a zero follows each letter. The zeros are replaced by spaces, so that
-            # the secret is found and hidden.
+            # If UTF-16 text is decoded as UTF-8, a zero byte follows each letter. Spaces replace the zero bytes, so
+            # that `without` finds and hides the secret.
             text = body.decode("utf-8", "replace").replace("\0", " ")
             url = without(self._secret, str(response.url))
             record(RecordedAnswer(self.source, url, response.status, without(self._secret, text)))
@@ -252,10 +251,7 @@ class Upstream:
         return SourceRefused(self.source, problem, status=status)
 
     def _retry_after(self, header: str | None) -> float | None:
-        """Return the seconds to wait according to a Retry-After header (RFC 9110, 10.2.3).
-
-        The header contains seconds or a date.
-        """
+        """Return the seconds to wait according to a Retry-After header of seconds or a date (RFC 9110, 10.2.3)."""
         if header is None:
             return None
         if header.strip().isdecimal():
@@ -270,7 +266,7 @@ class Upstream:
 
 
 async def _read(response: ClientResponse, most: int) -> bytes:
-    """Read a body. Stop as soon as more than `most` bytes have been read."""
+    """Read a body, but stop after more than `most` bytes."""
     body = bytearray()
     async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
         body += chunk

@@ -16,8 +16,7 @@ METHODS: Final = "GET, HEAD, OPTIONS"
 _COMMON: Final = {
     "Access-Control-Allow-Origin": "*",
     "Referrer-Policy": "no-referrer",
-    # By default, aiohttp sends the versions of Python and aiohttp in the Server field. An attacker could look up the
-    # known weaknesses of these versions.
+    # aiohttp's own Server field would reveal the versions of aiohttp and Python to attackers.
     "Server": "Tunnihind",
     "X-Content-Type-Options": "nosniff",
 }
@@ -133,8 +132,8 @@ def has_already(request: web.Request, tag: str) -> bool:
 def is_current(if_none_match: str, tag: str) -> bool:
     """Return whether an If-None-Match field value is `*` or contains the tag.
 
-    `tag` is an opaque tag in double quotes. The comparison is weak, so `W/` before a tag is ignored (RFC 9110, section
-    8.8.3.2). Because `tag` includes its quotes, `tag` doesn't match a part of a longer tag.
+    Because the opaque `tag` includes its double quotes, it doesn't match a part of a longer tag. The comparison is
+    weak: `W/` before a tag is ignored (RFC 9110, section 8.8.3.2).
     """
     return tag in if_none_match or if_none_match.strip() == "*"
 

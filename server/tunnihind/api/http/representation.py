@@ -1,7 +1,4 @@
-"""Encodes the bodies of answers, and makes their header fields.
-
-A body is encoded once and sent many times. If possible, the server also serialises the whole message only once.
-"""
+"""Encodes the bodies of answers, and makes their header fields. A body is encoded once and sent many times."""
 
 import gzip
 from collections.abc import Callable, Mapping
@@ -27,11 +24,8 @@ type Message = tuple[bytes, bytes]
 class PreparedAnswer:
     """An answer to any number of requests.
 
-    If the message can't be serialised in advance, `message` is None.
-
-    By itself, aiohttp serialises the header fields of each response anew. Many answers stay the same for all clients
-    for one second. `_MessageResponse` sends a message that was serialised once for all clients. With messages
-    serialised in advance, the server answers 1.7 times as many requests in the same processor time
+    `message` is the whole HTTP message, serialised once for all clients. If `message` is None, aiohttp serialises each
+    response. With `message`, the server answers 1.7 times as many requests in the same processor time
     (`tests/benchmarks/bench_requests.py`).
     """
 
@@ -69,10 +63,7 @@ def _message(status: HTTPStatus, fields: CIMultiDict[str], body: bytes) -> Messa
 
 
 def _takes_message(request: web.Request) -> bool:
-    """Return whether a serialised message can answer a request.
-
-    The request must be a GET in HTTP/1.1, and its connection must stay open.
-    """
+    """Return whether a request is a GET in HTTP/1.1 on a connection that stays open."""
     return request.version == HttpVersion11 and request.method == "GET" and request.keep_alive
 
 
@@ -86,7 +77,6 @@ class _MessageResponse(web.StreamResponse):
 
     @property
     def keep_alive(self) -> bool:
-        """True, because the connection stays open."""
         return True
 
     @property
@@ -122,10 +112,7 @@ _FIVE_MINUTES: Final = "public, max-age=300"
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """A body in one content coding, and the answers with status 200 and 304 for this body.
-
-    `tag` is the opaque tag in double quotes.
-    """
+    """A body in one content coding, with its opaque `tag` in double quotes, and the answers 200 and 304."""
 
     tag: str
     ok: PreparedAnswer
@@ -154,7 +141,7 @@ def represent(
 
     `vary` names the request fields on which the body depends. If `of_api` is true, the answers have the header fields
     that describe the API. `more_fields` are additional header fields. If `date` is given, the messages are serialised
-    in advance, and `date` becomes their Date field. Give `date` only if the answers are used for at most a second.
+    in advance with `date` as their Date field, so the answers may be used for at most a second.
     """
     encoded = encode(body, coding)
     of_both = {"ETag": f"W/{tag}", "Vary": vary} | dict(more_fields or {})
@@ -198,10 +185,7 @@ def unchanging(
     cache_control: str = _FIVE_MINUTES,
     of_api: bool = True,
 ) -> Callable[[Coding], Representation]:
-    """Return a function that encodes a fixed body in a given coding.
-
-    The returned function caches the representations.
-    """
+    """Return a function that encodes a fixed body in a given coding, and caches the result."""
 
     @cache
     def of(coding: Coding) -> Representation:

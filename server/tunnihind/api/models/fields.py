@@ -1,7 +1,4 @@
-"""Fields that several answers share.
-
-In the descriptions, `api.openapi.document` replaces placeholders such as `$vat`.
-"""
+"""Fields that several answers share. In descriptions, `api.openapi.document` replaces placeholders such as `$vat`."""
 
 from typing import Annotated, Final, Literal
 
@@ -19,10 +16,7 @@ def iso_time(description: str, example: int = HOUR_EXAMPLE) -> Meta:
 
 
 def start(unit: str, step_s: int, later_s: int = 0) -> Meta:
-    """Describe a field that contains the start of an hour or a quarter.
-
-    The example is `later_s` seconds after `HOUR_EXAMPLE`.
-    """
+    """Describe the start of an hour or a quarter. The example is `later_s` seconds after `HOUR_EXAMPLE`."""
     return Meta(description=f"{unit} start, unix seconds UTC.", multiple_of=step_s, examples=[HOUR_EXAMPLE + later_s])
 
 

@@ -1,7 +1,4 @@
-"""The types of the answers about prices.
-
-The feed for EMHASS has no type here, because it is a plain mapping of times to prices.
-"""
+"""The types of the answers about prices, except EMHASS's feed, which is a plain mapping of times to prices."""
 
 from typing import Annotated
 
@@ -38,7 +35,7 @@ from tunnihind.market import HOUR_S, QUARTER_S
 
 
 class DayAheadHour(Struct, frozen=True, rename="camel", kw_only=True):
-    """One settled market hour."""
+    """The settled price of one hour."""
 
     ts: HourStart
     starts_at: HourStartIso
@@ -47,7 +44,7 @@ class DayAheadHour(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class ForecastHour(Struct, frozen=True, rename="camel", kw_only=True):
-    """One forecast hour."""
+    """The forecast of one hour."""
 
     ts: HourAhead
     starts_at: HourAheadIso
@@ -124,7 +121,7 @@ class ForecastResponse(_Heading, frozen=True, rename="camel", kw_only=True):
 
 
 class DayAheadQuarter(DayAheadHour, frozen=True, rename="camel", kw_only=True):
-    """One settled quarter of an hour."""
+    """The settled price of one quarter of an hour."""
 
     ts: Annotated[int, start("Quarter", QUARTER_S)]
     starts_at: Annotated[str, iso_start("Quarter")]
@@ -139,14 +136,14 @@ class DayAheadQuarter(DayAheadHour, frozen=True, rename="camel", kw_only=True):
 
 
 class ForecastQuarter(ForecastHour, frozen=True, rename="camel", kw_only=True):
-    """One forecast quarter of an hour."""
+    """The forecast of one quarter of an hour."""
 
     ts: Annotated[int, start("Quarter", QUARTER_S, QUARTER_S)]
     starts_at: Annotated[str, iso_start("Quarter", QUARTER_S)]
 
 
 class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
-    """Settled quarters from the current quarter forward, and the public part of the forecast by quarters."""
+    """Settled prices from the current quarter of an hour forward, and the public part of the forecast, by quarters."""
 
     free_until: Annotated[
         int,
@@ -179,7 +176,7 @@ class QuartersResponse(_Heading, frozen=True, rename="camel", kw_only=True):
 
 
 class SeriesActual(Struct, frozen=True, rename="camel", kw_only=True):
-    """One settled hour in the dashboard series."""
+    """The settled price of one hour in the dashboard's series."""
 
     ts: HourStart
     eur_mwh: SettledPrice
@@ -187,7 +184,7 @@ class SeriesActual(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class SeriesForecastPoint(Struct, frozen=True, rename="camel", kw_only=True):
-    """One hour of the dashboard forecast series."""
+    """The forecast of one hour in the dashboard's series."""
 
     ts: HourStart
     p10: P10

@@ -185,7 +185,7 @@ def _convert_examples(properties: Document, vat_rate: float) -> None:
 
 
 def _converted(price: Any, vat_rate: float) -> Any:  # noqa: ANN401  a price, or lists of prices
-    """Convert a price in EUR/MWh to EUR/kWh with VAT. If `price` is a list, convert each price in it."""
+    """Convert a price, or each price in nested lists, from EUR/MWh to EUR/kWh with VAT."""
     if isinstance(price, list):
         return [_converted(one, vat_rate) for one in price]
     return consumer_price(price, vat_rate)

@@ -15,7 +15,7 @@ from tunnihind.api.score_table import COLUMNS, CSV, DEFAULT_DAYS, FIRST_YEAR, FO
 def _operation(
     name: str, tag: str, summary: str, description: str, *, answers: Document, parameters: Iterable[Document] = ()
 ) -> Document:
-    """Describe one operation. Generated clients use the operation's `name`."""
+    """Describe one operation. Generated client code calls the operation by its `name`."""
     written = {
         "operationId": name,
         "tags": [tag],
