@@ -1,7 +1,4 @@
-"""Turns the data known at an instant into the inputs of a point model.
-
-The inputs are prices, the calendar, the sun's elevation and recent covariates.
-"""
+"""Turns the known data into the inputs of a point model: prices, calendar, the sun's elevation and recent covariates."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -45,8 +42,7 @@ _LATE_DAYS: Final = 14
 class Covariate:
     """A covariate that the model can read.
 
-    The newest forecast of the covariate was issued at `issued_ts`. The last hour of the newest forecast begins at
-    `reaches_ts`.
+    The covariate's newest forecast was issued at `issued_ts`, and the last forecast hour begins at `reaches_ts`.
     """
 
     name: str
@@ -113,10 +109,7 @@ class KnownDays:
 
     @property
     def lag(self) -> int:
-        """The number of days from today to the newest settled day.
-
-        The lag is 1 if tomorrow's prices are known, otherwise 0.
-        """
+        """The days from today to the newest settled day: 1 if tomorrow's prices are known, otherwise 0."""
         return min(max(self.newest - self.today, 0), 1)
 
 
@@ -166,7 +159,6 @@ class _Fresh:
         return {name: by_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
 
     def described(self, names: Iterable[str]) -> tuple[Covariate, ...]:
-        """Return descriptions of the named covariates, sorted by name."""
         today, far = range(self.today, self.today + 1), self.far_names.intersection(names)
         vintages = self._read(far, today, is_far=True) | self._read(set(names) - far, today, is_far=False)
         return tuple(self._covariate(name, vintages[name][0]) for name in sorted(vintages))
@@ -174,8 +166,8 @@ class _Fresh:
     def _read(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Singles]:
         """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row is today.
 
-        If the newest forecast of a far covariate is older than `stale_days`, today's vintage of the covariate is NaN.
-        An estimate from other covariates is better than an old forecast.
+        If the newest forecast of a far covariate is older than `stale_days`, today's vintage is NaN, because an
+        estimate from other covariates is better than an old forecast.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
         instants = issue_instants(self.grid, self.as_of, self.today, stale_days)
@@ -189,7 +181,7 @@ class _Fresh:
         return (self.as_of - self.issued[name]) // DAY_S
 
     def _covariate(self, name: str, today: Singles) -> Covariate:
-        """Return a description of a covariate. `today` (ages, 24) holds the covariate's vintage of today.
+        """Describe a covariate whose vintage of today is `today` (ages, 24).
 
         For `reaches_ts`, every day counts as 24 hours, even at a clock change.
         """
@@ -201,10 +193,7 @@ class _Fresh:
 
 
 def newest_whole_day(prices: PriceSeries) -> date | None:
-    """Return the newest delivery day whose prices are all known.
-
-    If none of the newest 14 days is complete, return None.
-    """
+    """Return the newest delivery day with all prices, or None if none of the newest 14 days has all prices."""
     newest = prices.newest_day
     for back in range(_LATE_DAYS if newest is not None else 0):
         day = newest - timedelta(days=back) if newest is not None else None

@@ -1,6 +1,6 @@
 """Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
-A share is the coefficient of one of the three predictors. The shares are learnt by ridge regression on the forecasts
+The coefficients of these three predictors are called shares. The shares are learnt by ridge regression on the forecasts
 issued for past days. The regression shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025.
 Slopes are changes per hour in units of `scale`.
 """
@@ -38,7 +38,7 @@ _WEIGHT_EUR_MWH: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class IssuedHours:
-    """The model's forecasts for past days by lead, EUR/MWh, shape (7, days, 24), before p50 moves (`median_error`).
+    """The model's forecasts for past days by lead, EUR/MWh, shape (7, days, 24), without the shift by `median_error`.
 
     A forecast that was not issued is NaN.
     """
@@ -117,7 +117,7 @@ def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floa
 
 
 def sun_rise(starts: Instants, market: Market) -> Floats:
-    """For each hour, return the rise of the sine of the sun's elevation, shape (hours,).
+    """Return each hour's rise of the sine of the sun's elevation, shape (hours,).
 
     Below the horizon, the sine counts as 0.
     """
@@ -130,18 +130,14 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
 def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
     """Fill the unknown price changes before and after each hour.
 
-    If one of an hour's two changes is unknown (NaN), the known change replaces the unknown change. If both changes are
-    unknown, both become 0.
+    An unknown price change (NaN) is replaced by the hour's other change, or by 0 if both changes are unknown.
     """
     first, second = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
     return np.nan_to_num(first), np.nan_to_num(second)
 
 
 def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return the forecast price changes before and after each hour, and the scale of each hour.
-
-    Each array has shape (7, days, 24), EUR/MWh.
-    """
+    """Return the forecast price changes before and after each hour, and its scale, EUR/MWh, each (7, days, 24)."""
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
     # A run that forecasts a day at lead L forecasts the day before at lead L - 1, and the day after at lead L + 1. At
