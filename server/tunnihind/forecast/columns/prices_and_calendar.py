@@ -1,7 +1,7 @@
 """Computes columns from prices, the calendar and the sun's elevation.
 
-Rows for training and rows for live forecasts are computed by the same functions. The day j = target - lead is the last
-day with known prices. No column uses prices after day j. `target` holds row numbers of the grid, shape (n,).
+Training and live forecasts use the same functions. No column uses prices after day j = target - lead, the last day with
+known prices. `target` holds row numbers of the grid, shape (n,).
 """
 
 from typing import Final

@@ -75,7 +75,7 @@ def make_drivers(
 
 
 def by_part(names: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the covariate names of each region and kind, such as Baltic wind, except names that the model can't read."""
+    """Yield the covariate names of each region and kind, such as Baltic wind. Unreadable names are left out."""
     regions: dict[str, dict[str, list[str]]] = {}
     for name in sorted(names):
         if (meaning := quantity(name)) is not None:
@@ -174,7 +174,7 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to GW, or to the units of `in_units` if all covariates in `meanings` are weather covariates."""
+    """Convert a covariate to GW, or to the units of `in_units` if `meanings` has only weather covariates."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):

@@ -1,4 +1,4 @@
-"""Turns the known data into the inputs of a point model: prices, calendar, the sun's elevation and recent covariates."""
+"""Turns the known data into the inputs of a point model: prices, calendar, sun's elevation and recent covariates."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -71,8 +71,8 @@ def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask)
 
     All arrays have shape (hours,). `before` holds the published price of the hour before each hour. Only the first hour
     of a day (`starts_day`) uses `before`; the other hours use the p50 of the hour before. `is_settled` is true for
-    hours of settled days. For the last hour of a settled day, the price of the next hour counts as unknown, because its
-    forecast depends on the settled day's prices.
+    hours of settled days. For the last hour of a settled day, the price of the next hour counts as unknown, because the
+    forecast of the next hour depends on the settled day's prices.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)

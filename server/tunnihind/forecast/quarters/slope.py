@@ -1,6 +1,6 @@
 """Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
-The coefficients of these three predictors are called shares. The shares are learnt by ridge regression on the forecasts
+The coefficients of the three predictors are called shares. The shares are learnt by ridge regression on the forecasts
 issued for past days. The regression shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025.
 Slopes are changes per hour in units of `scale`.
 """

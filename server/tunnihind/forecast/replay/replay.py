@@ -1,8 +1,7 @@
-"""Replays a point model over past days. A replay that was kept is continued.
+"""Replays a point model over past days, and continues kept replays.
 
-Time is divided into eras of 16 weeks. Each era has its own model state. The state begins to learn on a fixed day before
-its era. The model is fitted again on fixed days. So a state that learns day by day is exactly equal to a state that
-learns all days at once.
+Each era of 16 weeks has its own model state, which begins to learn on a fixed day before the era. The model is refitted
+on fixed days. So a state that learns day by day is exactly equal to a state that learns all days at once.
 """
 
 from collections import OrderedDict
@@ -75,17 +74,14 @@ class Replayed:
     shift: Floats
 
     def of_first(self, leads: int) -> Replayed:
-        """Return the part of the result that belongs to the first `leads` leads.
-
-        The models of the first leads do not depend on later leads.
-        """
+        """Return the result of the first `leads` leads, whose models do not depend on later leads."""
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
 class Replays:
     """Replays a point model. If the past data are unchanged, an earlier replay is continued.
 
-    The name of a kept replay contains a digest of all inputs. So the server never continues a replay of other data.
+    The name of a kept replay contains a digest of all inputs, so a replay is never continued with changed past data.
     """
 
     def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
@@ -139,7 +135,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """The key of the model state to which the name belongs. The first `_ERA` values of the key identify the era."""
+        """The values that identify the model state. The first `_ERA` values identify the era."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
@@ -148,9 +144,9 @@ class _Name:
 
 
 class _Kept[Part]:
-    """Keeps the most recently used learners or results of each state, by name.
+    """Keeps the most recently used parts (learners or results) of each model state, by name.
 
-    Learners and results are called parts. If a part is not in memory, it is loaded from the `keeper`.
+    Parts that are not in memory are loaded from the `keeper`.
     """
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
@@ -161,7 +157,7 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Look for the names in order, and return the first part that is found. If no part is found, return None."""
+        """Return the first part that is found under one of `names`, in their order, or None if no part is found."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:
@@ -203,11 +199,7 @@ def _trim[Key, Value](kept: OrderedDict[Key, Value], most: int) -> None:
 
 
 def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
-    """Return `leads` and the tuple of all leads.
-
-    A result for all leads also contains the result for `leads`, because the model of a lead does not depend on later
-    leads.
-    """
+    """Return `leads` and the tuple of all leads, because a result for all leads contains the result for `leads`."""
     return dict.fromkeys((leads, tuple(LEAD_DAYS)))
 
 

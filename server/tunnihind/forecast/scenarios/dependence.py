@@ -92,8 +92,8 @@ def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
     """Choose 20 issues, and return their positions in `whole`, newest first.
 
     Return None if there are fewer than 20 issues. `whole` holds the day numbers of the issues without unknown errors,
-    in ascending order. The chosen issues are a week apart or, if there are too few such issues, as far apart as
-    possible.
+    in ascending order. The chosen issues are at least a week apart or, if there are too few such issues, as far apart
+    as possible.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []
