@@ -40,7 +40,7 @@ class LastWeeksMean:
     Recent days, and days of the forecast day's demand class, have more weight in the mean. The forecast of day i uses
     the prices up to day j = min(newest settled day, i - 1), so its lead is i - j. The percentiles p10 and p90 are
     computed from the errors that this method would have made at the same lead on earlier days. If few days are known,
-    p10 and p90 are close to a wide prior.
+    p10 and p90 are close to a wide prior interval.
     """
 
     market: Market
@@ -139,7 +139,7 @@ def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
     """Return the offsets of p10 and p90 from p50, shape (2, days, 24).
 
     For each target day, `seen` (days,) holds the last row of `errors` that may be used, and `leads` (days,) holds the
-    lead.
+    day's lead.
     """
     offsets = np.empty((2, seen.size, CLOCK_HOURS))
     for row in np.unique(seen):

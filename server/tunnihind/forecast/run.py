@@ -184,10 +184,11 @@ class Forecaster(Protocol):
         """The largest number of past days whose data `forecast` reads."""
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast every hour from `known.as_of` until 7 delivery days past today or past the newest settled day.
+        """Forecast every hour after `known.as_of`, up to 7 delivery days past the newest settled day.
 
-        The later of the two days counts. The forecast of a delivery day uses no price of that day, even if the price is
-        settled. Return None if no price is known, or if the newest settled day is more than 7 days ago.
+        If the newest settled day is before today, forecast up to 7 days past today. The forecast of a delivery day uses
+        no price of that day, even if the price is settled. Return None if no price is known, or if the newest settled
+        day is more than 7 days ago.
         """
 
 

@@ -1,7 +1,7 @@
 """Computes columns from prices, the calendar and the sun's elevation.
 
-Training and live forecasts use the same functions. No column uses prices after day j = target - lead, the last day with
-known prices. `target` holds row numbers of the grid, shape (n,).
+The same functions compute the columns for training and for live forecasts. No column uses prices after day j = target -
+lead, the last day with known prices. `target` holds row numbers of the grid, shape (n,).
 """
 
 from typing import Final

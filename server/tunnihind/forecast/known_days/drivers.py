@@ -51,9 +51,9 @@ def make_drivers(
 ) -> Drivers:
     """Combine covariates into drivers.
 
-    To save memory, `far` yields the covariates of one region and kind at a time, region by region (`by_part`). `today`
-    is the row of the day on which the forecast is issued. Regressions of power on weather use the days up to row
-    `fit_row`. Because `fit_row` seldom changes, the drivers' values on past days seldom change.
+    To save memory, `far` yields the covariates of one region and kind at a time, in the order of `by_part`. `today` is
+    the row of the day on which the forecast is issued. Regressions of power on weather use the days up to row
+    `fit_row`. The caller seldom changes `fit_row`, because each change alters the drivers' values on past days.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -75,7 +75,10 @@ def make_drivers(
 
 
 def by_part(names: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the covariate names of each region and kind, such as Baltic wind. Unreadable names are left out."""
+    """Yield lists of the names of each region's load, wind or solar covariates.
+
+    Names that the model can't read are left out.
+    """
     regions: dict[str, dict[str, list[str]]] = {}
     for name in sorted(names):
         if (meaning := quantity(name)) is not None:
@@ -189,8 +192,7 @@ def joined(members: Iterable[Singles], *, total: bool) -> Floats:
     """Return the sum of the covariates if `total` is true, otherwise the mean of the covariates.
 
     Each covariate in `members` has shape (days, ...). A missing value is estimated from the other covariates. The
-    estimate assumes that the ratio of a value to the covariate's mean over all days so far is the same for all
-    covariates.
+    estimate assumes that all covariates deviate from their means over the days so far by the same factor.
     """
     rest = iter(members)
     first = next(rest)
@@ -306,8 +308,8 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
-    The regression uses the days up to row `fit_row`, and later days too if fewer than `FEW_PAIRS` hours are known by
-    then. Return None if too few hours are known on all days, or if the slope is not positive.
+    The regression uses the days up to row `fit_row`, and later days too if fewer than `FEW_PAIRS` hours are known up to
+    this row. Return None if fewer than `FEW_PAIRS` hours are known at all, or if the slope is not positive.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

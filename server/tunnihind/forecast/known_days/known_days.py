@@ -56,8 +56,8 @@ class KnownDays:
     """The data known at an instant, on a grid of delivery days.
 
     `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the delivery day in
-    which the instant lies. `stale_days` is the age in whole days of the newest weather forecast. `weather_runs` holds
-    the initialisation instants of the weather runs in use.
+    which the instant lies. `stale_days` is the age in whole days of the newest forecast that reaches several days.
+    `weather_runs` holds the initialisation instants of the weather runs in use.
     """
 
     grid: DayGrid
@@ -164,7 +164,7 @@ class _Fresh:
         return tuple(self._covariate(name, vintages[name][0]) for name in sorted(vintages))
 
     def _read(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Singles]:
-        """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row is today.
+        """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row belongs to today.
 
         If the newest forecast of a far covariate is older than `stale_days`, today's vintage is NaN, because an
         estimate from other covariates is better than an old forecast.

@@ -95,7 +95,7 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return the named arrays of prices, up to and including row `row`, from which all fields can be computed."""
+        """Return the named price arrays up to and including row `row`, from which all fields can be computed."""
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]

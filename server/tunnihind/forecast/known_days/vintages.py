@@ -30,8 +30,8 @@ NEXT_DAY_S: Final = 48 * HOUR_S
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
     """Return the issue instant of each day up to row `today`, shape (today + 1,).
 
-    A forecast uses the covariates known at the issue instant of its day. The issue instant is `as_of` for today, and
-    the usual time of issue minus `stale_days` days for past days.
+    A forecast uses the covariates known at the issue instant of the day on which it is made. The issue instant is
+    `as_of` for today, and the usual time of issue minus `stale_days` days for past days.
     """
     midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
     instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
@@ -55,7 +55,8 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
     """Leave out a weather run if a newer run was known at the next issue instant.
 
     The store deletes many of the left-out runs after two weeks, for example evening runs. If training used runs that
-    are deleted later, each deletion would change the model. Runs issued after the last issue instant are kept.
+    are deleted later, each deletion would change the model. Runs issued after the newest issue instant before `as_of`
+    are kept.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
@@ -68,9 +69,9 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
 def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
     """Return true for each issue that `without_passing_runs` leaves out. All arrays have shape (issues,).
 
-    `series` holds a number for each issue's covariate.
+    `series` holds the number of each issue's covariate.
     """
-    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day on which a forecast could use the issue
+    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day whose forecast could use the issued values
     order = np.lexsort((issued, look, series))
     order = order[is_run[order]]
     one, day, at = series[order], look[order], issued[order]
@@ -106,7 +107,7 @@ class Frame:
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Return the frame of the issue days in `rows` and of the delivery days `ages` days after each."""
+        """Return the frame of the issue days in `rows` and of the delivery days `ages` days later."""
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
         day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)

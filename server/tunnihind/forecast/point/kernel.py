@@ -77,7 +77,7 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
-    """Return the names of the hourly columns that the kernel uses from a group.
+    """Return the names of the hourly columns that the kernel uses from a group of columns.
 
     Among the neighbouring zones, the kernel uses the prices of the first and the last zone. The first zone's prices are
     the most similar to the own prices. The price difference to the last zone shows how scarce cable capacity to that
@@ -208,8 +208,8 @@ def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float3
 def _kernel(a: Singles, b: Singles, a2: Singles, b2: Singles, unit: np.float32) -> Singles:
     """Return the sum of the linear and the Gaussian kernel for each pair of a row in `a` and a row in `b`.
 
-    `a2` and `b2` hold the squared norms of the rows. `unit` is the mean squared norm of the days to which the kernel is
-    fitted.
+    `a2` and `b2` hold the squared norms of the rows in `a` and `b`. `unit` is the mean squared norm of the days to
+    which the kernel is fitted.
     """
     matrix: Singles = a @ b.T
     sharpness = np.float32(_SHARPNESS) / unit

@@ -30,9 +30,8 @@ class Fit(Protocol):
 class Learning(Protocol):
     """A model that learns one day after another.
 
-    The model must be a dataclass whose fields hold its whole state as arrays, numbers and mappings, so that
-    `replay.learnt` can convert it for a file. A model restored from the file makes the same forecasts as the stored
-    model.
+    The model must be a dataclass whose fields hold its whole state as arrays, numbers and mappings (see
+    `replay.learnt`). A model restored from a file makes the same forecasts as the stored model.
     """
 
     fit_type: ClassVar[type[Fit]]
@@ -42,7 +41,7 @@ class Learning(Protocol):
         """Learn from consecutive days, oldest day first.
 
         `price` (n, 24) holds the actual prices. Unknown prices are NaN. `predicted` holds the array that `Fit.predict`
-        returned for these days. If a day was not forecast, its values in `predicted` are NaN.
+        returned for the learnt days. If a day was not forecast, its values in `predicted` are NaN.
         """
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> Fit:

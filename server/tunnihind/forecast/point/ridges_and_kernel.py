@@ -45,7 +45,7 @@ class RidgesAndKernelFit:
     leads: Mapping[int, LeadFit]
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return the combined forecast and the mean forecast of the ridges, shape (2, n, 24).
+        """Return the combined forecast of ridges and kernel, and the mean forecast of the ridges, shape (2, n, 24).
 
         The forecasts of the ridges and of the kernel are clipped to the bounds in `rows`.
         """

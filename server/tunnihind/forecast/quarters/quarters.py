@@ -29,8 +29,8 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
     """Return a run of quarters with the instant and the span of a run of hours.
 
     The mean of an hour's four medians equals the hour's p50, apart from rounding. `hours` holds the known hourly
-    prices. `known` holds the shapes of past hours. `issued` holds the past forecasts from which the slope's shares are
-    learnt. Raises ValueError if no price is known.
+    prices. `known` holds the shapes of past hours. `issued` holds the past forecasts from which the shares of the
+    slope's predictors are learnt. Raises ValueError if no price is known.
     """
     newest = hours.newest_day
     if newest is None:

@@ -2,7 +2,7 @@
 
 The coefficients of the three predictors are called shares. The shares are learnt by ridge regression on the forecasts
 issued for past days. The regression shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025.
-Slopes are changes per hour in units of `scale`.
+Slopes are price changes per hour in units of `scale`.
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """The sums from which the shares are learnt. The first row belongs to the day `first`.
+    """The sums from which the shares of the slope's predictors are learnt. The first row belongs to the day `first`.
 
     `moments` holds weighted sums of the products of two predictors, shape (days, 3, 3). `with_slope` holds weighted
     sums of the products of a predictor and the slope, shape (days, 3).

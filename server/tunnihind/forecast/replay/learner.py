@@ -1,7 +1,7 @@
 """Forecasts each past day with a point model, and then trains the model on that day.
 
 All past days between two refits are forecast with one fit. For each new forecast, the days since the last refit are
-learnt again. So a forecast depends only on the data, and neither on earlier forecasts nor on restarts of the server.
+learnt again. So a forecast depends only on the known data, and not on earlier forecasts or on restarts of the server.
 """
 
 from copy import copy
@@ -39,8 +39,8 @@ class _Record:
     """The forecasts and level corrections of one lead. Each row of the arrays belongs to a day of the grid.
 
     `issued` (days, 24) holds the forecast of each day after the level correction, in EUR/MWh. `shift` (days,) holds the
-    level correction in asinh scale. Copies of a learner share `issued` and `shift`, which is safe because every copy
-    writes a row before it reads the row.
+    level correction (see `replay.level`) in asinh scale. Copies of a learner share `issued` and `shift`, which is safe
+    because every copy writes a row before it reads the row.
     """
 
     level: LevelTracker

@@ -50,7 +50,7 @@ _ERA: Final = 2
 
 
 def era_start(newest: date) -> date:
-    """Return the first day of the era to which a day belongs."""
+    """Return the first day of the 16-week era to which a day belongs."""
     return date.fromordinal(newest.toordinal() // ERA_DAYS * ERA_DAYS)
 
 
@@ -63,8 +63,8 @@ def history_start(newest: date) -> date:
 class Replayed:
     """The result of a replay up to row `through`.
 
-    `issued` holds the forecasts of past days in EUR/MWh, shape (leads, days, 24). `shift` holds the level correction of
-    each lead in asinh scale, shape (leads,).
+    `issued` holds the forecasts of past days in EUR/MWh, shape (leads, days, 24). `shift` holds the level correction
+    (see `replay.level`) of each lead in asinh scale, shape (leads,).
     """
 
     through: int
@@ -85,7 +85,7 @@ class Replays:
     """
 
     def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
-        """Replay `model`. If there is a `keeper`, it keeps replays for later processes."""
+        """Replay `model`. With a `keeper`, replays are also kept for later processes."""
         self._model = model
         self._learners = _Kept(Learner, model, keeper, most=_KEPT_REFITS)
         self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
@@ -144,9 +144,9 @@ class _Name:
 
 
 class _Kept[Part]:
-    """Keeps the most recently used parts (learners or results) of each model state, by name.
+    """Keeps the most recently used learners or results of each model state, by name.
 
-    Parts that are not in memory are loaded from the `keeper`.
+    Learners and results that are not in memory are loaded from the `keeper`.
     """
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
@@ -157,11 +157,11 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Return the first part that is found under one of `names`, in their order, or None if no part is found."""
+        """Return the first learner or result that is kept under one of `names`, or None if nothing is kept."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:
-        """Keep a part under a name. The caller must not change the part afterwards."""
+        """Keep a learner or a result under a name. The caller must not change the kept object afterwards."""
         self._hold(name, part)
         if self._keeper is not None:
             self._keeper.keep(str(name), Learnt.from_dataclass(part))
@@ -177,7 +177,7 @@ class _Kept[Part]:
 
     def _restored(self, learnt: Learnt) -> Part | None:
         learning = self._model()
-        # If a kept part does not match the model's types, the past is replayed instead.
+        # If the kept data do not match the model's types, the past is replayed instead.
         with suppress(ValueError):
             return learnt.restored(self._part, {Learning: type(learning), Fit: learning.fit_type})
         return None

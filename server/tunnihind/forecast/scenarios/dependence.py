@@ -41,7 +41,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
     """Return the ranks (20, days, 24) of the errors of 20 past issues. Return None if fewer than 20 issues are known.
 
     `hours` holds the known prices. `days` holds the days to forecast, counted from the newest day in `issued`. For a
-    past issue, days are counted from the newest day known at that issue, and the error of day n is the error of the
+    past issue, days are counted from the newest day known at that issue. The error of day n is the error of the
     forecast at lead n. Days before day 1 have the error of lead 1, and days after day 7 have the error of lead 7.
     """
     errors = _errors(issued, hours)

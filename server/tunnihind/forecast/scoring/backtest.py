@@ -35,7 +35,7 @@ class IssuedForecasts:
     """Forecasts of unpublished hours, exactly as they were issued. All arrays have shape (n,).
 
     `lead_days` is the number of days from the newest settled day to the delivery day, but at least 1. `seven_day_mean`
-    holds the naive forecasts of `naive.seven_day_mean` from the data known at the issue, NaN if unknown.
+    holds the naive forecasts, made from the data known at the issue. Unknown naive forecasts are NaN.
     """
 
     issued_ts: Instants

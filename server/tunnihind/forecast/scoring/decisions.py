@@ -140,8 +140,8 @@ def boiler_eur_a_year(saved_eur_mwh: float) -> float:
 class Decisions:
     """The scores of plans within one delivery day, and of plans within the seven days after the issue.
 
-    Each key of `by_days_ahead` is the number of days from the issue to the delivery day. Each value maps a plan's
-    length in hours to the scores of such plans within one delivery day.
+    Each key of `by_days_ahead` is the number of days from the issue to the delivery day. Each value of `by_days_ahead`
+    maps a plan's length in hours to the scores of such plans within one delivery day.
     """
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
@@ -151,9 +151,9 @@ class Decisions:
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
         """Compute the scores of plans from the plans' savings.
 
-        Each key of `days` is the number of days from the issue to the delivery day. Each value holds one mapping for
-        each delivery day, from the plans' lengths in hours to their savings. `weeks` has the savings of plans within
-        seven days.
+        Each key of `days` is the number of days from the issue to the delivery day. Each value of `days` holds one
+        mapping for each delivery day, from the plans' lengths in hours to their savings. `weeks` has the savings of
+        plans within seven days.
         """
         return cls(
             by_days_ahead={

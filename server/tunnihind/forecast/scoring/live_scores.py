@@ -150,7 +150,7 @@ def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
 
 
 def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
-    """Return the last run of each day before that day's gate closure, by day."""
+    """For each day of issue, return the last run before the gate closure on that day."""
     last: dict[date, Run] = {}
     for run in sorted(runs, key=lambda run: run.made_at):
         issued_on = delivery_day(run.made_at)

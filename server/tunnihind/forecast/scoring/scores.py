@@ -40,8 +40,7 @@ def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
 def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _ALPHA) -> float:
     """Return the mean Winkler score of intervals that should contain a share of 1 - alpha of actual prices.
 
-    The score of an interval is its width plus a penalty for an actual price outside the interval: 2/alpha times the
-    distance of the price from the interval.
+    The score of an interval is its width plus 2/alpha times the distance by which the actual price lies outside.
     """
     outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
     return _mean(upper - lower + 2 / alpha * outside)
