@@ -25,12 +25,9 @@ _ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
 """The weight of a known day's class (column) for a target day's class (row), in the order of `DayClass`."""
 _HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
-"""The expected price if no recent price is known.
-
-This value is about the median of Estonia's hourly prices in 2024 and 2025.
-"""
+"""The expected price if no recent price is known, about the median of Estonia's hourly prices in 2024 and 2025."""
 _PRIOR_WEIGHT: Final = 1e-6
-"""The weight of the prior. The weight is so small that the prior matters only for hours without any known price."""
+"""The weight of the prior, so small that the prior matters only for hours without any known price."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,7 @@ from tunnihind.forecast.known_days.price_state import MEAN_DAYS, PROFILE_DAYS, P
 from tunnihind.forecast.known_days.season import Season
 
 WEEK_MEAN: Final = "price_mean_7d"
-"""The column with an hour's mean price over the last week.
-
-With few days of data, this mean is part of the forecast.
-"""
+"""The column with an hour's mean price over the last week, a part of the forecast if few days are known."""
 
 NEIGHBOUR_PRICE: Final = "_price"
 """The name suffix of columns with a neighbour's prices."""

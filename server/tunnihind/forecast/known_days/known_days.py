@@ -30,10 +30,7 @@ from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery
 from tunnihind.price_series import PriceSeries
 
 MOST_STALE_DAYS: Final = 7
-"""The age in days at which weather forecasts are not used any more.
-
-Such forecasts contain no information about the coming days.
-"""
+"""The age in days from which weather forecasts say nothing about the coming days, and are not used."""
 _LATE_DAYS: Final = 14
 """The number of days among which the newest complete day is searched."""
 
@@ -83,8 +80,8 @@ class KnownDays:
     ) -> KnownDays | None:
         """Arrange the known data of the days from `first` on. If no price is known before today, return None.
 
-        `newest` is the newest delivery day whose prices are all known. `seasons` keeps the season of the grid for later
-        calls. The regressions of `make_drivers` use the days up to `fit_until`.
+        `newest` is the newest delivery day whose prices are all known. `seasons` caches the `Season` of the grid. The
+        regressions of `make_drivers` use the days up to `fit_until`.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))

@@ -51,7 +51,7 @@ class Season:
 
 
 class SeasonCache:
-    """Keeps the season of the last requested grid. With a `keeper`, the season is also kept for later processes."""
+    """Caches the `Season` of the last requested grid, with a `keeper` also for later processes."""
 
     def __init__(self, keeper: LearntKeeper | None = None) -> None:
         self._keeper = keeper

@@ -23,10 +23,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Singles
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
-"""The number of past days in a kernel, by lead.
-
-Relations between prices and covariates hold for longer at the first lead.
-"""
+"""The number of past days in a kernel, by lead. Prices depend on covariates more steadily at the first lead."""
 MIN_KERNEL_DAYS: Final = 90
 
 _BLOCK_HOURS: Final = 3
@@ -40,10 +37,7 @@ _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
 """The factor by which the penalty is stronger in the linear fits that give the columns' scale."""
 _LEAST_SCALE: Final = 0.1
-"""The smallest scale of a column, as a fraction of the mean scale.
-
-This scale is above 0, because a column may have a non-linear effect.
-"""
+"""A column's smallest scale, as a fraction of the mean scale, above 0 because its effect may be non-linear."""
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
 _UNSEEN_ERROR: Final = 0.5

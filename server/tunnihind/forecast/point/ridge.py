@@ -16,10 +16,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 
 HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
-"""The half-life for leads with next-day covariates.
-
-Such leads have more columns and steadier relations.
-"""
+"""The half-life for leads with next-day covariates, which have more columns and steadier relations."""
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
 """Penalties by lead."""

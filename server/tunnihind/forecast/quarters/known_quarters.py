@@ -21,20 +21,14 @@ MIDDLES: Final[Floats] = (np.arange(PER_HOUR) + 0.5) / PER_HOUR - 0.5
 DAYS: Final = 250
 """The number of past days that are used."""
 _RECENT_DAYS: Final = 70
-"""The number of days from which recent distances are computed.
-
-The weight of older days would be less than a hundredth of the newest day's weight.
-"""
+"""The number of days for a recent distance. Older days would weigh less than a hundredth of the newest day."""
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """For distances, the hours on either side count like the hour itself."""
 _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
 """The share of quarters within the distance: 80%, like the share of prices from p10 to p90."""
 _PRIOR_DAYS: Final = 2.0
-"""The number of days of known quarters that weigh as much as the prior.
-
-The prior slope is 0. The prior distance is `_PRIOR_DISTANCE`.
-"""
+"""The days of known quarters that weigh as much as the prior, which has slope 0 and distance `_PRIOR_DISTANCE`."""
 _PRIOR_DISTANCE: Final = 0.15
 """The prior distance in units of the scale. Estonia's quarters of October to December 2025 had about this distance."""
 _LEAST_SCALE_EUR_MWH: Final = 20.0

@@ -27,10 +27,7 @@ Within an hour, solar power changes faster than the hourly means show.
 _SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
 """The approximate standard deviation of each column. With these values, all three shares are shrunk equally."""
 _PRIOR_HOURS: Final = 3000.0
-"""The number of hours with the spread `_SPREAD` that weigh as much as the prior.
-
-These hours cover about four months.
-"""
+"""The number of hours with the spread `_SPREAD` that weigh as much as the prior, about four months."""
 _HALF_LIFE_DAYS: Final = 90.0
 _WEIGHT_EUR_MWH: Final = 100.0
 """The scale of an hour with weight 1. Weights are proportional to the scale, because errors count in EUR/MWh."""

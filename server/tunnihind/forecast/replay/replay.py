@@ -22,10 +22,7 @@ from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
 REPLAY_DAYS: Final = 896
-"""The number of days from the start of a state to its era.
-
-This time is six half-lives of a row's weight. After six half-lives, 1.6% of the weight is left.
-"""
+"""The days from the start of a state to its era: six half-lives, which leave 1.6% of a row's weight."""
 HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
 """The longest history that a state uses."""
 
@@ -38,8 +35,7 @@ _THOROUGH_STEP_DAYS: Final = 20
 _KEPT_REFITS: Final = 2
 """The number of kept refits.
 
-Replays of later days continue from these refits. Forecasts of today and tomorrow without own prices also continue from
-these refits.
+Replays of later days, and forecasts of today and tomorrow without their own prices, continue from the kept refits.
 """
 _KEPT_REPLAYED: Final = 2
 """The number of kept results: up to the newest day, and up to the day before the newest day."""

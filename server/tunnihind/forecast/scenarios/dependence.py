@@ -21,10 +21,7 @@ from tunnihind.price_series import PriceSeries
 type Ranks = NDArray[np.intp]
 
 _APART_DAYS: Final = 7
-"""The number of days between chosen issues.
-
-Issues one week apart have the same weekday, and hardly any errors in common.
-"""
+"""The days between chosen issues. Issues one week apart have the same weekday, and hardly any errors in common."""
 _SETTLED_DAYS: Final = 2
 """The largest number of settled days in a run: today and tomorrow."""
 

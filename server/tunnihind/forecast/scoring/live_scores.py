@@ -33,11 +33,11 @@ class DayScores:
     """The scores of one forecast of a delivery day.
 
     The forecast was issued in the morning of `issued_on`, `days_ahead` days before the delivery day. `scores` covers
-    the hours with a known price and a known baseline. `seven_day_mean_mae` is the MAE (EUR/MWh) of the mean over the
-    seven delivery days up to the day of issue, or NaN if unknown. `plans` maps a plan's length in hours to the savings
-    of such plans within the day. If a price or a forecast is unknown, `plans` is empty. `week` has the savings of plans
-    that may run at any time in the run's seven delivery days. Only the seventh delivery day of a run has a value in
-    `week`.
+    the hours whose price and price one week earlier are known. `seven_day_mean_mae` is the MAE (EUR/MWh) of the mean
+    over the seven delivery days up to the day of issue, or NaN if unknown. `plans` maps a plan's length in hours to the
+    savings of such plans within the day. If a price or a forecast is unknown, `plans` is empty. `week` has the savings
+    of plans that may run at any time in the run's seven delivery days. Only the seventh delivery day of a run has a
+    value in `week`.
     """
 
     issued_on: date

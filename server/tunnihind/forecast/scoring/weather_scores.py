@@ -24,10 +24,7 @@ _LEAST_DAYS: Final = 7
 _NEWEST_S: Final = 12 * HOUR_S
 """The longest time from a newest issue to the start of its delivery day, in seconds."""
 _ISSUED_WITHIN_S: Final = 2 * DAY_S
-"""The greatest age of a scored forecast in seconds.
-
-An older forecast shows an outage of the source, not its accuracy.
-"""
+"""The greatest age of a scored forecast in seconds. Older forecasts show an outage of the source, not its accuracy."""
 
 MEMORY_S: Final = (WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
 """The greatest age in seconds of the forecasts that `weather_scores` uses."""
