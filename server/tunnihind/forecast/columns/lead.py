@@ -44,7 +44,7 @@ class WeatherDriver:
 
 @dataclass(frozen=True, slots=True)
 class LeadColumns:
-    """The data from which the rows of all leads are computed.
+    """The data from which the input rows of all leads are computed.
 
     `lag` is the number of days from the day of issue to the newest settled day: 1 if tomorrow's prices are known,
     otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the target day.

@@ -69,7 +69,7 @@ class NextDayScale:
 
 
 def next_day_name(driver: str) -> str:
-    """Return the name of a driver's hourly column, the prefix of all the driver's column names at the first lead."""
+    """Return the name of a driver's hourly column, a prefix of the driver's other columns at the first lead."""
     return f"next_day_{driver}"
 
 
@@ -100,8 +100,8 @@ def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target
     """Return columns for the second lead, computed from the drivers of the day before the target day.
 
     In the columns, missing values are 0. For each driver and the market tightness, the columns hold the day's mean, the
-    evening's mean, and the day's mean minus the mean of the week before. Hourly columns do not improve the forecast of
-    the second lead.
+    evening's mean, and the day's difference from the mean of the week before. Hourly columns do not improve the
+    forecast of the second lead.
     """
     z = scale.standard(series)
     columns: Columns = {}

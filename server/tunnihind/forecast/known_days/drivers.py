@@ -90,7 +90,7 @@ def by_part(names: Iterable[str]) -> Iterator[list[str]]:
 def _next_day_of(
     week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
 ) -> dict[tuple[str, str], _Part]:
-    """Return the next-day forecasts of Baltic load, wind power and solar power in `week`, in GW.
+    """Return the next-day forecasts, in GW, of the Baltic load, wind power and solar power in `week`.
 
     A forecast with unknown values in row `target` is left out.
     """
@@ -273,7 +273,7 @@ def usual_hours(days: Floats) -> Floats:
 
     The usual value is the mean of the known values in the last 14 days. If the last 14 days have no known value, the
     newest earlier mean is used. Before the first known value, the mean of the first `MIN_ISSUE_DAYS` known values is
-    used, because later days do not change this mean.
+    used, which later days do not change.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
@@ -308,8 +308,8 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
-    The regression uses the days up to row `fit_row`, and later days too if fewer than `FEW_PAIRS` hours are known up to
-    this row. Return None if fewer than `FEW_PAIRS` hours are known at all, or if the slope is not positive.
+    The regression uses the days up to row `fit_row`, or up to the first `FEW_PAIRS` known hours if they end later.
+    Return None if fewer than `FEW_PAIRS` hours are known, or if the slope is not positive.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

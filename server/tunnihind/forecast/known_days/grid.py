@@ -1,4 +1,4 @@
-"""Arranges hourly values in a grid with one row for each delivery day and one column for each of the 24 clock hours."""
+"""Arranges hourly values in a grid of delivery days (rows) by 24 clock hours (columns)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

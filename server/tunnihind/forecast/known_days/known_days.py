@@ -106,7 +106,7 @@ class KnownDays:
 
     @property
     def lag(self) -> int:
-        """The days from today to the newest settled day: 1 if tomorrow's prices are known, otherwise 0."""
+        """The number of days from today to the newest settled day: 1 if tomorrow's prices are known, otherwise 0."""
         return min(max(self.newest - self.today, 0), 1)
 
 
@@ -163,8 +163,8 @@ class _Fresh:
     def _read(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Singles]:
         """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row belongs to today.
 
-        If the newest forecast of a far covariate is older than `stale_days`, today's vintage is NaN, because an
-        estimate from other covariates is better than an old forecast.
+        If a far covariate's newest forecast is older than `stale_days`, today's vintage is NaN, because an estimate
+        from other covariates is better.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
         instants = issue_instants(self.grid, self.as_of, self.today, stale_days)

@@ -202,7 +202,7 @@ def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float3
 def _kernel(a: Singles, b: Singles, a2: Singles, b2: Singles, unit: np.float32) -> Singles:
     """Return the sum of the linear and the Gaussian kernel for each pair of a row in `a` and a row in `b`.
 
-    `a2` and `b2` hold the squared norms of the rows in `a` and `b`. `unit` is the mean squared norm of the days to
+    `a2` and `b2` hold the squared norms of the rows in `a` and `b`. `unit` is the mean squared norm of the rows to
     which the kernel is fitted.
     """
     matrix: Singles = a @ b.T

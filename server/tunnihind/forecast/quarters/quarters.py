@@ -1,9 +1,9 @@
 """Makes a run of quarters from a run of hours.
 
 A quarter's interval combines the error of the hour's forecast and the quarter's distance from the hour's price, as if
-they were independent. The hour's error is three or four times as large as the quarter's distance, so a quarter's
-interval is only a little wider than its hour's interval. On four series of Estonian, Lithuanian and Finnish forecasts
-of 2025, the coverage of quarters and of hours differed by at most 1.5 percentage points at every lead.
+they were independent. The hour's error is three or four times as large as the quarter's distance, so quarters have only
+slightly wider intervals than hours. In four series of Estonian, Lithuanian and Finnish forecasts of 2025, the coverages
+of quarters and hours differed by at most 1.5 percentage points at every lead.
 """
 
 from dataclasses import dataclass
@@ -71,8 +71,8 @@ def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask)
 
     All arrays have shape (hours,). `before` holds the published price of the hour before each hour. Only the first hour
     of a day (`starts_day`) uses `before`; the other hours use the p50 of the hour before. `is_settled` is true for
-    hours of settled days. For the last hour of a settled day, the price of the next hour counts as unknown, because the
-    forecast of the next hour depends on the settled day's prices.
+    hours of settled days. The price after the last hour of a settled day is NaN, because the next day's forecast
+    depends on the settled day's prices.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)

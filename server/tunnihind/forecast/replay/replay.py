@@ -121,7 +121,7 @@ class Replays:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """The name under which a learner or a result is kept. Different inputs give different names."""
+    """The name under which a learner or a replay's result is kept. Different inputs give different names."""
 
     kind: str
     columns: LeadColumns
@@ -157,7 +157,7 @@ class _Kept[Part]:
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:
-        """Keep a learner or a result under a name. The caller must not change the kept object afterwards."""
+        """Keep a learner or a replay's result under a name. The caller must not change the kept object afterwards."""
         self._hold(name, part)
         if self._keeper is not None:
             self._keeper.keep(str(name), Learnt.from_dataclass(part))
