@@ -91,7 +91,7 @@ class Run:
         )
 
     def flat(self, step_s: int) -> Run:
-        """Return this run with the shorter step `step_s`. All parts of a period have the period's percentiles."""
+        """Return this run with the shorter step `step_s`, by repeating each period's percentiles."""
         p10, p50, p90 = (np.repeat(values, self.step_s // step_s) for values in (self.p10, self.p50, self.p90))
         return replace(self, step_s=step_s, p10=p10, p50=p50, p90=p90)
 

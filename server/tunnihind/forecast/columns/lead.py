@@ -48,10 +48,9 @@ class LeadColumns:
 
     `lag` is the number of days from the day of issue to the newest settled day: 1 if tomorrow's prices are known,
     otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the target day.
-    `next_day` holds the next-day drivers by name, each of shape (delivery days, 24). `scale` is the scale of the
-    drivers in `next_day`, or None if `next_day` is empty. `has_second_day` is true if a next-day driver uses a
-    covariate that reaches only the next day. If `has_second_day` is false, the second lead has no columns of next-day
-    drivers.
+    `next_day` holds the next-day drivers by name, each of shape (delivery days, 24). `scale` scales the drivers in
+    `next_day`, and is None if `next_day` is empty. `has_second_day` is true if a next-day driver uses a covariate that
+    reaches only the next day. If `has_second_day` is false, the second lead has no columns of next-day drivers.
     """
 
     grid: DayGrid

@@ -233,7 +233,7 @@ def _without_typing_errors(load: Singles) -> Singles:
 
 
 def _far_driver(parts: list[_Part], next_day: Mapping[tuple[str, str], _Part], fit_row: int) -> tuple[str, _Driver]:
-    """Return the name and the driver of a region, computed from the region's load, wind and solar power."""
+    """Return the name of a region's driver, and the driver made of the region's load, wind and solar power."""
     region, kind = parts[0].key
     if len(parts) == 1:
         return f"{kind}_{region}", (_members_of(parts), parts[0].values)
@@ -273,7 +273,7 @@ def usual_hours(days: Floats) -> Floats:
 
     The usual value is the mean of the known values in the last 14 days. If the last 14 days have no known value, the
     newest earlier mean is used. Before the first known value, the mean of the first `MIN_ISSUE_DAYS` known values is
-    used, which later days do not change.
+    used, because it stays the same on all later days.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)

@@ -22,7 +22,7 @@ from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
 REPLAY_DAYS: Final = 896
-"""The days from the start of a state to its era: six half-lives, which leave 1.6% of a row's weight."""
+"""The days from the start of a state to its era: six half-lives of 150 days, which leave 1.6% of a row's weight."""
 HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
 """The longest history that a state uses."""
 
