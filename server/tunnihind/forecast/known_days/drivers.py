@@ -75,7 +75,7 @@ def make_drivers(
 
 
 def by_part(names: Iterable[str]) -> Iterator[list[str]]:
-    """Yield lists of the names of each region's load, wind or solar covariates.
+    """Yield the covariate names of one region and kind (load, wind or solar) at a time.
 
     Names that the model can't read are left out.
     """

@@ -200,7 +200,6 @@ def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
 
 
 def _refit_rows(after: int, through: int, era_row: int) -> list[int]:
-    """Return the rows of all refits after row `after`, up to row `through`."""
     return [row for row in range(after + 1, through + 1) if _is_refit(row, era_row)]
 
 

@@ -45,7 +45,7 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
 def _steps() -> Floats:
     """Return the signed distances of the 20 values from p50.
 
-    Below p50, the unit is the distance of p10 from p50. Above p50, the unit is the distance of p90 from p50.
+    Distances below p50 are divided by the distance of p10 from p50, and distances above p50 by the distance of p90.
     """
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS
