@@ -1,6 +1,6 @@
 """Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
-The coefficients of the three predictors are called shares. The shares are learnt by ridge regression on the forecasts
+The coefficients of the slope's predictors are called shares. The shares are learnt by ridge regression on the forecasts
 issued for past days. The regression shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025.
 Slopes are price changes per hour in units of `scale`.
 """
@@ -93,7 +93,7 @@ class LearntShares:
         )
 
     def until(self, last: date) -> Floats:
-        """Return the shares of the three predictors, learnt from the days up to `last`, shape (3,)."""
+        """Return the shares of the slope's predictors, learnt from the days up to `last`, shape (3,)."""
         days = min(max((last - self.first).days + 1, 0), len(self.moments))
         recency = 0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS)
         ridge = np.diag(_PRIOR_HOURS * _SPREAD**2)

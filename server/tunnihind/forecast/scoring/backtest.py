@@ -179,7 +179,8 @@ class NextDay:
 def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
     """Return the issue instants of the scored forecasts up to `as_of`, oldest first.
 
-    Each day has one instant, at `ISSUE_AT`. The forecasts cover the 90 delivery days up to the newest settled day.
+    Each day has one issue instant, at `ISSUE_AT`. The forecasts cover the 90 delivery days up to the newest settled
+    day.
     """
     newest = truth.newest_day
     if newest is None:
