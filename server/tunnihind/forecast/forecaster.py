@@ -55,10 +55,10 @@ class _Task:
 class TieredForecaster:
     """Forecasts prices with a point model, and adds calibrated intervals.
 
-    The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). It also uses the covariates
-    known when the forecast is issued. The lead of day i is i - j. With too little data, `LastWeeksMean` forecasts
-    instead. An instance keeps its trained models for the next forecast. A `keeper` also keeps the models for later
-    processes. From the same `Known`, every instance makes the same run.
+    The forecast of day i uses the prices up to day j = min(newest settled day, i - 1), so its lead is i - j. The
+    forecast also uses the covariates known at its issue. If there are too few data, `LastWeeksMean` forecasts instead.
+    An instance keeps its trained models for the next forecast and, with a `keeper`, for later processes. From the same
+    `Known`, every instance makes the same run.
     """
 
     market: Market
@@ -79,10 +79,9 @@ class TieredForecaster:
         return HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past the newest settled day.
+        """Forecast up to 7 delivery days past today or past the newest settled day, whichever is later.
 
-        If the newest settled day is before today, forecast up to 7 days past today. Return None if no price of the
-        market's own zone is known for the last 7 days.
+        Return None if no price of the market's own zone is known for the last 7 days.
         """
         task = self._task(known)
         if task is None:
@@ -114,12 +113,7 @@ class TieredForecaster:
         return run
 
     def forecast_quarters(self, known: Known, hourly: Run) -> Run:
-        """Return a run of quarters (900 s) over the span of `hourly`.
-
-        `hourly` must be the run that `forecast` made from the same `known`. The mean of an hour's four medians equals
-        the hour's p50 within 0.01 EUR/MWh. The forecast of a delivery day uses no price of that day. Raises ValueError
-        if `hourly.made_at` differs from `known.as_of`, or if no price is known.
-        """
+        """Return a run of quarters (900 s) over the span of `hourly`, as `FullForecaster` describes."""
         hours = known.prices.of(self.market.zone)
         if hourly.made_at != known.as_of or hours.newest_day is None:
             raise ValueError("the run of hours was made from other data")
@@ -127,11 +121,7 @@ class TieredForecaster:
         return quarters_of(hourly, hours, quarters, self._issued_for(known, hourly), self.market)
 
     def scenarios(self, known: Known, hourly: Run) -> Scenarios:
-        """Return 20 equally likely price paths over the hours of `hourly`.
-
-        `hourly` must be the run that `forecast` made from the same `known`. Raises ValueError if `hourly.made_at`
-        differs from `known.as_of`.
-        """
+        """Return 20 equally likely price paths over the hours of `hourly`, as `FullForecaster` describes."""
         if hourly.made_at != known.as_of:
             raise ValueError("the run of hours was made from other data")
         hours = known.prices.of(self.market.zone)
@@ -148,7 +138,7 @@ class TieredForecaster:
         return self._last[1]
 
     def _issued(self, task: _Task) -> IssuedHours:
-        """Return the model's forecasts for each of the last `DAYS` settled days, before p50 moves."""
+        """Return the model's forecasts for the last `DAYS` settled days, without the shift by `median_error`."""
         replayed = self._replays.up_to(task.columns, task.era_row, task.days.newest, _ALL_LEADS)
         first = max(task.days.newest + 1 - DAYS, 0)
         return IssuedHours(task.days.grid.day(first), replayed.issued[:, first:].copy())
@@ -219,7 +209,6 @@ class TieredForecaster:
         return np.concatenate([percentiles, np.clip(wide, self.market.limits.floor, self.market.limits.cap)], axis=1)
 
     def _inputs(self, task: _Task) -> Mapping[str, Any]:
-        """Return a description of a run's inputs as JSON-ready values."""
         known, days, columns = task.known, task.days, task.columns
         drivers = [*columns.weather, *columns.next_day]
         used = {name for driver in drivers for name in days.drivers.members[driver]}

@@ -1,4 +1,4 @@
-"""The identity of a model. Stored forecasts of an earlier model have another identity."""
+"""Computes an identifier of the model, by which stored forecasts of an earlier model are recognised."""
 
 from functools import cache
 from hashlib import blake2b

@@ -1,8 +1,7 @@
 """The data known at an instant: prices with their publication time, and covariates as they were issued.
 
-The store fills the archives with data. A forecast reads archives only through `as_of`. `as_of` leaves out all data that
-became known after the given instant. All instants are integer unix seconds UTC. Prices are in EUR/MWh without VAT.
-Unknown values are NaN.
+A forecast reads the archives only through `as_of`, which leaves out all data that became known after the given instant.
+All instants are integer unix seconds UTC. Prices are in EUR/MWh without VAT. Unknown values are NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +22,7 @@ _RUNS_THAT_COUNT: Final = 4
 
 
 class KnownPrice(NamedTuple):
-    """One version of a period's price. The period lasts `step_s` seconds."""
+    """One version of a period's price. The period begins at `ts` and lasts `step_s` seconds."""
 
     zone: Zone
     ts: int
@@ -53,7 +52,7 @@ class PriceHistory:
 class PriceArchive:
     """All versions of all prices, sorted by `known_ts`, the instant at which a version became known.
 
-    All arrays have the same length. `zone` holds indices of `ZONES`.
+    All arrays have the same length. `zone` holds each zone's index in `ZONES`.
     """
 
     zone: NDArray[np.int8]
@@ -93,7 +92,7 @@ class PriceArchive:
         return self.as_of(int(self.known_ts[-1]) if self.known_ts.size else 0)
 
     def _by_zone(self, seen: int, start_ts: int, end_ts: int, step_s: int) -> Iterator[PriceSeries]:
-        """Yield each zone's prices at one step. Later versions overwrite earlier versions."""
+        """Yield each zone's prices at one step. If a price has several versions, the newest version counts."""
         grid = np.full((len(ZONES), (end_ts - start_ts) // step_s), np.nan)
         rows = np.flatnonzero(self.step_s[:seen] == step_s)
         grid[self.zone[rows], (self.ts[rows] - start_ts) // step_s] = self.eur_mwh[rows]
@@ -152,8 +151,8 @@ class CovariateArchive:
     def newest_runs(self, names: Iterable[str]) -> tuple[int, ...]:
         """Return the initialisation instant of each weather run in use, newest first.
 
-        A weather run is in use if it is the newest run with values of some hour. If the newest run is too short for the
-        last days, an older run is in use too.
+        A weather run is in use if it gives the newest value of at least one hour. If the newest run ends early, an
+        older run gives the values of the last days.
         """
         found: set[int] = set()
         for name in names:
@@ -174,7 +173,7 @@ def issued_until(instant: int, issues: Iterable[IssuedSeries]) -> tuple[IssuedSe
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The data known at the instant `as_of`. A forecast may use only these data."""
+    """The data known at the instant `as_of`, and the only data that a forecast made then may use."""
 
     as_of: int
     prices: PriceHistory

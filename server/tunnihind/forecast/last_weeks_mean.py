@@ -1,4 +1,4 @@
-"""The tier that forecasts the mean of the last weeks. This tier needs only the zone's own prices."""
+"""The tier that forecasts the mean price of the last weeks, and needs only the zone's own prices."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -25,21 +25,19 @@ _ALIKE: Final = np.array([[1.0, 0.1, 0.1], [0.1, 1.0, 0.5], [0.1, 0.5, 1.0]])
 """The weight of a known day's class (column) for a target day's class (row), in the order of `DayClass`."""
 _HISTORY_DAYS: Final = ERROR_DAYS + LEADS + _MEAN_DAYS
 _PRIOR_EUR_MWH: Final = 80.0
-"""The expected price if no recent price is known.
-
-This value is about the median of Estonia's hourly prices in 2024 and 2025.
-"""
+"""The expected price if no recent price is known, about the median of Estonia's hourly prices in 2024 and 2025."""
 _PRIOR_WEIGHT: Final = 1e-6
-"""The weight of the prior. The weight is so small that the prior matters only for hours without any known price."""
+"""The weight of the prior, so small that the prior matters only for hours without any known price."""
 
 
 @dataclass(frozen=True, slots=True)
 class LastWeeksMean:
-    """Forecasts each clock hour's mean price over the last six weeks. Similar and recent days have more weight.
+    """Forecasts each clock hour's mean price over the last six weeks.
 
-    The forecast of day i uses the prices up to day j = min(newest settled day, i - 1). The lead of day i is i - j. The
-    percentiles p10 and p90 are computed from the errors that this method would have made at the same lead on earlier
-    days. If few days are known, p10 and p90 are close to a wide prior.
+    Recent days, and days of the forecast day's demand class, have more weight in the mean. The forecast of day i uses
+    the prices up to day j = min(newest settled day, i - 1), so its lead is i - j. The percentiles p10 and p90 are
+    computed from the errors that this method would have made at the same lead on earlier days. If few days are known,
+    p10 and p90 are close to a wide prior interval.
     """
 
     market: Market
@@ -50,10 +48,9 @@ class LastWeeksMean:
         return _HISTORY_DAYS
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast up to 7 delivery days past the newest settled day.
+        """Forecast up to 7 delivery days past today or past the newest settled day, whichever is later.
 
-        If the newest settled day is before today, forecast up to 7 days past today. Return None if no price of the
-        market's own zone is known for the last 7 days.
+        Return None if no price of the market's own zone is known for the last 7 days.
         """
         newest = known.prices.of(self.market.zone).newest_day
         start_ts = floor_hour(known.as_of) + HOUR_S
@@ -84,14 +81,10 @@ class LastWeeksMean:
         return np.clip(np.stack([p50 + lower, p50, p50 + upper]), limits.floor, limits.cap)
 
     def _history(self, known: Known, oldest_seen: date, newest: date) -> DailyPrices:
-        """Return the prices from which past errors are computed.
-
-        The prices begin `_HISTORY_DAYS` days before `oldest_seen`, and end with the day `newest`.
-        """
+        """Return the prices from `_HISTORY_DAYS` days before the day `oldest_seen` up to the day `newest`."""
         return DailyPrices.between(known.prices, self.market, oldest_seen - timedelta(days=_HISTORY_DAYS), newest)
 
     def _inputs(self, known: Known, history: DailyPrices) -> dict[str, Any]:
-        """Return a description of a run's inputs as JSON-ready values."""
         hours_known = (~np.isnan(history.eur_mwh)).sum(axis=1)
         days = np.flatnonzero(hours_known)
         return {
@@ -107,9 +100,9 @@ class LastWeeksMean:
 def _means(history: DailyPrices, seen: Rows, classes: Classes) -> tuple[Floats, NDArray[np.bool_]]:
     """For each target day, return the weighted mean price of each clock hour, EUR/MWh, shape (..., 24).
 
-    Also return true for each target day whose mean uses any known price, shape (...). The mean of a target day covers
-    the days up to the target day's row in `seen` (...). `classes` (...) holds the day class of each target day. If a
-    clock hour's price is unknown on every day, its mean is the mean of all hours.
+    Also return whether each target day's mean uses any known price, shape (...). `seen` (...) holds the row of the last
+    day in each mean, and `classes` (...) the demand class of each target day. If a clock hour's price is unknown on
+    every day, its mean is the mean of all hours.
     """
     age = seen[..., None] - np.arange(len(history.classes))
     recency = np.where((age >= 0) & (age < _MEAN_DAYS), 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
@@ -143,7 +136,7 @@ def _offsets(errors: Floats, seen: Rows, leads: Rows) -> Floats:
     """Return the offsets of p10 and p90 from p50, shape (2, days, 24).
 
     For each target day, `seen` (days,) holds the last row of `errors` that may be used, and `leads` (days,) holds the
-    lead.
+    day's lead.
     """
     offsets = np.empty((2, seen.size, CLOCK_HOURS))
     for row in np.unique(seen):

@@ -82,7 +82,7 @@ class Run:
         return Run(made_at, self.tier, self.zone, self.step_s, start_ts, p10, p50, p90, inputs)
 
     def goes_with(self, hours: Run) -> bool:
-        """Return whether this run and a run of hours have the same instant, zone, span and hourly medians."""
+        """Return whether this run and a run of hours have the same instant of issue, zone, span and hourly medians."""
         return (
             (self.made_at, self.zone, self.start_ts, self.end_ts)
             == (hours.made_at, hours.zone, hours.start_ts, hours.end_ts)
@@ -91,10 +91,7 @@ class Run:
         )
 
     def flat(self, step_s: int) -> Run:
-        """Return this run with the shorter step `step_s`.
-
-        Each new period has the percentiles of the old period that contains it.
-        """
+        """Return this run with the shorter step `step_s`, by repeating each period's percentiles."""
         p10, p50, p90 = (np.repeat(values, self.step_s // step_s) for values in (self.p10, self.p50, self.p90))
         return replace(self, step_s=step_s, p10=p10, p50=p50, p90=p90)
 
@@ -122,8 +119,7 @@ class Run:
     ) -> Run:
         """Build a run from unrounded p10, p50 and p90, shape (3, periods).
 
-        Raises ValueError if a value is not finite, or if percentiles cross. A run with non-finite values or crossing
-        percentiles must never be served.
+        Raises ValueError if a value is not finite, or if percentiles cross, because such a run must never be served.
         """
         rounded = np.round(percentiles, 2) + 0.0
         if not np.isfinite(rounded).all():
@@ -134,10 +130,7 @@ class Run:
 
 
 def _aged(inputs: dict[str, Any], hours: float) -> dict[str, Any]:
-    """Return the `inputs` of a run that is repeated `hours` hours later.
-
-    Each covariate is `hours` hours older, and reaches `hours` hours less far into the future.
-    """
+    """Return a run's `inputs`, with `hours` hours added to the covariates' ages and taken from their reach."""
     if "covariates" not in inputs:
         return inputs
     covariates = [
@@ -161,7 +154,7 @@ class Scenarios:
     eur_mwh: Floats
 
     def goes_with(self, hours: Run) -> bool:
-        """Return whether these paths and a run of hours have the same instant, zone, span and percentiles."""
+        """Return whether these paths and a run of hours have the same instant of issue, zone, span and percentiles."""
         if (self.made_at, self.zone, self.start_ts) != (hours.made_at, hours.zone, hours.start_ts):
             return False
         if self.eur_mwh.shape != (SCENARIOS, hours.p50.size) or hours.step_s != HOUR_S:
@@ -170,7 +163,7 @@ class Scenarios:
         return bool((np.abs(percentiles - np.stack([hours.p10, hours.p50, hours.p90])) < _SAME_PERCENTILE).all())
 
     def is_identical_to(self, other: Scenarios) -> bool:
-        """Return whether these price paths and other price paths are equal in every bit."""
+        """Return whether two sets of price paths are equal in every bit."""
         return (self.made_at, self.zone, self.start_ts, self.eur_mwh.shape) == (
             other.made_at,
             other.zone,
@@ -193,8 +186,9 @@ class Forecaster(Protocol):
     def forecast(self, known: Known) -> Run | None:
         """Forecast every hour after `known.as_of`, up to 7 delivery days past the newest settled day.
 
-        The forecast of a delivery day uses no price of that day, even if the price is settled. Return None if no price
-        is known, or if the newest settled day is more than 7 days ago.
+        If the newest settled day is before today, forecast up to 7 days past today. The forecast of a delivery day uses
+        no price of that day, even if the price is settled. Return None if no price is known, or if the newest settled
+        day is more than 7 days ago.
         """
 
 
@@ -218,20 +212,14 @@ class FullForecaster(Forecaster, Protocol):
 
 
 class Runs(NamedTuple):
-    """Forecasts made together: a run for each step, and the scenarios of the hours.
-
-    The runs and the scenarios have the same instant of issue and the same span.
-    """
+    """A run for each step, and the scenarios of the hours, all with the same instant of issue and the same span."""
 
     by_step: Mapping[int, Run]
     scenarios: Scenarios | None = None
 
     @classmethod
     def made_by(cls, make: FullForecaster, known: Known) -> Self | None:
-        """Make all forecasts from the known data. Return None if no price is known, or if all known prices are too old.
-
-        The hourly run is made first, because the quarters and the price paths are computed from the hourly run.
-        """
+        """Make all forecasts from the known data. Return None if no price is known, or if all prices are too old."""
         hours = make.forecast(known)
         if hours is None:
             return None
@@ -261,10 +249,7 @@ class SingleStepForecaster:
         return self.make.history_days
 
     def forecast(self, known: Known) -> Run | None:
-        """Forecast the span of the hourly run in periods of `step_s` seconds.
-
-        Return None if no hourly run can be made.
-        """
+        """Return a run of the step `step_s` over the span of the hourly run, or None if no hourly run can be made."""
         if self.step_s == HOUR_S:
             return self.make.forecast(known)
         runs = Runs.made_by(self.make, known)

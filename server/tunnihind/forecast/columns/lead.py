@@ -1,4 +1,4 @@
-"""Computes the input columns of a point model for each lead. All data were known when the forecast was issued."""
+"""Computes the input columns of a point model for each lead, from data known when the forecast was issued."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -31,10 +31,7 @@ NEXT_DAY_LEADS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class WeatherDriver:
-    """The vintages of a driver whose forecasts reach several days, and the anomalies of these vintages.
-
-    Both arrays have shape (issue days, ages, 24).
-    """
+    """The vintages of a driver that reaches several days, and their anomalies, each of shape (issue days, ages, 24)."""
 
     values: Floats
     anomaly: Floats
@@ -47,14 +44,13 @@ class WeatherDriver:
 
 @dataclass(frozen=True, slots=True)
 class LeadColumns:
-    """The data from which the rows of all leads are computed.
+    """The data from which the input rows of all leads are computed.
 
-    `lag` is the number of days from the day of issue to the newest settled day. The lag is 1 if tomorrow's prices are
-    known at the issue, otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the
-    target day. `next_day` holds the next-day drivers by name, each of shape (delivery days, 24). `scale` is the
-    `NextDayScale` of the drivers in `next_day`. If `next_day` is empty, `scale` is None. `has_second_day` is true if
-    the next-day drivers use a covariate that reaches only the next day. If `has_second_day` is true, the second lead
-    also has columns of next-day drivers.
+    `lag` is the number of days from the day of issue to the newest settled day: 1 if tomorrow's prices are known,
+    otherwise 0. The rows of lead L use the weather forecast that was issued L + lag days before the target day.
+    `next_day` holds the next-day drivers by name, each of shape (delivery days, 24). `scale` scales the drivers in
+    `next_day`, and is None if `next_day` is empty. `has_second_day` is true if a next-day driver uses a covariate that
+    reaches only the next day. If `has_second_day` is false, the second lead has no columns of next-day drivers.
     """
 
     grid: DayGrid
@@ -150,10 +146,7 @@ class LeadColumns:
 
 
 def _until(drivers: Mapping[str, Floats], row: int) -> dict[str, Floats]:
-    """Return the drivers' values up to row `row`.
-
-    The result always includes the `MIN_ISSUE_DAYS` rows after the first known day.
-    """
+    """Return the drivers' values up to row `row`, or at least up to `MIN_ISSUE_DAYS` rows past the first known day."""
     known = np.isfinite(np.stack(list(drivers.values()))).all(axis=(0, 2))
     enough = int(np.argmax(known)) + MIN_ISSUE_DAYS
     return {name: values[: max(row, enough) + 1] for name, values in drivers.items()}

@@ -1,7 +1,7 @@
 """Computes columns from next-day drivers: residual loads, hinges of market tightness and supply curves.
 
 The market tightness is a weighted sum of residual loads. `series` maps each driver's name to an array (days, 24). The
-row of a delivery day holds the forecast that was issued on the day before.
+row of a delivery day holds the driver's forecast from the day before.
 """
 
 from collections.abc import Mapping
@@ -37,8 +37,8 @@ _EVENING: Final = slice(18, 24)
 class NextDayScale:
     """The mean and the standard deviation of each driver, and the thresholds of the hinges.
 
-    The scale is fixed within an era of the replay. If the scale changed every day, the supply curves would hardly
-    improve the forecast.
+    The scale changes only with the era of the replay, every 16 weeks. If the scale changed every day, the supply curves
+    would hardly improve the forecast.
     """
 
     centre: dict[str, float]
@@ -49,7 +49,7 @@ class NextDayScale:
 
     @classmethod
     def fitted(cls, series: Mapping[str, Floats]) -> NextDayScale:
-        """Compute the scale from drivers. Their values have shape (days, 24). One driver must be a residual load."""
+        """Compute the scale of the drivers in `series`, each (days, 24). One driver must be a residual load."""
         centre = {name: float(np.nanmean(values)) for name, values in series.items()}
         spread = {name: max(float(np.nanstd(values)), 1e-3) for name, values in series.items()}
         standard = cls(centre, spread).standard(series)
@@ -69,10 +69,7 @@ class NextDayScale:
 
 
 def next_day_name(driver: str) -> str:
-    """Return the name of the column with a driver's hourly values.
-
-    At the first lead, the names of the driver's other columns begin with the name of this column.
-    """
+    """Return the name of a driver's hourly column, a prefix of the driver's other columns at the first lead."""
     return f"next_day_{driver}"
 
 
@@ -102,9 +99,9 @@ def next_day_columns(scale: NextDayScale, series: Mapping[str, Floats], prices: 
 def second_day_columns(scale: NextDayScale, series: Mapping[str, Floats], target: DayRows) -> Columns:
     """Return columns for the second lead, computed from the drivers of the day before the target day.
 
-    In the columns, missing values are 0. Each driver and the market tightness have three columns: the mean of the day,
-    the mean of its evening, and the mean of the day minus the mean of the week before. Hourly columns do not improve
-    the forecast of the second lead.
+    In the columns, missing values are 0. For each driver and the market tightness, the columns hold the day's mean, the
+    evening's mean, and the day's difference from the mean of the week before. Hourly columns do not improve the
+    forecast of the second lead.
     """
     z = scale.standard(series)
     columns: Columns = {}
@@ -134,12 +131,7 @@ def _cuts(values: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _linear(name: str, values: Floats, target: DayRows) -> Columns:
-    """Return a driver's linear columns.
-
-    The hourly columns hold the value, its change since the day before, and its difference from the mean of the last
-    week. The daily columns hold the day's mean, its change since the day before, and its difference from the mean of
-    the last week.
-    """
+    """Return a driver's values, changes since the day before and differences from the last week, hourly and daily."""
     now, last = values[target], values[target - 1]
     week = np.mean([values[target - 1 - back] for back in range(7)], axis=0)
     mean = now.mean(1)
@@ -156,10 +148,10 @@ def _linear(name: str, values: Floats, target: DayRows) -> Columns:
 def _supply_curves(axis: Floats, prices: PriceState, target: DayRows) -> Columns:
     """Return the columns of the supply curves.
 
-    A supply curve gives the mean price of the last 60 days at a similar market tightness. Each column holds a curve's
-    price minus the mean price of the last week. The curve `CURVE` also has a column of daily means. The method is
-    Nadaraya-Watson regression over days and hours. The weights are Gaussian in the difference along `axis`, triangular
-    in the distance between clock hours, and exponential in the age of the price.
+    A supply curve gives the mean price of the last 60 days at similar values of `axis`, a weighted sum of residual
+    loads. Each column holds a curve's price minus the mean price of the last week. The curve `CURVE` also has a column
+    of daily means. The method is Nadaraya-Watson regression over days and hours. The weights are Gaussian in the
+    difference along `axis`, triangular in the distance between clock hours, and exponential in the age of the price.
     """
     curves = np.zeros((len(target), CLOCK_HOURS, len(CURVES)))
     for row, day in enumerate(target.tolist()):

@@ -1,7 +1,7 @@
 """Computes columns from prices, the calendar and the sun's elevation.
 
-Rows for training and rows for live forecasts are computed by the same functions. The day j = target - lead is the last
-day with known prices. No column uses prices after day j. `target` holds row numbers of the grid, shape (n,).
+The same functions compute the columns for training and for live forecasts. No column uses prices after day j = target -
+lead, the last day with known prices. `target` holds row numbers of the grid, shape (n,).
 """
 
 from typing import Final
@@ -13,10 +13,7 @@ from tunnihind.forecast.known_days.price_state import MEAN_DAYS, PROFILE_DAYS, P
 from tunnihind.forecast.known_days.season import Season
 
 WEEK_MEAN: Final = "price_mean_7d"
-"""The column with an hour's mean price over the last week.
-
-With few days of data, this mean is part of the forecast.
-"""
+"""The column with an hour's mean price over the last week, a part of the forecast if few days are known."""
 
 NEIGHBOUR_PRICE: Final = "_price"
 """The name suffix of columns with a neighbour's prices."""

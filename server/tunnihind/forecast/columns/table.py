@@ -99,8 +99,7 @@ class Rows:
         """Return the array that `make` computes from these rows, shape (n, ...).
 
         `make` must compute each day's values from the row of that day alone. If these rows were picked from a larger
-        table, the array is computed once for the whole table. All rows that are picked from the table share the
-        computed array.
+        table, the array is computed once for all rows of the table.
         """
         if self._picked_from is not None:
             whole, days = self._picked_from

@@ -44,11 +44,11 @@ def weather_columns(
 ) -> Columns:
     """Return a driver's columns, computed from the forecasts issued on the days `issue`.
 
-    In the columns, missing values are 0. `values` holds the driver's vintages. `anomaly` holds the anomalies of the
-    vintages. `values` and `anomaly` have shape (issue days, ages, 24). `sun` has shape (days, 24). The columns hold
-    hourly values, daily means, the mean of a week, and the values of the hour before and the hour after. Apart from the
-    mean of the week, the columns describe the days from `target` - `lead` to `target`. One column holds the product of
-    `values` and the sine of the sun's elevation. In old rows without a forecast, the column with the product is 0.
+    In the columns, missing values are 0. `values` holds the driver's vintages and `anomaly` their anomalies, both of
+    shape (issue days, ages, 24). `sun` has shape (days, 24). The columns hold hourly values, daily means, the mean of a
+    week, and the values of the hour before and the hour after. Apart from the mean of the week, the columns describe
+    the days from `target` - `lead` to `target`. One column holds the product of `values` and the sine of the sun's
+    elevation.
     """
     age, row, newest_age = target - issue, np.arange(len(target)), anomaly.shape[1] - 2
     of_issue = anomaly[issue]
@@ -83,10 +83,7 @@ def weather_columns(
 
 
 def _day_mean(hours: Floats) -> Floats:
-    """Return the mean of each day's known hours, (n, 24) -> (n,).
-
-    If fewer than six hours of a day are known, its mean is NaN.
-    """
+    """Return the mean of each day's known hours, (n, 24) -> (n,), or NaN if fewer than six hours are known."""
     known = np.isfinite(hours)
     count = known.sum(1)
     mean = np.where(known, hours, 0).sum(1) / np.maximum(count, 1)
@@ -94,10 +91,7 @@ def _day_mean(hours: Floats) -> Floats:
 
 
 def _last_forecast(anomaly: Floats, day: DayRows, issue: DayRows) -> Floats:
-    """For each day in `day`, return the newest known anomalies, shape (n, 24).
-
-    The anomalies come from the newest forecast that covers the day and was issued by the matching day in `issue`.
-    """
+    """Return the anomalies of each day in `day` as known on the matching day in `issue`, shape (n, 24)."""
     day = np.maximum(day, 0)
     seen_on = np.minimum(day + 1, issue)
     last: Floats = anomaly[seen_on, day - seen_on + 1]

@@ -19,10 +19,7 @@ HOURS_APART: Final = np.minimum((_CLOCK[:, None] - _CLOCK) % CLOCK_HOURS, (_CLOC
 _SATURDAY: Final = 5
 _SUNDAY: Final = 6
 CHANGE_HOUR: Final = 2
-"""The Central European clock hour at which the clocks change.
-
-This clock hour is missing on the last Sunday of March, and occurs twice on the last Sunday of October.
-"""
+"""The Central European clock hour that the clock change removes in March and repeats in October."""
 
 
 class DayClass(IntEnum):

@@ -1,9 +1,9 @@
 """Combines covariates into drivers. A driver is a series that explains prices.
 
-The residual load is load - wind - solar. From covariates that reach several days, each region gets one driver (`far`).
-This driver is the residual load. If only one of load, wind and solar is known, the driver is this quantity. The drivers
-for the next day (`near`) are residual loads, Baltic wind power and Baltic solar power. If load, wind or solar is
-unknown for the first day to forecast, the residual load of all days is computed without this quantity.
+Each region has one driver for several days (`far`), the residual load: load - wind - solar. If only one of load, wind
+and solar is known, the driver is this quantity. The drivers for the next day (`near`) are residual loads, Baltic wind
+power and Baltic solar power. If load, wind or solar is unknown for the first day to forecast, the residual load of all
+days is computed without this quantity.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,9 +35,9 @@ class Drivers:
     """The drivers by name.
 
     The arrays in `far` have shape (issue days, ages, 24). The arrays in `near` have shape (delivery days, 24). In
-    `near`, the row of a delivery day holds the forecast that was issued on the day before. `members` maps each driver's
-    name to the names of its covariates. `has_next_day_only` is true if a driver in `near` uses a covariate that reaches
-    only the next day.
+    `near`, the row of a delivery day holds the driver's forecast that was issued on the day before. `members` maps each
+    driver's name to the names of its covariates. `has_next_day_only` is true if a driver in `near` uses a covariate
+    that reaches only the next day.
     """
 
     far: Mapping[str, Floats]
@@ -51,9 +51,9 @@ def make_drivers(
 ) -> Drivers:
     """Combine covariates into drivers.
 
-    To save memory, `far` yields the covariates of one region and kind at a time, region by region (`by_part`). `today`
-    is the row of the day on which the forecast is issued. Regressions of power on weather use the days up to row
-    `fit_row`. Because `fit_row` seldom changes, the drivers' values on past days seldom change.
+    To save memory, `far` yields the covariates of one region and kind at a time, in the order of `by_part`. `today` is
+    the row of the day on which the forecast is issued. Regressions of power on weather use the days up to row
+    `fit_row`. The caller seldom changes `fit_row`, because each change alters the drivers' values on past days.
     """
     next_day = {part.key: part for part in _parts(_preferred(near, today + 1))}
     live_next_day = {key: part for key, part in next_day.items() if np.isfinite(part.values[today + 1]).all()}
@@ -75,7 +75,7 @@ def make_drivers(
 
 
 def by_part(names: Iterable[str]) -> Iterator[list[str]]:
-    """Yield lists of covariate names. Each list names the covariates of one region and kind, such as Baltic wind.
+    """Yield the covariate names of one region and kind (load, wind or solar) at a time.
 
     Names that the model can't read are left out.
     """
@@ -90,9 +90,9 @@ def by_part(names: Iterable[str]) -> Iterator[list[str]]:
 def _next_day_of(
     week: Mapping[tuple[str, str], _Part], measured: Mapping[tuple[str, str], _Part], target: int, fit_row: int
 ) -> dict[tuple[str, str], _Part]:
-    """Return the next-day forecasts of Baltic load, wind power and solar power in `week`, in GW.
+    """Return the next-day forecasts, in GW, of the Baltic load, wind power and solar power in `week`.
 
-    If a part has unknown values in row `target`, the part is left out.
+    A forecast with unknown values in row `target` is left out.
     """
     parts: dict[tuple[str, str], _Part] = {}
     for key, part in week.items():
@@ -112,7 +112,6 @@ def by_delivery_day[Number: np.floating](next_day: NDArray[Number]) -> NDArray[N
 
 
 def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
-    """Return the names of the covariates that each driver uses."""
     members: dict[str, tuple[str, ...]] = {}
     for name, (found, _) in (item for of_reach in drivers for item in of_reach.items()):
         members[name] = tuple(dict.fromkeys((*members.get(name, ()), *found)))
@@ -120,11 +119,9 @@ def _members(*drivers: Mapping[str, _Driver]) -> dict[str, tuple[str, ...]]:
 
 
 def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
-    """Leave out the weather covariates that a forecast in MW can replace.
+    """Leave out the weather covariates that a forecast in MW can replace, because power in MW is the better input.
 
     For example, if a zone's wind power in MW is known in row `target`, the zone's wind speeds are left out.
-
-    Forecasts in MW are better inputs than forecasts of the weather.
     """
     meanings = {name: meaning for name in near if (meaning := quantity(name)) is not None}
     measured = {
@@ -140,7 +137,6 @@ def _preferred(near: Mapping[str, Singles], target: int) -> dict[str, Singles]:
 
 
 def _is_usable(values: Singles) -> bool:
-    """Return whether a covariate is known on at least `MIN_ISSUE_DAYS` issue days."""
     known = np.isfinite(values).reshape(len(values), -1).any(axis=1)
     return int(known.sum()) >= MIN_ISSUE_DAYS
 
@@ -181,10 +177,7 @@ def _parts(covariates: Mapping[str, Singles]) -> list[_Part]:
 
 
 def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, values: Singles) -> Singles:
-    """Convert a covariate to the unit of its `_Part`.
-
-    If any covariate of the `_Part` is given in MW, the unit is GW.
-    """
+    """Convert a covariate to GW, or to the units of `in_units` if `meanings` has only weather covariates."""
     values = in_units(meanings[name], values)
     weather = sum(meaning.is_weather for meaning in meanings.values())
     if weather == len(meanings):
@@ -196,11 +189,10 @@ def _member(key: tuple[str, str], meanings: Mapping[str, Quantity], name: str, v
 
 
 def joined(members: Iterable[Singles], *, total: bool) -> Floats:
-    """Return the sum of the covariates if `total` is true. Otherwise, return the mean of the covariates.
+    """Return the sum of the covariates if `total` is true, otherwise the mean of the covariates.
 
-    Each covariate in `members` has shape (days, ...). A covariate's missing value is estimated from the known
-    covariates. The mean of a covariate is taken over all days so far. The estimate assumes that the ratio of a value to
-    this mean is the same for all covariates.
+    Each covariate in `members` has shape (days, ...). A missing value is estimated from the other covariates. The
+    estimate assumes that all covariates deviate from their means over the days so far by the same factor.
     """
     rest = iter(members)
     first = next(rest)
@@ -241,7 +233,7 @@ def _without_typing_errors(load: Singles) -> Singles:
 
 
 def _far_driver(parts: list[_Part], next_day: Mapping[tuple[str, str], _Part], fit_row: int) -> tuple[str, _Driver]:
-    """Return the name and the driver of a region, made of all its parts."""
+    """Return the name of a region's driver, and the driver made of the region's load, wind and solar power."""
     region, kind = parts[0].key
     if len(parts) == 1:
         return f"{kind}_{region}", (_members_of(parts), parts[0].values)
@@ -266,10 +258,7 @@ def _near_drivers(parts: Mapping[tuple[str, str], _Part]) -> dict[str, _Driver]:
 
 
 def _residual(parts: list[_Part], gigawatts: list[Floats], usual: list[Floats]) -> Floats:
-    """Return the residual load of `parts`, load - wind - solar.
-
-    If a part has no value for an hour, its usual value is used.
-    """
+    """Return the residual load, load - wind - solar. Unknown values of a part are replaced by its `usual` values."""
     known = np.logical_or.reduce([np.isfinite(values) for values in gigawatts])
     signs = [1.0 if part.key[1] == "load" else -1.0 for part in parts]
     residual = np.full(known.shape, np.nan)
@@ -284,7 +273,7 @@ def usual_hours(days: Floats) -> Floats:
 
     The usual value is the mean of the known values in the last 14 days. If the last 14 days have no known value, the
     newest earlier mean is used. Before the first known value, the mean of the first `MIN_ISSUE_DAYS` known values is
-    used. Values of later days do not change the mean of the first values.
+    used, because it stays the same on all later days.
     """
     there = np.isfinite(days)
     total, count = np.cumsum(np.where(there, days, 0.0), axis=0), np.cumsum(there, axis=0)
@@ -306,8 +295,8 @@ def _nominal(part: _Part) -> float:
 def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
     """Return the values of a part in GW.
 
-    Weather is multiplied by the slope of a regression of `measured` on the weather. If the slope is unknown, weather is
-    multiplied by the region's nominal power.
+    Weather is multiplied by the slope of a regression of `measured` on the weather, or by the region's nominal power if
+    the slope is unknown.
     """
     gain = None
     if part.is_weather and measured is not None and not measured.is_weather:
@@ -319,8 +308,8 @@ def _gigawatts(part: _Part, measured: _Part | None, fit_row: int) -> Floats:
 def _slope(weather: Floats, gigawatts: Floats, fit_row: int) -> float | None:
     """Return the slope of a regression of `gigawatts` on `weather`.
 
-    If fewer than `FEW_PAIRS` hours are known, or if the slope is not positive, return None. The regression uses the
-    days up to row `fit_row`. If the days up to `fit_row` have too few known hours, the regression also uses later days.
+    The regression uses the days up to row `fit_row`, or up to the first `FEW_PAIRS` known hours if they end later.
+    Return None if fewer than `FEW_PAIRS` hours are known, or if the slope is not positive.
     """
     both = np.isfinite(weather) & np.isfinite(gigawatts)
     enough = np.flatnonzero(np.cumsum(both.sum(axis=1)) >= FEW_PAIRS)

@@ -1,4 +1,4 @@
-"""Arranges hourly values in a grid. The grid has one row for each delivery day and 24 clock hours in each row."""
+"""Arranges hourly values in a grid of delivery days (rows) by 24 clock hours (columns)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,9 +52,9 @@ class DayGrid:
     def slots(self) -> NDArray[np.int64]:
         """Return the position of each clock hour in an array of all hours of the grid, shape (days, 25).
 
-        On a 25-hour day, clock hour 2 occurs twice. The 25th column holds the position of the second clock hour 2. On
-        other days, the 25th column repeats the column of clock hour 2. On a 23-hour day, clock hour 2 is missing, and
-        its column holds the position of the next hour.
+        On a 25-hour day, the 25th column holds the position of the second clock hour 2. On days of 23 or 24 hours, the
+        25th column repeats the column of clock hour 2. On a 23-hour day, clock hour 2 is missing, and its column holds
+        the position of the next hour.
         """
         lengths = self.lengths()
         clock = np.arange(CLOCK_HOURS)
@@ -77,10 +77,7 @@ class DayGrid:
         return grid
 
     def lay_whole[Number: np.floating](self, hourly: NDArray[Number]) -> NDArray[Number]:
-        """Arrange hourly values like `lay`, but fill the missing hour of a 23-hour day.
-
-        The value of the missing hour is the mean of the hours before and after it.
-        """
+        """Arrange hourly values like `lay`, but fill the missing hour of a 23-hour day as `bridged` does."""
         return bridged(merged(hourly[..., self.slots()]), self.lengths() < CLOCK_HOURS)
 
 
@@ -96,10 +93,7 @@ def merged[Number: np.floating](slots: NDArray[Number]) -> NDArray[Number]:
 
 
 def bridged[Number: np.floating](clock: NDArray[Number], is_short: NDArray[np.bool_]) -> NDArray[Number]:
-    """Fill the missing hour of 23-hour days with the mean of the hours before and after it.
-
-    `clock` has shape (..., 24).
-    """
+    """Fill the missing hour of 23-hour days in `clock` (..., 24) with the mean of the hours before and after it."""
     short = np.broadcast_to(is_short, clock.shape[:-1])
     clock[short, CHANGE_HOUR] = (clock[short, CHANGE_HOUR - 1] + clock[short, CHANGE_HOUR + 1]) / 2
     return clock
@@ -140,8 +134,5 @@ def classes_of(days: Sequence[date], country: str) -> Classes:
 
 
 def by_hour[Number: np.generic](grid: NDArray[Number], days: Sequence[date]) -> NDArray[Number]:
-    """Turn values by clock hour into values for the 23, 24 or 25 hours of each day.
-
-    The shape changes from (..., days, 24) to (..., hours).
-    """
+    """Turn values by clock hour (..., days, 24) into values for the 23, 24 or 25 hours of each day (..., hours)."""
     return np.concatenate([grid[..., row, clock_hours(day)] for row, day in enumerate(days)], axis=-1)

@@ -1,7 +1,4 @@
-"""Turns the data known at an instant into the inputs of a point model.
-
-The inputs are prices, the calendar, the sun's elevation and recent covariates.
-"""
+"""Turns the known data into the inputs of a point model: prices, calendar, sun's elevation and recent covariates."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -33,10 +30,7 @@ from tunnihind.market import DAY_S, HOUR_S, Market, day_end, day_start, delivery
 from tunnihind.price_series import PriceSeries
 
 MOST_STALE_DAYS: Final = 7
-"""The age in days at which weather forecasts are not used any more.
-
-Such forecasts contain no information about the coming days.
-"""
+"""The age in days from which weather forecasts say nothing about the coming days, and are not used."""
 _LATE_DAYS: Final = 14
 """The number of days among which the newest complete day is searched."""
 
@@ -45,8 +39,7 @@ _LATE_DAYS: Final = 14
 class Covariate:
     """A covariate that the model can read.
 
-    The newest forecast of the covariate was issued at `issued_ts`. The last hour of the newest forecast begins at
-    `reaches_ts`.
+    The covariate's newest forecast was issued at `issued_ts`, and the last forecast hour begins at `reaches_ts`.
     """
 
     name: str
@@ -60,8 +53,8 @@ class KnownDays:
     """The data known at an instant, on a grid of delivery days.
 
     `newest` is the row of the newest delivery day whose prices are all known. `today` is the row of the delivery day in
-    which the instant lies. `stale_days` is the age in whole days of the newest weather forecast. `weather_runs` holds
-    the initialisation instants of the weather runs in use.
+    which the instant lies. `stale_days` is the age in whole days of the newest forecast that reaches several days.
+    `weather_runs` holds the initialisation instants of the weather runs in use.
     """
 
     grid: DayGrid
@@ -87,8 +80,8 @@ class KnownDays:
     ) -> KnownDays | None:
         """Arrange the known data of the days from `first` on. If no price is known before today, return None.
 
-        `newest` is the newest delivery day whose prices are all known. `seasons` keeps the season of the grid for later
-        calls. The regressions of `make_drivers` use the days up to `fit_until`.
+        `newest` is the newest delivery day whose prices are all known. `seasons` caches the `Season` of the grid. The
+        regressions of `make_drivers` use the days up to `fit_until`.
         """
         today = delivery_day(known.as_of)
         first = max(first, _first_priced_day(known.prices.of(market.zone)))
@@ -113,10 +106,7 @@ class KnownDays:
 
     @property
     def lag(self) -> int:
-        """The number of days from today to the newest settled day.
-
-        The lag is 1 if tomorrow's prices are known, otherwise 0.
-        """
+        """The number of days from today to the newest settled day: 1 if tomorrow's prices are known, otherwise 0."""
         return min(max(self.newest - self.today, 0), 1)
 
 
@@ -166,16 +156,15 @@ class _Fresh:
         return {name: by_delivery_day(vintage[:, 0]) for name, vintage in found.items()}
 
     def described(self, names: Iterable[str]) -> tuple[Covariate, ...]:
-        """Return descriptions of the named covariates, sorted by name."""
         today, far = range(self.today, self.today + 1), self.far_names.intersection(names)
         vintages = self._read(far, today, is_far=True) | self._read(set(names) - far, today, is_far=False)
         return tuple(self._covariate(name, vintages[name][0]) for name in sorted(vintages))
 
     def _read(self, names: Iterable[str], rows: range, *, is_far: bool) -> dict[str, Singles]:
-        """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row is today.
+        """Return the vintages of the named covariates, each of shape (rows, ages, 24). The last row belongs to today.
 
-        If the newest forecast of a far covariate is older than `stale_days`, today's vintage of the covariate is NaN.
-        An estimate from other covariates is better than an old forecast.
+        If a far covariate's newest forecast is older than `stale_days`, today's vintage is NaN, because an estimate
+        from other covariates is better.
         """
         ages, stale_days = (WEEK_AGES, self.stale_days) if is_far else (NEXT_DAY_AGES, 0)
         instants = issue_instants(self.grid, self.as_of, self.today, stale_days)
@@ -189,7 +178,7 @@ class _Fresh:
         return (self.as_of - self.issued[name]) // DAY_S
 
     def _covariate(self, name: str, today: Singles) -> Covariate:
-        """Return a description of a covariate. `today` (ages, 24) holds the covariate's vintage of today.
+        """Describe a covariate whose vintage of today is `today` (ages, 24).
 
         For `reaches_ts`, every day counts as 24 hours, even at a clock change.
         """
@@ -201,10 +190,7 @@ class _Fresh:
 
 
 def newest_whole_day(prices: PriceSeries) -> date | None:
-    """Return the newest delivery day whose prices are all known.
-
-    If none of the newest 14 days is complete, return None.
-    """
+    """Return the newest delivery day with all prices, or None if none of the newest 14 days has all prices."""
     newest = prices.newest_day
     for back in range(_LATE_DAYS if newest is not None else 0):
         day = newest - timedelta(days=back) if newest is not None else None

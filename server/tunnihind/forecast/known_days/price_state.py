@@ -95,20 +95,14 @@ class PriceState:
         )
 
     def until(self, row: int) -> list[tuple[str, Floats]]:
-        """Return the prices up to and including row `row`, each array with a name.
-
-        All fields of `PriceState` can be computed from these prices.
-        """
+        """Return the named price arrays up to and including row `row`, from which all fields can be computed."""
         by_name = {"target": self.target, "own": self.own}
         by_name |= {zone: neighbour.price for zone, neighbour in self.neighbours.items()}
         return [(name, values[: row + 1]) for name, values in by_name.items()]
 
 
 def trailing_mean(values: Floats, days: int) -> Floats:
-    """For each row, return the mean of the last `days` rows up to this row.
-
-    The means of the first rows cover fewer rows.
-    """
+    """For each row, return the mean of the last `days` rows up to this row, or of fewer rows at the beginning."""
     total = np.cumsum(values, axis=0)
     out = total.copy()
     out[days:] -= total[:-days]

@@ -93,8 +93,8 @@ def in_units(meaning: Quantity, values: Singles) -> Singles:
     """Convert the values of a covariate to the unit that the model uses.
 
     Load, wind power and solar power are converted from MW to GW. Wind speed (m/s) and radiation (W/m2) are converted to
-    a share of capacity. Temperature (C) is converted to tens of degrees below the heating limit of 17 C. Above the
-    limit, the value is 0.
+    a share of capacity. Temperature (C) is converted to tens of degrees below the heating limit of 17 C, and to 0 above
+    this limit.
     """
     if not meaning.is_weather:
         return values / np.float32(1000)

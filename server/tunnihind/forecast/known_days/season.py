@@ -51,10 +51,7 @@ class Season:
 
 
 class SeasonCache:
-    """Keeps the season of the last requested grid.
-
-    If there is a `keeper`, it keeps the season for later processes too.
-    """
+    """Caches the `Season` of the last requested grid, with a `keeper` also for later processes."""
 
     def __init__(self, keeper: LearntKeeper | None = None) -> None:
         self._keeper = keeper

@@ -1,8 +1,7 @@
 """Finds the covariates that were known on each past day. The model reads covariates only through this module.
 
-A vintage is the newest forecast that was known at a day's issue instant. Training uses the vintages of past days. A
-live forecast uses the newest forecasts that are known when the live forecast is made. In this way, training and live
-forecasts use covariates of the same age. Observations are never used.
+A vintage is the newest forecast of a covariate that was known at a day's issue instant. Training uses the vintages of
+past days, so that the covariates in training are as old as in a live forecast. Observations are never used.
 """
 
 from collections import deque
@@ -31,8 +30,8 @@ NEXT_DAY_S: Final = 48 * HOUR_S
 def issue_instants(grid: DayGrid, as_of: int, today: int, stale_days: int = 0) -> Instants:
     """Return the issue instant of each day up to row `today`, shape (today + 1,).
 
-    A forecast issued on a day uses the covariates known at the day's issue instant. On past days, the issue instant is
-    the usual time of issue, minus `stale_days` days. Today, the issue instant is `as_of`.
+    A forecast uses the covariates known at the issue instant of the day on which it is made. The issue instant is
+    `as_of` for today, and the usual time of issue minus `stale_days` days for past days.
     """
     midnights = (grid.starts[: today + 1] + 2 * HOUR_S) // DAY_S * DAY_S
     instants = np.minimum(midnights + ISSUE_CLOCK_S - stale_days * DAY_S, as_of)
@@ -55,8 +54,9 @@ def _is_forecast(issue: IssuedSeries) -> bool:
 def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[IssuedSeries, ...]:
     """Leave out a weather run if a newer run was known at the next issue instant.
 
-    After two weeks, the store deletes many of these runs, for example evening runs. If training used runs that are
-    deleted later, each deletion would change the model. Runs issued after the last issue instant are kept.
+    The store deletes many of the left-out runs after two weeks, for example evening runs. If training used runs that
+    are deleted later, each deletion would change the model. Runs issued after the newest issue instant before `as_of`
+    are kept.
     """
     if all(issue.run_ts is None for issue in issues):
         return issues
@@ -69,9 +69,9 @@ def without_passing_runs(issues: tuple[IssuedSeries, ...], as_of: int) -> tuple[
 def passing_runs(series: Instants, issued: Instants, is_run: NDArray[np.bool_], as_of: int) -> NDArray[np.bool_]:
     """Return true for each issue that `without_passing_runs` leaves out. All arrays have shape (issues,).
 
-    `series` holds a number for each issue's covariate.
+    `series` holds the number of each issue's covariate.
     """
-    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day on which a forecast could use the issue
+    look = -((ISSUE_CLOCK_S - issued) // DAY_S)  # the first day whose forecast could use the issued values
     order = np.lexsort((issued, look, series))
     order = order[is_run[order]]
     one, day, at = series[order], look[order], issued[order]
@@ -95,8 +95,8 @@ class Frame:
     """Maps the hours of vintages to their positions in an array of consecutive hours.
 
     `instants` (rows,) holds the issue instant of each issue day. `slots` (rows, ages, 25) holds the position of each
-    hour, counted in hours from `start_ts`. The hours outside the grid share one position after the last hour; this
-    position is the number `hours`. `is_short` (rows, ages) is true for days of 23 hours.
+    hour, counted in hours from `start_ts`. All hours outside the grid have the position `hours`, after the last hour.
+    `is_short` (rows, ages) is true for days of 23 hours.
     """
 
     start_ts: int
@@ -107,10 +107,7 @@ class Frame:
 
     @classmethod
     def of(cls, grid: DayGrid, instants: Instants, rows: range, ages: range) -> Self:
-        """Return the frame for the vintages of the issue days in `rows`.
-
-        For each issue day, the frame covers the delivery days that lie `ages` days later.
-        """
+        """Return the `Frame` of the issue days in `rows` and of the delivery days `ages` days later."""
         first, last = np.clip([rows.start + ages[0], rows.stop - 1 + ages[-1]], 0, grid.days - 1).tolist()
         window = DayGrid(grid.day(first), grid.starts[first : last + 2])
         day = np.arange(rows.start, rows.stop)[:, None] + np.arange(ages.start, ages.stop)
@@ -124,10 +121,10 @@ class Frame:
 def vintages(covariates: Sequence[Sequence[IssuedSeries]], frame: Frame) -> Singles:
     """For each issue instant, return the newest known forecast, shape (covariates, rows, ages, 24).
 
-    Unknown values are NaN. All covariates must have been issued at the same instants and for the same hours. If an hour
-    began before the forecast was issued, its value is an observation. Observations are skipped. The array `board` holds
-    the newest value of each hour. Issues are written to `board` in the order in which they were issued. When all issues
-    up to a row's instant are written, the row is read from `board`.
+    Unknown values are NaN. All covariates must have been issued at the same instants and for the same hours. Values of
+    hours that began before the issue are observations, and are skipped. The array `board` holds the newest value of
+    each hour. Forecasts are written to `board` in the order of their issue. When all forecasts up to a row's instant
+    are written, the row is read from `board`.
     """
     reaching = (
         issues
@@ -158,8 +155,8 @@ def _post(together: Sequence[IssuedSeries], frame: Frame, board: Singles) -> Non
 def vintages_by_name(names: Iterable[str], archive: CovariateArchive, frame: Frame) -> dict[str, Singles]:
     """Return the vintages of the named covariates, each of shape (rows, ages, 24).
 
-    Covariates with the same issue instants and hours are processed together. Processing many weather points together
-    takes little more time than processing one point.
+    Covariates with the same issue instants and hours are processed together, which takes little more time than a single
+    covariate.
     """
     together: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
     for name in names:

@@ -1,10 +1,10 @@
 """Kernel ridge regression on whole days. The model predicts all 24 hours of a day together.
 
 The kernel is the sum of a linear and a Gaussian kernel. Unlike the ridges for single hours, the kernel models
-interactions between columns. The model learns the weight of each column in the distance between two days. A column gets
-a large weight if its coefficients are large in a linear fit of all hours. The method is a diagonal recursive feature
-machine with linear features (Radhakrishnan, Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553).
-Single precision is accurate enough.
+interactions between columns. The distance between two days depends most on the columns with large coefficients in a
+linear fit of all hours. The method is a diagonal recursive feature machine with linear features (Radhakrishnan,
+Beaglehole, Pandit, Belkin 2024, Science 383, 1461; arXiv 2401.04553). The computation uses single precision, which is
+accurate enough.
 """
 
 from dataclasses import dataclass
@@ -23,10 +23,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS
 from tunnihind.forecast.known_days.vintages import Singles
 
 KERNEL_DAYS: Final = (900, 600, 600, 600, 600, 600, 600)
-"""The number of past days in a kernel, by lead.
-
-Relations between prices and covariates hold for longer at the first lead.
-"""
+"""The number of past days in a kernel, by lead. Prices depend on covariates more steadily at the first lead."""
 MIN_KERNEL_DAYS: Final = 90
 
 _BLOCK_HOURS: Final = 3
@@ -40,10 +37,7 @@ _SCALE_STEPS: Final = 2
 _SCALE_NOISE: Final = 2.0
 """The factor by which the penalty is stronger in the linear fits that give the columns' scale."""
 _LEAST_SCALE: Final = 0.1
-"""The smallest scale of a column, as a fraction of the mean scale.
-
-This scale is above 0, because a column may have a non-linear effect.
-"""
+"""A column's smallest scale, as a fraction of the mean scale, above 0 because its effect may be non-linear."""
 _Z_CLIP: Final = 3.0
 _ROBUST: Final = 0.3
 _UNSEEN_ERROR: Final = 0.5
@@ -53,10 +47,10 @@ _NEXT_DAY_ENDINGS: Final = ("_daily", "_daily_change", "_daily_against_week")
 
 
 def day_rows(rows: Rows, lead: int) -> Singles:
-    """Return the kernel's inputs, shape (n, k).
+    """Return the daily and hourly columns that the kernel uses, shape (n, k).
 
-    The inputs are daily columns and hourly columns. From the second lead on, hourly columns are averaged over blocks of
-    three hours. Such averages save computing time, and do not make the forecasts less accurate.
+    From the second lead on, hourly columns are averaged over blocks of three hours, which saves time and costs no
+    accuracy.
     """
     block = 1 if lead == 1 else _BLOCK_HOURS
     groups = (OWN, CALENDAR, WEATHER, NEIGHBOURS, NEXT_DAY)
@@ -77,9 +71,9 @@ def _parts_of(group: str, rows: Rows, block: int) -> list[Floats]:
 
 
 def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
-    """Return the names of the hourly columns that the kernel uses from a group.
+    """Return the names of the hourly columns that the kernel uses from a group of columns.
 
-    Among the neighbours, the kernel uses the hourly prices of the first and the last zone. The first zone's prices are
+    Among the neighbouring zones, the kernel uses the prices of the first and the last zone. The first zone's prices are
     the most similar to the own prices. The price difference to the last zone shows how scarce cable capacity to that
     zone is.
     """
@@ -92,7 +86,6 @@ def _hourly(group: str, names: ColumnNames) -> tuple[str, ...]:
 
 
 def _drivers(names: ColumnNames) -> list[str]:
-    """Return the names of the weather drivers."""
     return [name.removesuffix(TARGET_HOURS) for name in names.of(WEATHER) if name.endswith(TARGET_HOURS)]
 
 
@@ -104,8 +97,8 @@ def _weather_parts(driver: str, rows: Rows, block: int) -> list[Floats]:
 def _next_day_parts(rows: Rows, block: int) -> list[Floats]:
     """Return the kernel's inputs from next-day drivers.
 
-    For the first lead, each supply curve and each hinge adds its hourly columns. Each driver adds its
-    hourly and its daily columns. For the second lead, the inputs are all daily columns of next-day drivers.
+    For the first lead, the inputs are the hourly and daily columns of each driver, and the hourly columns of the supply
+    curves and hinges. For the second lead, the inputs are all daily columns of next-day drivers.
     """
     names = rows.names
     if CURVE not in names.of(NEXT_DAY):
@@ -167,7 +160,7 @@ class KernelFit:
         return cls(rows, norms, mean, sd, scale, np.linalg.solve(matrix, target), level)
 
     def predict(self, days: Singles) -> Floats:
-        """Return the forecast prices of days in asinh scale, (n, k) -> (n, 24)."""
+        """Return the forecast of each day's prices in asinh scale, (n, k) -> (n, 24)."""
         x = _standard(days, self.mean, self.sd) * self.scale
         matrix = _kernel(x, self.rows, (x * x).sum(axis=1), self.norms, self.norms.mean())
         return (self.level + matrix @ self.alpha).astype(np.float64)
@@ -187,9 +180,8 @@ def _standard(days: Singles, mean: Singles, sd: Singles) -> Singles:
 def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float32) -> Singles:
     """Return the scale of each column, shape (k,).
 
-    A column's scale grows with the size of its coefficients in a linear fit of all hours. In each further step, every
-    column is multiplied by its scale, and the fit is repeated. The repetition further shrinks the scale of unimportant
-    columns.
+    A column's scale grows with the size of its coefficients in a linear fit of all hours. The fit is repeated with the
+    scaled columns, which further shrinks the scale of unimportant columns.
     """
     weighted = (z * weight[:, None]).T
     gram, cross = weighted @ z, weighted @ target
@@ -210,8 +202,8 @@ def _column_scale(z: Singles, weight: Singles, target: Singles, noise: np.float3
 def _kernel(a: Singles, b: Singles, a2: Singles, b2: Singles, unit: np.float32) -> Singles:
     """Return the sum of the linear and the Gaussian kernel for each pair of a row in `a` and a row in `b`.
 
-    `a2` and `b2` hold the squared norms of the rows. `unit` is the mean squared norm of the days to which the kernel is
-    fitted.
+    `a2` and `b2` hold the squared norms of the rows in `a` and `b`. `unit` is the mean squared norm of the rows to
+    which the kernel is fitted.
     """
     matrix: Singles = a @ b.T
     sharpness = np.float32(_SHARPNESS) / unit

@@ -1,7 +1,7 @@
 """The protocols of point models. A point model forecasts one price for each hour.
 
-The replay, the tiers and the intervals work with any model that implements these protocols. Prices are in the asinh
-scale of `known_days.price_state`. Arrays of prices have shape (n, 24).
+The replay, the tiers and the intervals work with any model that implements `Learning` and `Fit`. Prices are in the
+asinh scale of `known_days.price_state`. Arrays of prices have shape (n, 24).
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,10 @@ ENOUGH_DAYS: Final = 120
 
 @runtime_checkable
 class Fit(Protocol):
-    """A model that is fitted for some leads.
-
-    A fit is immutable. Like `Learning`, a fit must be a dataclass that `replay.learnt` can convert.
-    """
+    """A model fitted for some leads, in an immutable dataclass that `replay.learnt` can convert."""
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return an array of shape (k, n, 24). The first part of the array holds the forecasts of the n rows.
+        """Return an array of shape (k, n, 24) that begins with the forecasts of the n rows.
 
         Besides the forecasts, the model may return k - 1 parts that it needs for learning. Later, all k parts are
         passed to `Learning.learn` together with the actual prices.
@@ -33,9 +30,8 @@ class Fit(Protocol):
 class Learning(Protocol):
     """A model that learns one day after another.
 
-    The model must be a dataclass. The fields of the dataclass hold the model's whole state as arrays, numbers and
-    mappings (see `replay.learnt`). Therefore, the state can be stored in a file. A model restored from the file makes
-    the same forecasts as the stored model.
+    The model must be a dataclass whose fields hold its whole state as arrays, numbers and mappings (see
+    `replay.learnt`). A model restored from a file makes the same forecasts as the stored model.
     """
 
     fit_type: ClassVar[type[Fit]]
@@ -45,14 +41,14 @@ class Learning(Protocol):
         """Learn from consecutive days, oldest day first.
 
         `price` (n, 24) holds the actual prices. Unknown prices are NaN. `predicted` holds the array that `Fit.predict`
-        returned for these days. If a day was not forecast, its values in `predicted` are NaN.
+        returned for the learnt days. If a day was not forecast, its values in `predicted` are NaN.
         """
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> Fit:
         """Fit the model of each lead to all learnt days.
 
         `leads` must be in ascending order and begin with lead 1. If `thorough` is false, the model may leave out slow
-        parts of the fit. Instead, the model may take the slow parts from the fit `last`.
+        parts of the fit, or take them from the earlier fit `last`.
         """
 
     def copy(self) -> Learning:

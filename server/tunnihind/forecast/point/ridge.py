@@ -1,10 +1,9 @@
 """Ridge regressions for each lead and clock hour, computed from exponentially weighted moments.
 
-Each row is added to the moments once. Old rows are not needed any more. A new day needs only one update of the moments.
-The weight of a row depends on the error of its out-of-sample forecast. Because rows with large errors get small
-weights, the regression approximates least absolute deviations. The method is a streaming form of iteratively reweighted
-least squares. When the coefficients are computed, each column is divided by its standard deviation. Each lead's
-coefficients are shrunk toward the coefficients of the lead before.
+Each row is added to the moments once, and is not needed afterwards. Rows whose out-of-sample forecast had a large error
+get less weight, so that the regression approximates least absolute deviations. The method is a streaming form of
+iteratively reweighted least squares. The coefficients are computed for columns in units of their standard deviation.
+Each lead's coefficients are shrunk toward the coefficients of the lead before.
 """
 
 from dataclasses import dataclass
@@ -17,10 +16,7 @@ from tunnihind.forecast.known_days.calendar import CLOCK_HOURS, HOURS_APART
 
 HALF_LIFE_DAYS: Final = 150.0
 NEXT_DAY_HALF_LIFE_DAYS: Final = 250.0
-"""The half-life for leads with next-day covariates.
-
-Such leads have more columns and steadier relations.
-"""
+"""The half-life for leads with next-day covariates, which have more columns and steadier relations."""
 
 _PENALTY: Final = (0.05, 0.2, 0.35, 0.4, 0.5, 0.5, 0.6)
 """Penalties by lead."""
@@ -60,10 +56,7 @@ def robust_weight(error: Floats) -> Floats:
 
 
 def clock_smoother(width_hours: float) -> Floats:
-    """Return a matrix that smooths hourly values over neighbouring clock hours, shape (24, 24).
-
-    The weights are Gaussian. Each row of the matrix sums to 1.
-    """
+    """Return a matrix that smooths hourly values with Gaussian weights, shape (24, 24). Each row sums to 1."""
     kernel = np.exp(-0.5 * (HOURS_APART / width_hours) ** 2)
     smoother: Floats = kernel / kernel.sum(1, keepdims=True)
     return smoother
@@ -115,8 +108,7 @@ class Moments:
     def absorb(self, x: Floats, y: Floats, week_mean: Floats, weight: Floats) -> None:
         """Add consecutive days to the moments, oldest day first.
 
-        `x` has shape (n, 24, p). `y`, `week_mean` and `weight` have shape (n, 24). If a target in `y` is NaN, it is
-        skipped.
+        `x` has shape (n, 24, p). `y`, `week_mean` and `weight` have shape (n, 24). NaN targets in `y` are skipped.
         """
         n = len(x)
         fade = 0.5 ** (np.arange(n - 1, -1, -1) / self.half_life_days)
@@ -152,9 +144,7 @@ class Moments:
             starts[:, :, :shared] = np.array([member.chain for member in MEMBERS])[:, None, None] * prior
         right = cross.transpose(2, 0, 1) - (system @ starts.transpose(1, 2, 0)).transpose(2, 0, 1)
         penalty = _PENALTY[lead - 1] * (1 + _FEW_DAYS / max(self.days, 1))
-        diagonal = np.einsum(
-            "hpp->hp", system
-        )  # a view of the diagonal, because only the diagonal differs between members
+        diagonal = np.einsum("hpp->hp", system)  # a view, because only the diagonal differs between members
         unpenalised = diagonal.copy()
         beta = starts
         for k, member in enumerate(MEMBERS):
@@ -165,7 +155,7 @@ class Moments:
     def _correlations(self, n: Floats, mean: Floats, sd: Floats) -> Floats:
         """Return the covariances of the columns in units of their standard deviations `sd`, shape (24, p, p).
 
-        To save time, the function makes few passes over the data.
+        To save time, the function makes few passes over the large arrays.
         """
         corr = self.gram[:, 1:, 1:] * (1 / (n * sd))[:, :, None]
         corr *= (1 / sd)[:, None, :]

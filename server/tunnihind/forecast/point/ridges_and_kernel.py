@@ -1,7 +1,4 @@
-"""The point model that the server uses.
-
-The forecast is a weighted mean of two ridges for each hour and a kernel regression on whole days.
-"""
+"""The served point model: a weighted mean of two ridges for each hour and a kernel regression on whole days."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -48,7 +45,7 @@ class RidgesAndKernelFit:
     leads: Mapping[int, LeadFit]
 
     def predict(self, lead: int, rows: Rows) -> Floats:
-        """Return the combined forecast and the mean forecast of the ridges, shape (2, n, 24).
+        """Return the combined forecast of ridges and kernel, and the mean forecast of the ridges, shape (2, n, 24).
 
         The forecasts of the ridges and of the kernel are clipped to the bounds in `rows`.
         """
@@ -66,7 +63,7 @@ class RidgesAndKernelFit:
 
 @dataclass(slots=True)
 class _Block:
-    """Some consecutive days to which the kernel can be fitted.
+    """The inputs and prices of consecutive days to which the kernel can be fitted.
 
     `rows` has shape (n, k), and `price` has shape (n, 24). `error` and `has_next_day` have shape (n,).
     """
@@ -87,7 +84,7 @@ class _LeadState:
 
     @classmethod
     def of(cls, lead: int, rows: Rows) -> _LeadState:
-        """Return a state that has not learnt any days, for rows with the same columns as `rows`."""
+        """Return a state without learnt days, for rows with the same columns as `rows`."""
         half_life = NEXT_DAY_HALF_LIFE_DAYS if rows.names.of(NEXT_DAY) else HALF_LIFE_DAYS
         width = _ridge_columns(rows, lead).shape[-1]
         return cls(rows.names, Moments.empty(width, half_life))
@@ -112,7 +109,7 @@ class _LeadState:
     def _first_to_fit(self, has_next_day: NDArray[np.bool_]) -> int:
         """Return the first row to which the kernel is fitted.
 
-        If enough days follow the first row with next-day drivers, the rows before this row are left out.
+        Rows before the first row with next-day drivers are left out if enough days follow.
         """
         if not self.names.of(NEXT_DAY) or not has_next_day.any():
             return 0
@@ -139,10 +136,10 @@ class RidgesAndKernel:
         state.keep(lead, _Block(rows.of_each_day(day_rows, lead), price, error, rows.has_next_day))
 
     def fit(self, leads: Sequence[int], *, thorough: bool = True, last: Fit | None = None) -> RidgesAndKernelFit:
-        """Fit the ridges of each lead.
+        """Fit the ridges of each lead, and the kernels too if `thorough` is true.
 
-        If `thorough` is true, fit the kernels too. If `thorough` is false, take the kernels from the fit `last`. The
-        ridge coefficients of each lead are shrunk toward the coefficients of the lead before.
+        If `thorough` is false, the kernels are taken from the fit `last`. The ridge coefficients of each lead are
+        shrunk toward the coefficients of the lead before.
         """
         kept = last.leads if isinstance(last, RidgesAndKernelFit) else {}
         fits: dict[int, LeadFit] = {}
@@ -164,8 +161,7 @@ class RidgesAndKernel:
 def _ridge_columns(rows: Rows, lead: int) -> Floats:
     """Return the columns that the ridges use.
 
-    Only the ridges of the first lead use the columns of neighbours' prices. At later leads, the neighbours' prices do
-    not improve the forecast.
+    From the second lead on, the neighbours' prices are left out, because they do not improve the forecast.
     """
     if lead == 1:
         return rows.x

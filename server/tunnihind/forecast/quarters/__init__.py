@@ -1,4 +1,1 @@
-"""The forecast of quarter-hours.
-
-The forecast of a quarter is the forecast of its hour plus a learnt distance from the hour's price.
-"""
+"""Forecasts quarter-hours: the forecast of the hour plus a learnt distance of the quarter from the hour's price."""

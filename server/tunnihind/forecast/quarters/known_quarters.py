@@ -21,30 +21,23 @@ MIDDLES: Final[Floats] = (np.arange(PER_HOUR) + 0.5) / PER_HOUR - 0.5
 DAYS: Final = 250
 """The number of past days that are used."""
 _RECENT_DAYS: Final = 70
-"""The number of days from which recent distances are computed.
-
-The weight of older days would be less than a hundredth of the newest day's weight.
-"""
+"""The number of days for a recent distance. Older days would weigh less than a hundredth of the newest day."""
 _HALF_LIFE_DAYS: Final = 10.0
 _HOUR_WEIGHTS: Final = (1.0, 1.0, 1.0)
 """For distances, the hours on either side count like the hour itself."""
 _INSIDE: Final = OUTER_LEVELS[1] - OUTER_LEVELS[0]
 """The share of quarters within the distance: 80%, like the share of prices from p10 to p90."""
 _PRIOR_DAYS: Final = 2.0
-"""The number of days of known quarters that weigh as much as the prior.
-
-The prior slope is 0. The prior distance is `_PRIOR_DISTANCE`.
-"""
+"""The days of known quarters that weigh as much as the prior, which has slope 0 and distance `_PRIOR_DISTANCE`."""
 _PRIOR_DISTANCE: Final = 0.15
 """The prior distance in units of the scale. Estonia's quarters of October to December 2025 had about this distance."""
 _LEAST_SCALE_EUR_MWH: Final = 20.0
 
 
 def scale(hours: Floats) -> Floats:
-    """Return the unit of each hour's slope and distances, EUR/MWh.
+    """Return the unit of each hour's slope and distances, the square root of price² + 20², EUR/MWh.
 
-    The unit is the square root of price² + 20², where price is the hour's price. Prices within an hour vary roughly in
-    proportion to the hour's price.
+    Prices within an hour vary roughly in proportion to the hour's price.
     """
     unit: Floats = np.hypot(hours, _LEAST_SCALE_EUR_MWH)
     return unit
@@ -66,10 +59,7 @@ class KnownQuarters:
 
     @classmethod
     def until(cls, prices: PriceSeries, last: date) -> Self:
-        """Return the shapes of the hours up to the day `last`.
-
-        Days before the start of trade in quarter-hours are left out.
-        """
+        """Return the shapes of the hours up to `last`, without days before the start of trade in quarter-hours."""
         first = max(last - timedelta(days=DAYS), QUARTERS_SINCE)
         end = max(day_end(last), day_start(first))
         return cls.of(prices.between(day_start(first), end).eur_mwh.reshape(-1, PER_HOUR), first)
@@ -78,7 +68,7 @@ class KnownQuarters:
     def of(cls, quarters: Floats, first: date) -> Self:
         """Compute the shapes of all hours from the day `first` on.
 
-        `quarters` holds the prices of the quarters of whole days, EUR/MWh, shape (hours, 4).
+        `quarters` (hours, 4) holds the prices of the quarters of whole days, EUR/MWh.
         """
         grid = DayGrid.between(first, delivery_day(day_start(first) + len(quarters) * HOUR_S - 1))
         hour = quarters.mean(axis=1)
@@ -87,10 +77,7 @@ class KnownQuarters:
         return cls(first, grid.lay(hour), grid.lay(slope), grid.lay(np.abs(deviation).T))
 
     def recent_slopes(self) -> Floats:
-        """For each day, return the mean slope of each clock hour up to this day, shape (days, 24).
-
-        Recent days have more weight.
-        """
+        """For each day, return every clock hour's mean slope so far, shape (days, 24). Recent days have more weight."""
         age = np.arange(len(self.slope))[:, None] - np.arange(len(self.slope))
         weights = np.where(age >= 0, 0.5 ** (np.maximum(age, 0) / _HALF_LIFE_DAYS), 0.0)
         known = np.isfinite(self.slope)
@@ -100,9 +87,7 @@ class KnownQuarters:
     def recent_distance(self, last: date) -> Floats:
         """For each clock hour, return the distance that 80% of recent quarters did not exceed, shape (24,).
 
-        Distances are in units of `scale`.
-
-        Only days up to `last` are used.
+        Distances are in units of `scale`. Only days up to the day `last` are used.
         """
         days = self.row(last) + 1
         if days == 0:

@@ -1,10 +1,9 @@
 """Makes a run of quarters from a run of hours.
 
-A quarter's interval allows for two errors: the error of the hour's forecast, and the distance of the quarter from the
-hour's price. The two errors are combined as if they were independent. The error of the hour is three or four times as
-large as the distance, so the distance widens the interval only a little. The coverage was tested on four series of
-Estonian, Lithuanian and Finnish forecasts of 2025. At every lead, the coverage of quarters differed from the coverage
-of hours by at most 1.5 percentage points.
+A quarter's interval combines the error of the hour's forecast and the quarter's distance from the hour's price, as if
+they were independent. The hour's error is three or four times as large as the quarter's distance, so quarters have only
+slightly wider intervals than hours. In four series of Estonian, Lithuanian and Finnish forecasts of 2025, the coverages
+of quarters and hours differed by at most 1.5 percentage points at every lead.
 """
 
 from dataclasses import dataclass
@@ -30,8 +29,8 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
     """Return a run of quarters with the instant and the span of a run of hours.
 
     The mean of an hour's four medians equals the hour's p50, apart from rounding. `hours` holds the known hourly
-    prices. `known` holds the shapes of past hours. `issued` holds the past forecasts from which the slope's shares are
-    learnt. Raises ValueError if no price is known.
+    prices. `known` holds the shapes of past hours. `issued` holds the past forecasts from which the shares of the
+    slope's predictors are learnt. Raises ValueError if no price is known.
     """
     newest = hours.newest_day
     if newest is None:
@@ -70,10 +69,10 @@ def quarters_of(hourly: Run, hours: PriceSeries, known: KnownQuarters, issued: I
 def _neighbours(p50: Floats, before: Floats, starts_day: Mask, is_settled: Mask) -> tuple[Floats, Floats]:
     """Return the expected prices of the hours before and after each hour, EUR/MWh. Unknown prices are NaN.
 
-    All arrays have shape (hours,). `before` holds the published price of the hour before each hour. `before` is used
-    only for the first hour of a day (`starts_day`). For the other hours of a day, the p50 of the hour before is used
-    instead. `is_settled` is true for hours of settled days. The forecast of the day after a settled day depends on the
-    settled day's prices. Therefore the last hour of a settled day must not use the forecast of the next day.
+    All arrays have shape (hours,). `before` holds the published price of the hour before each hour. Only the first hour
+    of a day (`starts_day`) uses `before`; the other hours use the p50 of the hour before. `is_settled` is true for
+    hours of settled days. The price after the last hour of a settled day is NaN, because the next day's forecast
+    depends on the settled day's prices.
     """
     previous, following = np.append(np.nan, p50[:-1]), np.append(p50[1:], np.nan)
     ends_day = np.append(starts_day[1:], True)
@@ -96,7 +95,7 @@ class _Shape:
 
 
 def _shapes(days: list[date], known: KnownQuarters, issued: IssuedHours, newest: date, market: Market) -> list[_Shape]:
-    """For each day, return the inputs from which its quarters are computed. All inputs were known before the day."""
+    """For each day, return the inputs from which its quarters are computed, all of them known before the day."""
     learnt = LearntShares.of(known, issued, market)
     slopes = np.concatenate([known.recent_slopes(), np.zeros((1, CLOCK_HOURS))])
     last_seen = [min(newest, day - timedelta(days=1)) for day in days]

@@ -1,8 +1,7 @@
 """The shape of a forecast within an hour: the distance of each quarter from the hour's price.
 
 The shape is a straight line with slight curvature. In Estonia's quarter-hour prices of 2025, the slope explains four
-fifths of the variance within the hour. The rest of the variance within the hour has no pattern that repeats from day to
-day.
+fifths of the variance within the hour. The rest of the variance within the hour has no daily pattern.
 """
 
 from typing import Final

@@ -1,8 +1,8 @@
 """Predicts the slope of the price within an hour from neighbouring hours, recent slopes and the sun.
 
-A share is the coefficient of one of the three predictors. The shares are learnt by ridge regression on the forecasts
+The coefficients of the slope's predictors are called shares. The shares are learnt by ridge regression on the forecasts
 issued for past days. The regression shrinks the shares towards `PRIOR_SHARES`, which were accurate at the end of 2025.
-Slopes are changes per hour in units of `scale`.
+Slopes are price changes per hour in units of `scale`.
 """
 
 from dataclasses import dataclass
@@ -27,10 +27,7 @@ Within an hour, solar power changes faster than the hourly means show.
 _SPREAD: Final[Floats] = np.array([0.14, 0.14, 0.035])
 """The approximate standard deviation of each column. With these values, all three shares are shrunk equally."""
 _PRIOR_HOURS: Final = 3000.0
-"""The number of hours with the spread `_SPREAD` that weigh as much as the prior.
-
-These hours cover about four months.
-"""
+"""The number of hours with the spread `_SPREAD` that weigh as much as the prior, about four months."""
 _HALF_LIFE_DAYS: Final = 90.0
 _WEIGHT_EUR_MWH: Final = 100.0
 """The scale of an hour with weight 1. Weights are proportional to the scale, because errors count in EUR/MWh."""
@@ -38,7 +35,7 @@ _WEIGHT_EUR_MWH: Final = 100.0
 
 @dataclass(frozen=True, slots=True)
 class IssuedHours:
-    """The model's forecasts for past days by lead, EUR/MWh, shape (7, days, 24), before p50 moves (`median_error`).
+    """The model's forecasts for past days by lead, EUR/MWh, shape (7, days, 24), without the shift by `median_error`.
 
     A forecast that was not issued is NaN.
     """
@@ -67,7 +64,7 @@ class IssuedHours:
 
 @dataclass(frozen=True, slots=True)
 class LearntShares:
-    """The sums from which the shares are learnt. The first row belongs to the day `first`.
+    """The sums from which the shares of the slope's predictors are learnt. The first row belongs to the day `first`.
 
     `moments` holds weighted sums of the products of two predictors, shape (days, 3, 3). `with_slope` holds weighted
     sums of the products of a predictor and the slope, shape (days, 3).
@@ -96,7 +93,7 @@ class LearntShares:
         )
 
     def until(self, last: date) -> Floats:
-        """Return the shares of the three predictors, learnt from the days up to `last`, shape (3,)."""
+        """Return the shares of the slope's predictors, learnt from the days up to `last`, shape (3,)."""
         days = min(max((last - self.first).days + 1, 0), len(self.moments))
         recency = 0.5 ** (np.arange(days)[::-1] / _HALF_LIFE_DAYS)
         ridge = np.diag(_PRIOR_HOURS * _SPREAD**2)
@@ -117,7 +114,7 @@ def columns_of(line: Floats, unit: Floats, recent: Floats, rise: Floats) -> Floa
 
 
 def sun_rise(starts: Instants, market: Market) -> Floats:
-    """For each hour, return the rise of the sine of the sun's elevation, shape (hours,).
+    """Return each hour's rise of the sine of the sun's elevation, shape (hours,).
 
     Below the horizon, the sine counts as 0.
     """
@@ -130,18 +127,14 @@ def sun_rise(starts: Instants, market: Market) -> Floats:
 def one_for_the_other(before: Floats, after: Floats) -> tuple[Floats, Floats]:
     """Fill the unknown price changes before and after each hour.
 
-    If one of an hour's two changes is unknown (NaN), the known change replaces the unknown change. If both changes are
-    unknown, both become 0.
+    An unknown price change (NaN) is replaced by the hour's other change, or by 0 if both changes are unknown.
     """
     first, second = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
     return np.nan_to_num(first), np.nan_to_num(second)
 
 
 def _as_issued(issued: IssuedHours, known: KnownQuarters) -> tuple[Floats, Floats, Floats]:
-    """Return the forecast price changes before and after each hour, and the scale of each hour.
-
-    Each array has shape (7, days, 24), EUR/MWh.
-    """
+    """Return the forecast price changes before and after each hour, and its scale, EUR/MWh, each (7, days, 24)."""
     around = issued.between(known.first - timedelta(days=1), len(known.slope) + 2)
     p50 = around[:, 1:-1]
     # A run that forecasts a day at lead L forecasts the day before at lead L - 1, and the day after at lead L + 1. At

@@ -1,8 +1,7 @@
 """Forecasts each past day with a point model, and then trains the model on that day.
 
 All past days between two refits are forecast with one fit. For each new forecast, the days since the last refit are
-learnt again. So a forecast depends only on the data. Neither earlier forecasts nor restarts of the server change a
-forecast.
+learnt again. So a forecast depends only on the known data, and not on earlier forecasts or on restarts of the server.
 """
 
 from copy import copy
@@ -40,8 +39,8 @@ class _Record:
     """The forecasts and level corrections of one lead. Each row of the arrays belongs to a day of the grid.
 
     `issued` (days, 24) holds the forecast of each day after the level correction, in EUR/MWh. `shift` (days,) holds the
-    level correction in asinh scale. Copies of a learner share the arrays `issued` and `shift`. Sharing is safe, because
-    every copy writes a row before it reads the row.
+    level correction (see `replay.level`) in asinh scale. Copies of a learner share `issued` and `shift`, which is safe
+    because every copy writes a row before it reads the row.
     """
 
     level: LevelTracker
@@ -50,7 +49,6 @@ class _Record:
 
     @classmethod
     def empty(cls, lead: int, capacity: int) -> Self:
-        """Return a record without forecasts."""
         return cls(LevelTracker(lead), np.full((capacity, CLOCK_HOURS), np.nan), np.zeros(capacity + LEADS))
 
 
@@ -66,10 +64,7 @@ class RowBlocks:
         self._taken: dict[int, tuple[range, Rows]] = {}
 
     def of(self, days: range, lead: int) -> Rows:
-        """Return the rows of `days` at one lead.
-
-        Each row holds only data that were known when the forecast of its target day was issued.
-        """
+        """Return the rows of the target days `days` at one lead."""
         taken, rows = self._taken.get(lead, (range(0), None))
         if rows is None or days.start not in taken or days[-1] not in taken:
             taken = range(days.start, min(max(days.stop, days.start + _BLOCK_DAYS), self._last + 1))
@@ -118,7 +113,7 @@ class Learner:
         self.through = through
 
     def refit(self, *, thorough: bool) -> None:
-        """Fit the model again. Until the next refit, later days are forecast with this new fit."""
+        """Fit the model again. Later days are forecast with the new fit until the next refit."""
         last = self.fits[-1].fit if self.fits else None
         fit = self.learning.fit(tuple(self.records), thorough=thorough, last=last)
         self.fits = (*self.fits, DatedFit(self.through, fit))[-_KEPT_FITS:]

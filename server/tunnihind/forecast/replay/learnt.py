@@ -1,8 +1,8 @@
 """Converts a trained model to numpy arrays and a JSON document, and back.
 
-The model must be a dataclass. The fields of the dataclass may hold arrays, finite numbers, texts, None, tuples, lists,
-sets, mappings and further dataclasses of such values. Nothing is pickled. The document contains no type names, so
-reading the document creates only objects of the expected types.
+The model must be a dataclass of arrays, finite numbers, texts, None, tuples, lists, sets, mappings and further
+dataclasses of such values. Nothing is pickled. The document contains no type names, so reading the document creates
+only objects of the expected types.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _ARRAY = "array"
 class Learnt:
     """A trained model as a JSON document and arrays. The document refers to each array by its position.
 
-    If several fields of the model share an array, the array is stored once.
+    An array that several fields of the model share is stored once.
     """
 
     document: bytes

@@ -1,8 +1,7 @@
-"""Replays a point model over past days. A replay that was kept is continued.
+"""Replays a point model over past days, and continues kept replays.
 
-Time is divided into eras of 16 weeks. Each era has its own model state. The state begins to learn on a fixed day before
-its era. The model is fitted again on fixed days. So a state that learns day by day is exactly equal to a state that
-learns all days at once.
+Each era of 16 weeks has its own model state, which begins to learn on a fixed day before the era. The model is refitted
+on fixed days. So a state that learns day by day is exactly equal to a state that learns all days at once.
 """
 
 from collections import OrderedDict
@@ -23,10 +22,7 @@ from tunnihind.forecast.run import LEAD_DAYS, LEADS
 
 ERA_DAYS: Final = 112
 REPLAY_DAYS: Final = 896
-"""The number of days from the start of a state to its era.
-
-This time is six half-lives of a row's weight. After six half-lives, 1.6% of the weight is left.
-"""
+"""The days from the start of a state to its era: six half-lives of 150 days, which leave 1.6% of a row's weight."""
 HISTORY_DAYS: Final = REPLAY_DAYS + ERA_DAYS
 """The longest history that a state uses."""
 
@@ -39,8 +35,7 @@ _THOROUGH_STEP_DAYS: Final = 20
 _KEPT_REFITS: Final = 2
 """The number of kept refits.
 
-Replays of later days continue from these refits. Forecasts of today and tomorrow without own prices also continue from
-these refits.
+Replays of later days, and forecasts of today and tomorrow without their own prices, continue from the kept refits.
 """
 _KEPT_REPLAYED: Final = 2
 """The number of kept results: up to the newest day, and up to the day before the newest day."""
@@ -51,7 +46,7 @@ _ERA: Final = 2
 
 
 def era_start(newest: date) -> date:
-    """Return the first day of the era to which a day belongs."""
+    """Return the first day of the 16-week era to which a day belongs."""
     return date.fromordinal(newest.toordinal() // ERA_DAYS * ERA_DAYS)
 
 
@@ -64,8 +59,8 @@ def history_start(newest: date) -> date:
 class Replayed:
     """The result of a replay up to row `through`.
 
-    `issued` holds the forecasts of past days in EUR/MWh, shape (leads, days, 24). `shift` holds the level correction of
-    each lead in asinh scale, shape (leads,).
+    `issued` holds the forecasts of past days in EUR/MWh, shape (leads, days, 24). `shift` holds the level correction
+    (see `replay.level`) of each lead in asinh scale, shape (leads,).
     """
 
     through: int
@@ -75,21 +70,18 @@ class Replayed:
     shift: Floats
 
     def of_first(self, leads: int) -> Replayed:
-        """Return the part of the result that belongs to the first `leads` leads.
-
-        The models of the first leads do not depend on later leads.
-        """
+        """Return the result of the first `leads` leads, whose models do not depend on later leads."""
         return replace(self, leads=self.leads[:leads], issued=self.issued[:leads], shift=self.shift[:leads])
 
 
 class Replays:
     """Replays a point model. If the past data are unchanged, an earlier replay is continued.
 
-    The name of a kept replay contains a digest of all inputs. So the server never continues a replay of other data.
+    The name of a kept replay contains a digest of all inputs, so a replay is never continued with changed past data.
     """
 
     def __init__(self, model: PointModel, keeper: LearntKeeper | None = None) -> None:
-        """Replay `model`. If there is a `keeper`, it keeps replays for later processes."""
+        """Replay `model`. With a `keeper`, replays are also kept for later processes."""
         self._model = model
         self._learners = _Kept(Learner, model, keeper, most=_KEPT_REFITS)
         self._replayed = _Kept(Replayed, model, keeper, most=_KEPT_REPLAYED)
@@ -129,7 +121,7 @@ class Replays:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """The name under which a learner or a result is kept. Different inputs give different names."""
+    """The name under which a learner or a replay's result is kept. Different inputs give different names."""
 
     kind: str
     columns: LeadColumns
@@ -139,7 +131,7 @@ class _Name:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """The key of the model state to which the name belongs. The first `_ERA` values of the key identify the era."""
+        """The values that identify the model state. The first `_ERA` values identify the era."""
         return self.columns.grid.first, self.era_row, self.columns.lag, self.leads
 
     def __str__(self) -> str:
@@ -148,9 +140,9 @@ class _Name:
 
 
 class _Kept[Part]:
-    """Keeps the most recently used learners or results of each state, by name.
+    """Keeps the most recently used learners or results of each model state, by name.
 
-    Learners and results are called parts. If a part is not in memory, it is loaded from the `keeper`.
+    Learners and results that are not in memory are loaded from the `keeper`.
     """
 
     def __init__(self, part: type[Part], model: PointModel, keeper: LearntKeeper | None, *, most: int) -> None:
@@ -161,11 +153,11 @@ class _Kept[Part]:
         self._states: OrderedDict[tuple[object, ...], OrderedDict[str, Part]] = OrderedDict()
 
     def first(self, names: Iterable[_Name]) -> Part | None:
-        """Look for the names in order, and return the first part that is found. If no part is found, return None."""
+        """Return the first learner or result that is kept under one of `names`, or None if nothing is kept."""
         return next((part for name in names if (part := self._find(name)) is not None), None)
 
     def keep(self, name: _Name, part: Part) -> None:
-        """Keep a part under a name. The caller must not change the part afterwards."""
+        """Keep a learner or a replay's result under a name. The caller must not change the kept object afterwards."""
         self._hold(name, part)
         if self._keeper is not None:
             self._keeper.keep(str(name), Learnt.from_dataclass(part))
@@ -181,7 +173,7 @@ class _Kept[Part]:
 
     def _restored(self, learnt: Learnt) -> Part | None:
         learning = self._model()
-        # If a kept part does not match the model's types, the past is replayed instead.
+        # If the kept data do not match the model's types, the past is replayed instead.
         with suppress(ValueError):
             return learnt.restored(self._part, {Learning: type(learning), Fit: learning.fit_type})
         return None
@@ -203,16 +195,11 @@ def _trim[Key, Value](kept: OrderedDict[Key, Value], most: int) -> None:
 
 
 def _at_least(leads: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
-    """Return `leads` and the tuple of all leads.
-
-    A result for all leads also contains the result for `leads`, because the model of a lead does not depend on later
-    leads.
-    """
+    """Return `leads` and the tuple of all leads, because a result for all leads contains the result for `leads`."""
     return dict.fromkeys((leads, tuple(LEAD_DAYS)))
 
 
 def _refit_rows(after: int, through: int, era_row: int) -> list[int]:
-    """Return the rows of all refits after row `after`, up to row `through`."""
     return [row for row in range(after + 1, through + 1) if _is_refit(row, era_row)]
 
 

@@ -1,4 +1,4 @@
-"""Ranks the price paths at each hour. The ranks come from the errors of past forecasts.
+"""Ranks the price paths at each hour by the errors of past forecasts.
 
 The method is the Schaake shuffle (Clark et al. 2004, Journal of Hydrometeorology 5(1)). The shuffle uses the errors of
 the model's own forecasts, as in ensemble copula coupling (Schefzik, Thorarinsdottir, Gneiting 2013, Statistical Science
@@ -21,10 +21,7 @@ from tunnihind.price_series import PriceSeries
 type Ranks = NDArray[np.intp]
 
 _APART_DAYS: Final = 7
-"""The number of days between chosen issues.
-
-Issues one week apart have the same weekday, and hardly any errors in common.
-"""
+"""The days between chosen issues. Issues one week apart have the same weekday, and hardly any errors in common."""
 _SETTLED_DAYS: Final = 2
 """The largest number of settled days in a run: today and tomorrow."""
 
@@ -42,7 +39,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
 
     `hours` holds the known prices. `days` holds the days to forecast, counted from the newest day in `issued`. For a
     past issue, days are counted from the newest day known at that issue. The error of day n is the error of the
-    forecast at lead n. For days before day 1, lead 1 is used. For days after day 7, lead 7 is used.
+    forecast at lead n. Days before day 1 have the error of lead 1, and days after day 7 have the error of lead 7.
     """
     errors = _errors(issued, hours)
     ahead = np.arange(min(days.start, 1 - _SETTLED_DAYS), max(days.stop, LEADS + 1))
@@ -60,7 +57,7 @@ def past_ranks(issued: IssuedHours, hours: PriceSeries, days: range) -> Ranks | 
 def modelled_ranks(hours: int) -> Ranks:
     """Return the ranks of random errors with the correlation `_CORRELATION`, shape (20, hours).
 
-    These ranks are used if too few past errors are known.
+    The ranks of random errors are used if too few past errors are known.
     """
     shocks = np.random.default_rng(_SEED).standard_normal((len(_CORRELATION), hours, SCENARIOS))
     errors = np.zeros((hours, SCENARIOS))
@@ -92,8 +89,8 @@ def _chosen(whole: NDArray[np.intp]) -> list[int] | None:
     """Choose 20 issues, and return their positions in `whole`, newest first.
 
     Return None if there are fewer than 20 issues. `whole` holds the day numbers of the issues without unknown errors,
-    in ascending order. The chosen issues are at least a week apart. If too few issues are a week apart, the chosen
-    issues are as far apart as possible.
+    in ascending order. The chosen issues are at least a week apart or, if there are too few such issues, as far apart
+    as possible.
     """
     for apart in range(_APART_DAYS, 0, -1):
         chosen: list[int] = []

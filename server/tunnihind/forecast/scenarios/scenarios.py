@@ -1,7 +1,7 @@
-"""The scenarios of a run.
+"""Makes the scenarios of a run.
 
-Each price path follows the errors of one past forecast. If the forecast's error ranked high at an hour, the path has a
-high price at this hour.
+Each price path follows the errors of one past forecast. At the hours where the past forecast's error ranked high, the
+path has a high price.
 """
 
 import math
@@ -25,10 +25,9 @@ _LATELY_DAYS: Final = 90
 def scenarios_of(hourly: Run, hours: PriceSeries, issued: IssuedHours, limits: Limits) -> Scenarios:
     """Return 20 equally likely price paths over the hours of a run.
 
-    `hours` holds the known prices. `issued` holds the past forecasts. The errors of the past forecasts determine the
-    dependence between hours. If there are too few past forecasts, a fixed correlation determines the dependence
-    (`modelled_ranks`). `values_of` computes the prices of the hours from the run and from the lowest price before the
-    run's first day. No price of a delivery day affects the paths of that day.
+    `hours` holds the known prices. The errors of the past forecasts in `issued` determine the dependence between hours.
+    If there are too few past forecasts, the dependence comes from a fixed correlation (`modelled_ranks`). No price of a
+    delivery day affects the paths of that day.
     """
     first = delivery_day(hourly.start_ts)
     days = days_between(first, delivery_day(hourly.end_ts - 1))

@@ -23,11 +23,10 @@ _LOW, _MIDDLE, _HIGH = 2, 9, 17
 def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
     """Return the 20 values of each hour in ascending order, EUR/MWh, shape (20, hours).
 
-    The second of the 20 values is p10 - 0.01. The third value is p10. The tenth and the eleventh values are p50. The
-    eighteenth value is p90. The nineteenth value is p90 + 0.01. By every usual definition of percentiles, the 10th,
-    50th and 90th percentiles of the 20 values equal p10, p50 and p90 within 0.01 EUR/MWh. The values from p10 to p90
-    follow a normal distribution with different widths below and above p50. If the first value is below `lowest`, it is
-    raised to `lowest`, but never above the second value.
+    The 20 values include p10 - 0.01, p10, p50 twice, p90 and p90 + 0.01. So by every usual definition of percentiles,
+    the 10th, 50th and 90th percentiles of the 20 values equal p10, p50 and p90 within 0.01 EUR/MWh. The values from p10
+    to p90 follow a normal distribution with different widths below and above p50. If the first value is below `lowest`,
+    it is raised to `lowest`, but never above the second value.
     """
     p10, p50, p90 = (to_scale(percentile) for percentile in (run.p10, run.p50, run.p90))
     steps = _steps()[:, None]
@@ -46,7 +45,7 @@ def values_of(run: Run, lowest: float, limits: Limits) -> Floats:
 def _steps() -> Floats:
     """Return the signed distances of the 20 values from p50.
 
-    Below p50, the unit is the distance of p10 from p50. Above p50, the unit is the distance of p90 from p50.
+    Distances below p50 are divided by the distance of p10 from p50, and distances above p50 by the distance of p90.
     """
     normal = NormalDist()
     levels = (np.arange(SCENARIOS) + 0.5) / SCENARIOS

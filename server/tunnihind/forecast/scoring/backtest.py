@@ -35,8 +35,7 @@ class IssuedForecasts:
     """Forecasts of unpublished hours, exactly as they were issued. All arrays have shape (n,).
 
     `lead_days` is the number of days from the newest settled day to the delivery day, but at least 1. `seven_day_mean`
-    holds the naive forecasts that `naive.seven_day_mean` makes from the data known at the issue. Unknown naive
-    forecasts are NaN.
+    holds the naive forecasts, made from the data known at the issue. Unknown naive forecasts are NaN.
     """
 
     issued_ts: Instants
@@ -61,8 +60,8 @@ class IssuedForecasts:
 class BacktestResult:
     """The forecasts of a backtest, and the actual prices. Each period lasts `step_s` seconds.
 
-    `actual` holds the actual prices. `baseline` holds the prices one week (168 h) earlier. `actual` and `baseline` have
-    shape (n,) and are in EUR/MWh. Unknown prices are NaN.
+    `actual` (n,) holds the actual prices and `baseline` (n,) the prices one week (168 h) earlier, EUR/MWh. Unknown
+    prices are NaN.
     """
 
     forecasts: IssuedForecasts
@@ -180,7 +179,8 @@ class NextDay:
 def score_instants(truth: PriceSeries, as_of: int) -> list[int]:
     """Return the issue instants of the scored forecasts up to `as_of`, oldest first.
 
-    Each day has one instant, at `ISSUE_AT`. The forecasts cover the 90 delivery days up to the newest settled day.
+    Each day has one issue instant, at `ISSUE_AT`. The forecasts cover the 90 delivery days up to the newest settled
+    day.
     """
     newest = truth.newest_day
     if newest is None:

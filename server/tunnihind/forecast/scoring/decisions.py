@@ -3,8 +3,7 @@
 A plan runs in the cheapest periods of the day, according to a forecast. If periods are equally cheap, the plan runs in
 the earliest of them. The saving of a plan is the day's mean price less the mean price of the plan's periods. The ideal
 saving is the saving with perfect foresight. The share is the sum of the savings divided by the sum of the ideal
-savings. In this share, days with small possible savings have little weight. Prices and savings are in EUR/MWh without
-VAT.
+savings, so days with small possible savings have little weight. Prices and savings are in EUR/MWh without VAT.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,8 +58,7 @@ class Savings(NamedTuple):
 def saving(actual: Floats, forecast: Floats, periods: int) -> float:
     """Return the saving of a plan that takes the `periods` cheapest periods of `forecast`, EUR/MWh."""
     taken = np.argsort(forecast, kind="stable")[:periods]
-    # Subtract the lowest price before taking the means. Otherwise, if all prices are equal, rounding errors of the
-    # means would look like a saving.
+    # Subtract the lowest price, so that rounding errors of the means never look like a saving if all prices are equal.
     above = actual - actual.min()
     return float(above.mean() - above[taken].mean())
 
@@ -113,10 +111,7 @@ class PlanScores:
 
     @property
     def share(self) -> float:
-        """The saving of plans made from the forecast, divided by the ideal saving.
-
-        If nothing could be saved, the share is NaN.
-        """
+        """The saving of plans made from the forecast, divided by the ideal saving, or NaN if nothing could be saved."""
         return self._share(self.forecast)
 
     @property
@@ -137,10 +132,7 @@ NO_PLANS: Final = PlanScores.of(())
 
 
 def boiler_eur_a_year(saved_eur_mwh: float) -> float:
-    """Return the yearly saving of a 3 kW boiler in EUR without VAT.
-
-    The boiler runs 3 hours a day on 365 days. The boiler saves `saved_eur_mwh` on each MWh.
-    """
+    """Return the yearly saving, EUR without VAT, of a 3 kW boiler that runs 3 hours a day and saves `saved_eur_mwh`."""
     return saved_eur_mwh * _BOILER_MWH_A_YEAR
 
 
@@ -148,8 +140,8 @@ def boiler_eur_a_year(saved_eur_mwh: float) -> float:
 class Decisions:
     """The scores of plans within one delivery day, and of plans within the seven days after the issue.
 
-    Each key of `by_days_ahead` is the number of days from the issue to the delivery day. Each value maps a plan's
-    length in hours to the scores of such plans within one delivery day.
+    Each key of `by_days_ahead` is the number of days from the issue to the delivery day. Each value of `by_days_ahead`
+    maps a plan's length in hours to the scores of such plans within one delivery day.
     """
 
     by_days_ahead: Mapping[int, Mapping[int, PlanScores]]
@@ -159,9 +151,9 @@ class Decisions:
     def of(cls, days: Mapping[int, Sequence[Mapping[int, Savings]]], weeks: Iterable[Savings]) -> Self:
         """Compute the scores of plans from the plans' savings.
 
-        Each key of `days` is the number of days from the issue to the delivery day. Each value holds one mapping for
-        each delivery day. The mapping's keys are the plans' lengths in hours. `weeks` has the savings of plans within
-        seven days.
+        Each key of `days` is the number of days from the issue to the delivery day. Each value of `days` holds one
+        mapping for each delivery day, from the plans' lengths in hours to their savings. `weeks` has the savings of
+        plans within seven days.
         """
         return cls(
             by_days_ahead={

@@ -2,7 +2,7 @@
 
 For every delivery day, the forecasts issued 1 to 7 days before are scored. On each issue day, only the last run before
 the day-ahead auction is scored, because a household would plan with this run. Each pair of an issue day and a delivery
-day has its own scores (`DayScores`). The scores of longer periods are combined from these `DayScores`.
+day has its own `DayScores`, from which the scores of longer periods are combined.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,13 +32,12 @@ MONTHS: Final = 24
 class DayScores:
     """The scores of one forecast of a delivery day.
 
-    The forecast was issued in the morning of `issued_on`, `days_ahead` days before the delivery day.
-
-    `scores` covers the hours with a known price and a known baseline. `seven_day_mean_mae` is the MAE (EUR/MWh) of the
-    mean over the seven delivery days up to the day of issue. An unknown MAE is NaN. `plans` maps a plan's length in
-    hours to the savings of such plans within the day. If a price or a forecast is unknown, `plans` is empty. `week` has
-    the savings of plans that may run at any time in the run's seven delivery days. Only the seventh delivery day of a
-    run has a value in `week`.
+    The forecast was issued in the morning of `issued_on`, `days_ahead` days before the delivery day. `scores` covers
+    the hours whose price and price one week earlier are known. `seven_day_mean_mae` is the MAE (EUR/MWh) of the mean
+    over the seven delivery days up to the day of issue, or NaN if unknown. `plans` maps a plan's length in hours to the
+    savings of such plans within the day. If a price or a forecast is unknown, `plans` is empty. `week` has the savings
+    of plans that may run at any time in the run's seven delivery days. Only the seventh delivery day of a run has a
+    value in `week`.
     """
 
     issued_on: date
@@ -97,8 +96,8 @@ class MonthScores:
 class Months:
     """The scores by month.
 
-    `issued` has the scores of the runs that the server issued. `backtest` has the scores of a backtest of the present
-    model. This backtest forecasts each day one day ahead.
+    `issued` has the scores of the runs that the server issued. `backtest` has the scores of the present model in a
+    backtest one day ahead.
     """
 
     issued: tuple[MonthScores, ...] = ()
@@ -151,7 +150,7 @@ def months(rows: Iterable[DayScores]) -> tuple[MonthScores, ...]:
 
 
 def morning_runs(runs: Iterable[Run]) -> dict[date, Run]:
-    """Return each day's last run before that day's gate closure. The keys are the days."""
+    """For each day of issue, return the last run before the gate closure on that day."""
     last: dict[date, Run] = {}
     for run in sorted(runs, key=lambda run: run.made_at):
         issued_on = delivery_day(run.made_at)

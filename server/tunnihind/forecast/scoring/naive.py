@@ -29,8 +29,7 @@ def mean_of_week(prices: PriceSeries, last: date, targets: Instants) -> Floats:
 
     The means are in EUR/MWh and have shape (n,). If the targets are quarters of an hour (900 s), each mean uses the
     prices of the same quarter on each day. Unknown prices are left out. If all seven prices are unknown, the mean is
-    NaN. As a forecast, the mean is more accurate than the price one week earlier. An unusual price on one day has
-    little effect on the mean.
+    NaN. The mean is a better forecast than the price one week earlier, because a single outlier has little effect.
     """
     grid = DayGrid.between(last - timedelta(days=_DAYS - 1), last)
     by_hour = prices.between(int(grid.starts[0]), int(grid.starts[-1])).eur_mwh

@@ -1,8 +1,4 @@
-"""The report of a backtest.
-
-The report has scores by lead, by month and by hour. Significance tests compare the model with naive forecasts. The
-report also has the savings of plans made from the forecasts.
-"""
+"""The report of a backtest: scores, significance tests against naive forecasts, and the savings of plans."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,8 +21,7 @@ type Rows = NDArray[np.bool_]
 class Comparison:
     """The comparison of the model with a naive forecast.
 
-    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh. If the naive forecast is unknown for all hours,
-    `benchmark_mae` is NaN.
+    `benchmark_mae` is the MAE of the naive forecast, EUR/MWh, or NaN if the naive forecast is unknown for all hours.
     """
 
     benchmark_mae: float
@@ -47,8 +42,8 @@ class BacktestReport:
 
     `months` has the scores by month of the delivery day, for instance 2025-01. `hours` has the scores by hour of the
     day in the market's local time, 0 to 23. `below_p50` is the share of hours whose price was below p50, by lead day.
-    `decisions` has the scores of plans. Plans are made only for delivery days without any published price at the issue,
-    because plans for other days need no forecast.
+    `decisions` has the scores of plans for delivery days without any published price at the issue, because plans for
+    other days need no forecast.
     """
 
     leads: dict[int, Scores]
@@ -114,7 +109,6 @@ def _day_numbers(targets: Instants) -> Instants:
 
 
 def _decisions(result: BacktestResult) -> Decisions:
-    """Score the plans made from the forecasts."""
     days: dict[int, list[Mapping[int, Savings]]] = {}
     weeks: list[Savings] = []
     for of_issue in _issues(result):
@@ -126,7 +120,7 @@ def _decisions(result: BacktestResult) -> Decisions:
 
 
 def _issues(result: BacktestResult) -> Iterator[dict[int, Hours]]:
-    """For each issue, yield the delivery days that had no published price at the issue. The keys are lead days."""
+    """For each issue, yield the delivery days without any published price at the issue, by lead day."""
     issued = result.forecasts.issued_ts
     order = np.argsort(issued, kind="stable")
     _, firsts = np.unique(issued[order], return_index=True)

@@ -24,10 +24,7 @@ def mean_absolute_error(actual: Floats, forecast: Floats) -> float:
 
 
 def skill(mae: float, baseline_mae: float) -> float:
-    """Return 1 - mae / baseline_mae. If the baseline made no error, return NaN.
-
-    The skill is the share of the baseline's error that the forecast avoids.
-    """
+    """Return the share of the baseline's error that the forecast avoids, or NaN if the baseline made no error."""
     return 1 - mae / baseline_mae if baseline_mae > 0 else float("nan")
 
 
@@ -43,8 +40,7 @@ def pinball_loss(actual: Floats, quantile: Floats, level: float) -> float:
 def winkler_score(actual: Floats, lower: Floats, upper: Floats, alpha: float = _ALPHA) -> float:
     """Return the mean Winkler score of intervals that should contain a share of 1 - alpha of actual prices.
 
-    The score of an interval is its width plus a penalty. If the actual price is outside the interval, the penalty is
-    2/alpha times the distance of the price from the interval. Otherwise the penalty is 0.
+    The score of an interval is its width plus 2/alpha times the distance by which the actual price lies outside.
     """
     outside = np.maximum(lower - actual, 0) + np.maximum(actual - upper, 0)
     return _mean(upper - lower + 2 / alpha * outside)

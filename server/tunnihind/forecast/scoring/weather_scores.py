@@ -1,9 +1,8 @@
 """The accuracy of wind and temperature forecasts, by days ahead.
 
-Earlier forecasts are compared with the newest forecast of each hour. An earlier forecast is the newest weather forecast
-at the usual issue time of price forecasts, 1 to 7 days before the delivery day. The newest forecast of an hour was
-issued no earlier than 12 hours before the delivery day. The store has no measurements, and the newest forecast is the
-value closest to a measurement.
+Earlier forecasts are compared with the newest forecast of each hour, because the store has no measurements. An earlier
+forecast is the newest weather forecast at the usual issue time of price forecasts, 1 to 7 days before the delivery day.
+The newest forecast of an hour was issued no earlier than 12 hours before the delivery day.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,10 +24,7 @@ _LEAST_DAYS: Final = 7
 _NEWEST_S: Final = 12 * HOUR_S
 """The longest time from a newest issue to the start of its delivery day, in seconds."""
 _ISSUED_WITHIN_S: Final = 2 * DAY_S
-"""The greatest age of a scored forecast in seconds.
-
-An older forecast shows an outage of the source, not its accuracy.
-"""
+"""The greatest age of a scored forecast in seconds. Older forecasts show an outage of the source, not its accuracy."""
 
 MEMORY_S: Final = (WINDOW_DAYS + LEADS) * DAY_S + _ISSUED_WITHIN_S
 """The greatest age in seconds of the forecasts that `weather_scores` uses."""
@@ -72,10 +68,7 @@ class VariableScores:
 
 
 def scored_names(market: Market) -> tuple[str, ...]:
-    """Return the names of the scored covariates.
-
-    The scored covariates are wind and temperature at the places with the greatest effect on the market's price.
-    """
+    """Return the names of the wind and temperature covariates at the places with the most effect on the price."""
     return tuple(name for variable, drives in SCORED for name in _names(variable, drives, market))
 
 
