@@ -19,10 +19,7 @@ from ..prices.units import Unit
 
 
 class NumberField(NumberSelector):
-    """A number field that refuses "nan".
-
-    Home Assistant's own number field accepts "nan", because "nan" is neither too small nor too large.
-    """
+    """A number field that refuses "nan", which Home Assistant's own number field accepts."""
 
     @override
     def __call__(self, data: Any) -> float:
