@@ -78,10 +78,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """A number entity for the price limit of a plan, in the unit that the household chose.
-
-    If the plan has no price limit, the entity's state is unknown.
-    """
+    """A number entity for a plan's price limit, in the household's unit. Without a limit, its state is unknown."""
 
     @property
     def _unit(self) -> Unit:

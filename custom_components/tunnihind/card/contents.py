@@ -53,7 +53,7 @@ class CardPlan(TypedDict):
 
     `id` is the id of the plan's subentry. `entity_id` is the id of the plan's binary sensor "Window", or None if the
     sensor was deleted. `windows` lists the windows of the last two weeks, and the window that runs or comes next. If
-    the plan has a price limit instead of a duration, `windows` also lists all later windows. Each window has one or
+    the plan runs below or above a price limit, `windows` also lists all known later windows. Each window has one or
     more pieces in the order of time. Each piece is a pair of start and end in UTC seconds.
     """
 
