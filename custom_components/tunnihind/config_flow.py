@@ -177,7 +177,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self.async_step_replace()
 
     async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether the server at the new address shall replace the present server.
+        """Ask whether the server at the new address should replace the present server.
 
         A new installation of the present server also counts as another server.
         """
@@ -258,7 +258,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
-        """Return the questions about the household's bill, and about its network package if the first zone has any."""
+        """Return the questions about the bill, and about the network package if the first zone has network packages."""
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
 
@@ -284,7 +284,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self._package = Package(answers[PACKAGE])
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
-        """Return the server at the typed address. If no server answers, keep the error for the form and return None."""
+        """Return the server at the address in `user_input`, or keep the error for the form and return None."""
         self._errors = {}
         if user_input is None:
             return None

@@ -10,8 +10,8 @@ LOGGER: Final = logging.getLogger(__package__)
 
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
-# The key in the entry's data for the number of each mode: live, demo or rehearsal. The ids of the entry's statistics
-# contain these numbers.
+# Under this key, the entry's data contains a number for each mode: live, demo or rehearsal. The ids of the statistics
+# of a mode contain the mode's number.
 CONF_STATISTICS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"

@@ -51,7 +51,7 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     """The prices of one household from one server, and the decisions of the household's plans.
 
-    `billing` says whether the household is billed by the hour or by the quarter. `selling` is the household's contract
+    `billing` is the billing of the electricity that the household buys. `selling` is the household's contract
     for selling electricity, or None if the household sells nothing. `selling_prices` are the prices that the household
     gets for its electricity. `server_device_id` is the id of the server's device.
     """
@@ -72,7 +72,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
-        # If the entry gets another server, the old server is polled until a reload, so `_server` stays the old id.
+        # If the entry gets another server, the old server is polled until a reload, so `_server` keeps the old id.
         self._server: Final = entry.unique_id
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()

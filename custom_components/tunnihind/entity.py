@@ -40,7 +40,7 @@ NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
 # The key of a plan's binary sensor "Window".
 WINDOW: Final = "window"
-# The prefix of the translation keys of entities that have another name if their plan looks for high prices.
+# The prefix of the translation key of an entity that has another name in plans for high prices.
 DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
@@ -63,8 +63,8 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# For each entity's key, a function that decides from a plan's form whether the plan has the entity. Every plan has the
-# entities without a function.
+# For the key of an entity, a function that decides from a plan's form whether the plan has the entity. If a key is
+# missing here, every plan has the entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -187,9 +187,10 @@ class ValueDescription[Subject](SensorEntityDescription):
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor that shows a figure of its subject, such as a plan's window. Without a subject, its state is unknown.
+    """A sensor that shows a figure of its subject, such as a plan's window.
 
-    In a rehearsal, the sensor has no long-term statistics, because they would remain after the rehearsal.
+    If there is no subject, the sensor's state is unknown. In a rehearsal, the sensor has no long-term statistics,
+    because they would remain after the rehearsal.
     """
 
     coordinator: TunnihindCoordinator
@@ -261,7 +262,7 @@ def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
 
 @callback
 def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Remove entities that no longer fit their plans. If the household sells nothing, also remove selling prices."""
+    """Remove entities that no longer fit their plans. If the household sells nothing, remove selling prices too."""
     unfitting = {
         f"{plan.subentry_id}_{key}"
         for plan in entry.subentries.values()

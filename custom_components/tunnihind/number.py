@@ -59,7 +59,7 @@ async def async_setup_entry(
 
 
 class PlanNumber(SteeringEntity, NumberEntity):
-    """A number entity that shows a figure of a plan, and changes the figure."""
+    """A number entity that shows and changes a figure of a plan."""
 
     @property
     @override
@@ -78,7 +78,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """A number entity for a plan's price limit, in the household's unit. Without a limit, its state is unknown."""
+    """A number entity for a plan's price limit, in the household's unit. A plan without a limit has no value."""
 
     @property
     def _unit(self) -> Unit:

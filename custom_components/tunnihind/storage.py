@@ -42,7 +42,7 @@ class StoredState:
     server_ahead_s: int = 0
 
     def for_server(self, server: str | None) -> StoredState:
-        """Return the state. If it comes from another server than `server`, leave out the prices, VAT rate and clock."""
+        """Return the state. If the state is of another server, leave out that server's prices, VAT rate and clock."""
         if server == self.server:
             return self
         ledger = {name: kept for name, kept in self.ledger.items() if name != "prices"}

@@ -27,7 +27,7 @@ ATTR_REPLAN: Final = "replan"
 
 
 def _number(given: object) -> float:
-    """Convert a number or a text of a template to a number. Refuse True and False, which Python treats as 1 and 0."""
+    """Convert a number or a template's text to a number. Refuse True and False, which Python treats as 1 and 0."""
     number = math.nan if isinstance(given, bool) else vol.Coerce(float)(given)
     if not math.isfinite(number):
         raise vol.Invalid("expected a number")
@@ -96,7 +96,7 @@ def _answer(coordinator: TunnihindCoordinator, plan_id: str) -> JsonObjectType:
 
 
 def _plans_meant(call: ServiceCall) -> list[tuple[str, str]]:
-    """Return the entry's id and the subentry's id of each plan in the call's target. Each plan occurs only once.
+    """Return the entry's id and the subentry's id of each plan in the call's target. Each plan occurs once.
 
     An entity or a device in the target must belong to a plan. An area, a floor or a label in the target stands for all
     its plans. Raises Refusal.

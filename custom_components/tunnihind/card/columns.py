@@ -36,7 +36,7 @@ class Columns(TypedDict):
 
 
 class PriceColumns(Columns):
-    """The household's prices, including VAT, for each hour or each quarter.
+    """The household's prices, including VAT, for each hour or each quarter-hour.
 
     `level` is the level of a price, from 0 for very_low to 4 for very_high. If the household chose levels by the hour,
     all four quarters of an hour have the same level. If any price of a day is unknown, all levels of the day are None.
@@ -121,8 +121,8 @@ def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | N
 def _tints(paid: Columns, scale: Sequence[float], tariff: Tariff) -> list[int | None]:
     """Return the colour of each price, as described in `PriceColumns`.
 
-    Each bound in `scale` is a market price in EUR/MWh. The mean of its household prices in all periods separates two
-    colours.
+    Each bound in `scale` is a market price in EUR/MWh. The mean of a bound's household prices in all periods separates
+    two colours.
     """
     known = {instant: price for instant, price in _starts_and_prices(paid) if price is not None}
     if scale:

@@ -42,7 +42,7 @@ class State(StrEnum):
 
 
 class CardNow(TypedDict):
-    """The start and the end of the current hour, or of the current quarter if the household is billed by quarters."""
+    """The start and the end of the current billing period: an hour or a quarter-hour."""
 
     start: int
     end: int
@@ -73,8 +73,8 @@ class CardContents(CardBeginning):
     """The contents of a loaded entry.
 
     The first event of a subscription contains all fields. Each later event contains only the changed fields. While
-    `state` is neither `ready` nor `no_price`, an event contains only `state`. The card then keeps the last values of
-    the other fields.
+    `state` is neither `ready` nor `no_price`, an event contains only `state`, and the card keeps the last values of all
+    other fields.
 
     `mode` names the kind of prices: live prices, made-up prices, or prices of a past day. `clock_ahead_s` is the number
     of seconds by which the entry's clock is ahead of Home Assistant's clock, and 0 except in a rehearsal. `problems`

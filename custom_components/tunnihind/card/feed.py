@@ -176,9 +176,9 @@ class CardPast(TypedDict):
 
 
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
-    """Request past market prices from the server, and return them as the household's prices.
+    """Request past market prices from the server, and convert them to the household's prices.
 
-    The household's present contracts decide whether the prices are by the hour or by the quarter.
+    The household's present contracts decide whether the prices are by the hour or by the quarter-hour.
     """
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()

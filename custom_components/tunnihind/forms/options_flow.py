@@ -1,4 +1,4 @@
-"""The flow in which a household changes its fees, billing, sales of electricity, number of cheap hours and unit."""
+"""The flow in which a household changes its fees, billing, sales of electricity, cheap hours and unit of prices."""
 
 from collections.abc import Mapping
 from typing import Any, Final, override
@@ -30,7 +30,7 @@ MARGIN: Final = "margin"
 BALANCING: Final = "balancing"
 _MOST_CENTS: Final = 100
 
-# The default is an hour, because most homes are billed by the hour.
+# The default billing period is an hour, because most homes are billed by the hour.
 BILLING_QUESTION: Final = vol.Schema(
     {vol.Optional(BILLED_BY, default=Resolution.HOUR.value): choice_field(Resolution, BILLED_BY)}
 )
@@ -149,7 +149,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return self.async_show_form(step_id="selling", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask how many hours of a day count as cheap. Also ask how many coming hours the average price covers."""
+        """Ask how many hours of a day count as cheap, and how many coming hours the average price covers."""
         defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
         return self._ask("cheap", CHEAP_FORM, defaults, user_input)
 

@@ -43,7 +43,7 @@ _HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
-# The first plan's name in the installation's language. If the language changes later, the name stays the same.
+# The first plan's name in the installation's language.
 _FIRST_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_NAME: Final = "Cheapest 3 hours"
 
@@ -51,7 +51,7 @@ _FIRST_NAME: Final = "Cheapest 3 hours"
 async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
     """Return a Markdown list of the changes that entities and actions made to the plan.
 
-    The list has the labels of the plan's form. If there are no changes, the returned text is empty.
+    Each change has the label of its field in the form. If there are no changes, the returned text is empty.
     """
     if plan is None or not plan.changes:
         return ""
@@ -145,7 +145,7 @@ class PlanFlow(ConfigSubentryFlow):
             await coordinator.async_save()
 
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
-        """Check a whole plan that a program sent in the first step. Raises InvalidData like Home Assistant's checks."""
+        """Check a whole plan that a program sent in the first step. Raises InvalidData."""
         try:
             checked: dict[str, Any] = plan_form_schema(self._unit, self._new)(user_input)
         except vol.Invalid as error:

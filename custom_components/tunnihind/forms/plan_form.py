@@ -61,7 +61,7 @@ TOLERANCE: Final = "tolerance"
 PREFER: Final = "prefer"
 SAVED: Final = "saved"
 METER: Final = "meter"
-# The fields in each section of the form. All other fields are above the sections.
+# The fields in each section of the form. Fields without a section are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PIECES: (SPLIT, MIN_PIECE, MAX_STARTS),
     WHEN: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
@@ -112,11 +112,11 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
 # The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that devices don't run
 # for only a few minutes. The first plan uses only published prices, so that its window doesn't depend on a forecast.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
-# The form for an energy first shows the values for charging a car at an ordinary socket.
+# A form that asks for an energy first shows the values for charging a car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 _LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_EVERY_DAY}
-# The values that the form of a new plan shows at first. For the cheapest hours, the window is in one piece, because the
-# programme of a washing machine can't pause.
+# The values that the form of a new plan shows at first. A new plan for the cheapest hours has windows in one piece,
+# because the programme of a washing machine can't pause.
 NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.CHEAPEST: {**FIRST_PLAN, SPLIT: False},
     PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN,

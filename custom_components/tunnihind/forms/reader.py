@@ -1,4 +1,4 @@
-"""The language of the person who reads a form. This language may differ from the installation's language."""
+"""The language of the person who reads a form, which may differ from the installation's language."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -32,7 +32,7 @@ VAT_PERCENT: Final = "vat_percent"
 PACKAGE: Final = "package"
 FROM_TABLE: Final = "from_table"
 COMPARED_ON: Final = "compared_on"
-# The name of a row without a date, in lists of rows.
+# The name that lists of rows show for a row of fees without a date.
 BEGINNING: Final = "beginning"
 
 SUPPLY: Final = "supply"
@@ -47,7 +47,7 @@ type Row = Mapping[str, Any]
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# The rate table's figures with VAT are rounded to this many decimals. Figures without VAT have fewer decimals.
+# The rate table's figures with VAT are rounded to this many decimals, which leaves figures without VAT unchanged.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -149,7 +149,7 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # People can't clear a required field. The default applies if a program leaves out the field.
+            # The field is required, so that people can't clear it. Its default is for programs that leave it out.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}

@@ -52,7 +52,7 @@ _KWH_PER_MWH: Final = 1_000
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
-# The translation keys of the parts' names begin with this text.
+# The translation keys for the names of a price's parts begin with this text.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
 # The translation keys of sentences that depend on the zone begin with this text.
 _SENTENCES: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
@@ -63,7 +63,7 @@ _DECIMALS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class CurrentPeriod:
-    """The period of the current price: an hour, or a quarter-hour if the household is billed by the quarter.
+    """The period of the current price: an hour, or a quarter-hour if the household is billed by the quarter-hour.
 
     `start` is in UTC seconds. `market` is the market price in EUR/MWh, or None if the price is unknown.
     `chosen_vat_rate` is the VAT rate that the server's operator chose, as a fraction.
@@ -222,7 +222,7 @@ class TariffStep(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form for a row of fees, with the rate table's figures for today or for the row's later first day."""
+        """Show the form for a row of fees, with the rate table's figures for the form's day (see `_first_day`)."""
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(

@@ -37,7 +37,7 @@ def instant_of(day: date, wall: time) -> int:
 
 
 def day_of(day: date) -> Day:
-    """Return the calendar day with this date."""
+    """Return the calendar day on the date `day`."""
     return Day(day, instant_of(day, time.min), instant_of(day + timedelta(days=1), time.min))
 
 

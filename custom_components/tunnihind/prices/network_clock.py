@@ -1,4 +1,4 @@
-"""The times at which the network company charges the day rate, the night rate and the peak rates."""
+"""The times at which the network operator charges the day rate, the night rate and the peak rates."""
 
 from datetime import date, datetime, time
 from enum import Enum, auto
@@ -34,7 +34,7 @@ class NetworkTime(Enum):
 
 
 def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
-    """Return the class of hours to which `wall`, a date and time in Estonia, belongs.
+    """Return the class of hours that contains `wall`, a date and time in Estonia.
 
     The day rate applies from 07 to 22 on working days, and the night rate at all other times. If `has_peaks` is true,
     peak rates apply from November to March: from 09 to 12 and from 16 to 20 on working days, and from 16 to 20 on
@@ -70,5 +70,5 @@ def is_public_holiday(zone: Zone, day: date) -> bool:
 
 @cache
 def _public_holidays(zone: Zone) -> holidays.HolidayBase:
-    # The `holidays` library computes the holidays of a year when the year is first used, and keeps them in this object.
+    # The object is cached, because the `holidays` library computes a year's holidays at the first use of the year.
     return holidays.country_holidays(zone)

@@ -76,14 +76,13 @@ class Entry[Rate]:
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate ended before `day`, or is old on `day` (see `is_old_on`)."""
+        """Return whether the rate ended before `day`, or was last checked more than a year before `day`."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
         """Return whether the rate's source was last read more than a year before `day`.
 
-        `compared_on` is the day on which the household compared the rate with an invoice. This comparison counts as
-        reading the source.
+        If the household compared the rate with an invoice on `compared_on`, this counts as reading the source.
         """
         seen = max(self.as_of, compared_on or self.as_of)
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
@@ -130,6 +129,6 @@ def price_lists_of(zone: Zone) -> PriceLists:
 
 
 def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the newest entry that began by `day`. If all entries began after `day`, return the oldest entry."""
+    """Return the newest entry that began on or before `day`, or the oldest entry if all entries begin after `day`."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]

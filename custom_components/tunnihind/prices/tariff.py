@@ -59,8 +59,7 @@ class TariffRow:
         return figure
 
 
-# `TariffRow` and the options use the same names for a row's figures. The options omit figures that the form didn't
-# show.
+# `TariffRow` and the options use the same names for a row's figures. The options may lack figures without a form field.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
@@ -189,7 +188,7 @@ class Tariff:
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate, as a fraction, that applies on `day` to rows of fees without a VAT rate."""
+        """Return the VAT rate on `day` for rows of fees without a VAT rate, as a fraction."""
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)

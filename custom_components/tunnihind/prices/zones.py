@@ -19,7 +19,7 @@ class Zone(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """The suffix that marks this zone in a server's id. The suffix of Estonia is empty."""
+        """The suffix that marks this zone in a server's id (empty for Estonia)."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country(self, language: str) -> str:
@@ -73,8 +73,8 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
 def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
     """Return the legal VAT rate on `day` as a fraction.
 
-    Before the date of the first known rate, return the first known rate. If `on_network` is true, return the rate on
-    network and state fees. Otherwise, return the rate on electricity and on the supplier's fees.
+    Before the date of the first known rate, return the first known rate. `on_network` selects the rate on network and
+    state fees instead of the rate on electricity and on the supplier's fees.
     """
     laws = _LAW[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])

@@ -49,8 +49,8 @@ class PlanScore:
     four hours that had been cheapest a week before. The plans of `week` used the hours with the lowest forecasts of the
     next seven days. If no full week has been scored yet, `week` is None.
 
-    `boiler_eur` is the amount that a 3 kW boiler saves in a year, in EUR without VAT, if it heats in the three hours of
-    each day with the lowest forecasts. `ideal_boiler_eur` is the same boiler's greatest possible saving in a year.
+    `boiler_eur` is the amount that a 3 kW boiler saves in a year, in EUR without VAT, if it heats each day in the three
+    hours with the lowest forecasts. `ideal_boiler_eur` is the same boiler's greatest possible saving in a year.
     """
 
     days: int

@@ -61,8 +61,7 @@ LONGEST_PAUSE_S: Final = 15 * 60
 # do no harm.
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
-# The longest accepted answer in bytes, so that a wrong answer can't fill the memory. The API's answers are much
-# shorter.
+# The longest accepted answer in bytes: much longer than the API's answers, but too short to fill the memory.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
 # The API's paths of the newest prices and of past prices, for each length of a period in seconds.

@@ -13,9 +13,9 @@ from homeassistant.util import dt as dt_util
 
 from ..prices.timeline import QUARTER_S
 
-# A cache in front of the server may send an answer that is up to this old.
+# The greatest expected age of an answer from a cache in front of the server.
 _CACHED_S: Final = 120
-# The difference between the two clocks varies by a second, because both clocks show whole seconds.
+# The difference between the server's clock and Home Assistant's clock is rounded to whole seconds.
 _ROUNDING_S: Final = 1
 
 

@@ -1,4 +1,4 @@
-"""Reads the server's JSON documents. Refuses documents that break the API's specification, but allows more fields."""
+"""Reads the server's JSON documents. Refuses documents that break the API's specification, but allows extra fields."""
 
 import math
 from collections.abc import Callable
@@ -14,18 +14,18 @@ from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 # A price or an instant above these limits is refused, because its unit may be wrong.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
-# The longest accepted text, in characters, because the server's credit line is an attribute of every entity.
+# The longest text in characters. The server's credit line must be short, because it is an attribute of every entity.
 _LONGEST_TEXT: Final = 300
 _SAVING_DAYS: Final = 30
 _SAVING_HOURS: Final = 4
 
 
 class Malformed(ValueError):
-    """A document that breaks the API's specification. The message names the wrong field."""
+    """A document that breaks the API's specification. The error's message names the wrong field."""
 
 
 class UnknownZone(ValueError):
-    """A document with prices of a zone that the integration doesn't support. The message names the zone."""
+    """A document with prices of a zone that the integration doesn't support. The error's message names the zone."""
 
 
 def about_from(document: object) -> About:

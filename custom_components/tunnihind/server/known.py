@@ -13,14 +13,15 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# Today and yesterday have at most 49 hours. A plan needs yesterday's prices if its window began before midnight.
+# Today and yesterday together have at most 49 hours. A plan needs yesterday's prices if its window began before
+# midnight.
 KEEP_S: Final = 49 * HOUR_S
-# The market publishes prices only up to the end of the next day. If a settled price is later, the server's clock was
+# Prices are published up to the end of the next day, so a later settled price comes from a server whose clock was
 # ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may be sent this many seconds before the pause ends, because the times of polls vary.
 _MARGIN_S: Final = 30
-# The server counts a day as 24 hours, so two days don't cover all of yesterday after the clock change in autumn.
+# The server counts a day as 24 hours, so two days may not cover all of yesterday after the clock change in autumn.
 _DAYS_SINCE_YESTERDAY: Final = 3
 # Missing quarter-hour prices are requested again after this time, because an update of the server may have added them.
 ASK_AGAIN_S: Final = HOUR_S
@@ -50,7 +51,7 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
-    """Return the known prices with the `settled` prices, which map the starts of periods to prices in EUR/MWh.
+    """Return `known` with the prices in `settled`, which maps the start of each period to its price in EUR/MWh.
 
     Settled prices that are more than 49 hours old at `now` (UTC seconds) are dropped.
     """

@@ -14,7 +14,7 @@ from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home
 from .clock import EntryClock, home_now
 from .known import History, NewestPrices, merged
 
-# A working server makes a new answer at least once an hour. An older answer comes from the cache of a failed server.
+# A working server makes a new answer at least once an hour, so an older answer comes from the cache of a failed server.
 ANSWER_LIFE_S: Final = HOUR_S
 # The server's description is requested again after this time, because an update of the server may change the
 # description without a failed poll.
@@ -51,7 +51,7 @@ class Contact:
 
     `answered_at` is the time of the last answer, or 0 before the first answer. `answer_made_at` is the time at which
     the server made the last answer. `clock_ahead_s` shows how many seconds the server's clock is ahead of the entry's
-    clock. `are_quarters_missing` is true if the household is billed or paid by the quarter but the server has only
+    clock. `are_quarters_missing` is true if the household is billed or paid by the quarter-hour but the server has only
     hourly prices. If the entry can't use the server's prices, `wrong_server` names the problem.
     """
 
@@ -119,7 +119,7 @@ class Polling:
     def contact(self, *, needs_quarters: bool) -> Contact:
         """Return the state of the contact with the server.
 
-        `needs_quarters` is true if the household is billed or paid by the quarter.
+        `needs_quarters` is true if the household is billed or paid by the quarter-hour.
         """
         return Contact(
             answered_at=self._answered_at,
@@ -138,7 +138,7 @@ class Polling:
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
-        if answer.zone is self._zone:  # prices of another zone are refused, so they need no description
+        if answer.zone is self._zone:  # prices of another zone are refused without further requests
             in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
             await self._ask_about(at_once=in_doubt and answer is not self._newest)
         self._failures = 0
@@ -220,8 +220,8 @@ class Polling:
         """Request the server's description of itself after the start, after a failed poll, and once an hour.
 
         If `at_once` is true, send a request even if the last request is recent. The caller sets `at_once` after a jump
-        of the server's clock, because the server may have begun or ended a rehearsal. If such a request fails and the
-        server has described itself before, raise CannotConnect.
+        of the server's clock, because the server may have begun or ended a rehearsal. Raises CannotConnect if a request
+        with `at_once` fails and the server has described itself before.
         """
         # If Home Assistant's clock was set back, the time since the last request is negative.
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:
