@@ -75,7 +75,7 @@ _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
 
 
 def has_entity(form: Form, key: str) -> bool:
-    """Return whether a plan with the data `form` has the entity with this key."""
+    """Return whether a plan with the data `form` has the entity with the key `key`."""
     return key not in _FORMS_WITH or _FORMS_WITH[key](form)
 
 

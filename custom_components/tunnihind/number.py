@@ -64,7 +64,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
     @property
     @override
     def available(self) -> bool:
-        """True if the plan uses the entity's figure. A plan uses either an energy or a duration."""
+        """True if the plan uses the figure that the entity shows. A plan uses either an energy or a duration."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property

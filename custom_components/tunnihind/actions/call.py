@@ -82,8 +82,8 @@ def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
 def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
     """Return the start and the end of the time range in a call, in UTC seconds.
 
-    `first` and `last` are the names of the call's fields. By default, the range goes from now to the end of the known
-    prices. Raises Refusal if the end is not after the start.
+    `first` and `last` are the names of the call's fields for the start and the end. By default, the range goes from now
+    to the end of the known prices. Raises Refusal if the end is not after the start.
     """
     known_until = prices.timeline.periods[-1].end if prices.timeline.periods else prices.now
     start = instant(data[first]) if first in data else prices.now

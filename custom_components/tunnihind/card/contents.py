@@ -64,13 +64,13 @@ class CardPlan(TypedDict):
 
 
 class CardBeginning(TypedDict):
-    """The contents while the entry is not loaded."""
+    """The card's contents while the entry is not loaded."""
 
     state: State
 
 
 class CardContents(CardBeginning):
-    """The contents of a loaded entry.
+    """The card's contents for a loaded entry.
 
     The first event of a subscription contains all fields. Each later event contains only the changed fields. While
     `state` is neither `ready` nor `no_price`, an event contains only `state`, and the card keeps the last values of all

@@ -202,8 +202,8 @@ class RowForm:
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
         """Return the figures that the form shows at first.
 
-        For a new row, the form shows the rate table's figures. For an existing row, the form shows the row's figures,
-        but the rate table's figures for the parts of the price that use the rate table.
+        For a new row, and for parts of an existing row that use the rate table, the form shows the rate table's
+        figures. For other parts of an existing row, the form shows the row's own figures.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:

@@ -82,7 +82,7 @@ class Entry[Rate]:
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
         """Return whether the rate's source was last read more than a year before `day`.
 
-        If the household compared the rate with an invoice on `compared_on`, this counts as reading the source.
+        The household's comparison with an invoice on `compared_on` counts as reading the source.
         """
         seen = max(self.as_of, compared_on or self.as_of)
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)

@@ -59,7 +59,7 @@ class TariffRow:
         return figure
 
 
-# `TariffRow` and the options use the same names for a row's figures. The options may lack figures without a form field.
+# `TariffRow` and the options use the same names for a row's figures. The options lack figures without a form field.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 

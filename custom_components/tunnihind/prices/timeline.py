@@ -13,7 +13,7 @@ from .days import Day
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
-# The exact mean of four prices may have two decimals more than the prices.
+# The exact mean of four prices may have two more decimals than the prices.
 _MEAN_DECIMALS: Final = 6
 
 

@@ -53,14 +53,14 @@ class _VatLaw:
 
 
 _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
-    # Käibemaksuseadus § 15
+    # Estonia's VAT law: Käibemaksuseadus § 15
     Zone.EE: (_VatLaw(date(2009, 7, 1), 0.20), _VatLaw(date(2024, 1, 1), 0.22), _VatLaw(date(2025, 7, 1), 0.24)),
-    # Pievienotās vērtības nodokļa likums, 41. pants
+    # Latvia's VAT law: Pievienotās vērtības nodokļa likums, 41. pants
     Zone.LV: (_VatLaw(date(2012, 7, 1), 0.21),),
-    # Pridėtinės vertės mokesčio įstatymas, 19 straipsnis
+    # Lithuania's VAT law: Pridėtinės vertės mokesčio įstatymas, 19 straipsnis
     Zone.LT: (_VatLaw(date(2009, 9, 1), 0.21),),
-    # Arvonlisäverolaki 84 §. In the winter of 2022/23, Finland lowered the VAT rate on electricity, but not on
-    # transmission or on the electricity tax.
+    # Finland's VAT law: Arvonlisäverolaki 84 §. In the winter of 2022/23, Finland lowered the VAT rate on electricity,
+    # but not on transmission or on the electricity tax.
     Zone.FI: (
         _VatLaw(date(2013, 1, 1), 0.24),
         _VatLaw(date(2022, 12, 1), 0.10, on_network=0.24),

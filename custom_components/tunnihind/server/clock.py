@@ -15,7 +15,7 @@ from ..prices.timeline import QUARTER_S
 
 # The greatest expected age of an answer from a cache in front of the server.
 _CACHED_S: Final = 120
-# The difference between the server's clock and Home Assistant's clock is rounded to whole seconds.
+# The difference between the server's clock and Home Assistant's clock may vary by a second, because of rounding.
 _ROUNDING_S: Final = 1
 
 

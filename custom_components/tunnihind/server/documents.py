@@ -14,7 +14,8 @@ from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 # A price or an instant above these limits is refused, because its unit may be wrong.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
-# The longest text in characters. The server's credit line must be short, because it is an attribute of every entity.
+# The longest accepted text in characters. A server's credit line must be short, because every entity has it as an
+# attribute.
 _LONGEST_TEXT: Final = 300
 _SAVING_DAYS: Final = 30
 _SAVING_HOURS: Final = 4
