@@ -123,7 +123,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
-        """Show the error in the form that the server's prices are not of the zone `wanted`."""
+        """Set the form's error for a server without the prices of the zone `wanted`."""
         self._errors[field] = OtherZone.key
         self._text_values |= {
             "url": without_password(server.url),

@@ -72,7 +72,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
-        # If the entry gets another server, the old server is polled until a reload, so `_server` keeps the old id.
+        # If the entry gets another server, the old server is polled until a reload. `_server` is the polled server's
+        # id.
         self._server: Final = entry.unique_id
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()

@@ -52,8 +52,8 @@ async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
     """Return the coordinator of an entry. Raises ServiceValidationError if the entry is not loaded.
 
-    If the entry is starting or reloading, first wait until it has started, because the first states of its entities may
-    already trigger automations that call actions.
+    If the entry is starting or reloading, first wait until it has started. The first states of a starting entry's
+    entities may already trigger automations that call actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:

@@ -74,7 +74,8 @@ def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
 def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
     """Return the options with the selling contract that the household typed.
 
-    Deductions that apply from other dates are kept. If the household no longer sells electricity, all are removed.
+    Deductions that apply from other dates are kept. If the household no longer sells electricity, all deductions are
+    removed.
     """
     others = {key: value for key, value in options.items() if key != SELLING}
     if not typed[SELLS]:

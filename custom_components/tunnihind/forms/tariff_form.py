@@ -149,7 +149,7 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # The field is required, so that people can't clear it. Its default is for programs that leave it out.
+            # Because the field is required, people can't clear it. Because it has a default, programs may omit it.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
@@ -202,8 +202,8 @@ class RowForm:
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
         """Return the figures that the form shows at first.
 
-        For a new row, and for parts of an existing row that use the rate table, the form shows the rate table's
-        figures. For other parts of an existing row, the form shows the row's own figures.
+        For a new row, the form shows the rate table's figures. For an existing row, the form shows the row's own
+        figures, except for parts of the price that use the rate table.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
