@@ -262,7 +262,7 @@ def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
 
 @callback
 def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Remove entities that no longer fit their plans. If the household sells nothing, remove selling prices too."""
+    """Remove entities that no longer fit their plans, and entities of selling prices if the household sells nothing."""
     unfitting = {
         f"{plan.subentry_id}_{key}"
         for plan in entry.subentries.values()

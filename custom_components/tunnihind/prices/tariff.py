@@ -123,8 +123,8 @@ class Tariff:
 
     `rows` are in the order of their dates. `zone` is the zone whose laws and public holidays apply. `chosen_vat_rate`
     is the VAT rate that the server's operator chose for all dates, as a fraction. Rows without a VAT rate use
-    `chosen_vat_rate`, or the legal rate if `chosen_vat_rate` is None. `day_rate_starts` and `day_rate_ends` apply only
-    to the package `OWN`.
+    `chosen_vat_rate`, or the legal rate if `chosen_vat_rate` is None. The hours of the day rate, and the night rate on
+    weekends and holidays, are settings of the package `OWN`.
     """
 
     zone: Zone = Zone.EE

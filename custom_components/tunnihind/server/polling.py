@@ -220,8 +220,8 @@ class Polling:
         """Request the server's description of itself after the start, after a failed poll, and once an hour.
 
         If `at_once` is true, send a request even if the last request is recent. The caller sets `at_once` after a jump
-        of the server's clock, because the server may have begun or ended a rehearsal. Raises CannotConnect if a request
-        with `at_once` fails and the server has described itself before.
+        of the server's clock, or while the wrong server answers, because a rehearsal may have begun or ended. Raises
+        CannotConnect if a request with `at_once` fails and the server has described itself before.
         """
         # If Home Assistant's clock was set back, the time since the last request is negative.
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:
