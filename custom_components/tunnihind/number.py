@@ -78,7 +78,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """A number entity for a plan's price limit, in the household's unit. A plan without a limit has no value."""
+    """A number entity for a plan's price limit, in the household's unit. If there is no limit, the state is unknown."""
 
     @property
     def _unit(self) -> Unit:

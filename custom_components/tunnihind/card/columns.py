@@ -109,7 +109,7 @@ def _days(periods: Sequence[Period]) -> Iterator[Day]:
 
 
 def _levels(timeline: Timeline, start: int, end: int) -> Callable[[int], int | None]:
-    """Return a function from an instant to its price level (0 to 4). If the day has unknown prices, it returns None."""
+    """Return a function that converts an instant to its price level (0 to 4), or None on a day with unknown prices."""
     places: dict[int, int] = {}
     for day in _days(timeline.between(start, end)):
         periods = timeline.between(day.start, day.end)

@@ -50,7 +50,7 @@ class PlanScore:
     next seven days. If no full week has been scored yet, `week` is None.
 
     `boiler_eur` is the amount that a 3 kW boiler saves in a year, in EUR without VAT, if it heats each day in the three
-    hours with the lowest forecasts. `ideal_boiler_eur` is the same boiler's greatest possible saving in a year.
+    hours with the lowest forecasts. `ideal_boiler_eur` is the greatest possible saving of a 3 kW boiler in a year.
     """
 
     days: int
