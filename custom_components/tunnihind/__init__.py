@@ -1,4 +1,4 @@
-"""Tunnihind, an integration that shows a household its electricity prices and a forecast of the prices."""
+"""Tunnihind, an integration that shows a household its electricity prices and a price forecast."""
 
 from typing import Final
 

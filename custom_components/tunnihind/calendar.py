@@ -31,13 +31,13 @@ class PlanCalendar(DataEntity, CalendarEntity):
     """A calendar whose events are the pieces of all plans' windows.
 
     The calendar shows all windows of the past two weeks, and each plan's running or next window. If a plan runs below
-    or above a price limit, the calendar shows all known future windows of the plan.
+    or above a price limit, the calendar also shows the plan's later windows.
     """
 
     @property
     @override
     def event(self) -> CalendarEvent | None:
-        """The piece that runs now. If no piece runs, the event is the next piece of any plan."""
+        """The piece that runs now, or else the next piece of any plan."""
         ahead = (one for one in self._pieces() if one[-1] > self.prices.now)
         first = min(ahead, key=lambda one: one[-2], default=None)
         return self._event(*first) if first else None
@@ -52,20 +52,14 @@ class PlanCalendar(DataEntity, CalendarEntity):
         return sorted(asked, key=lambda event: event.start_datetime_local)
 
     def _pieces(self) -> Iterator[tuple[ConfigSubentry, Decision, int, int]]:
-        """Yield each piece's plan, window, start and end. Times are UTC seconds by the entry's clock.
-
-        Every update compares the times of many pieces, and seconds are faster to compare than datetimes.
-        """
+        """Yield each piece's plan, window, start and end in UTC seconds, which are faster to compare than datetimes."""
         for plan_id in self.prices.outcomes:
             if plan := self.coordinator.config_entry.subentries.get(plan_id):
                 for window in self.coordinator.planner.windows(plan_id):
                     yield from ((plan, window, start, end) for start, end in window.pieces)
 
     def _event(self, plan: ConfigSubentry, decision: Decision, start: int, end: int) -> CalendarEvent:
-        """Convert a piece of a plan's window to a calendar event.
-
-        Even in a rehearsal, the event's times follow Home Assistant's clock.
-        """
+        """Convert a piece to a calendar event. Even in a rehearsal, the event's times follow Home Assistant's clock."""
         clock = self.coordinator.clock
         return CalendarEvent(
             start=datetime.fromtimestamp(clock.to_home_time(start), UTC),

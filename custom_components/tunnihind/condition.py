@@ -10,8 +10,5 @@ if KNOWS_TRIGGERS:
 
 
 async def async_get_conditions(hass: HomeAssistant) -> dict[str, type[Condition]]:
-    """Return the class of each condition. The keys are the conditions' names.
-
-    If Home Assistant is too old, return no conditions.
-    """
+    """Return the class of each condition by its name. If Home Assistant is too old, return no conditions."""
     return CONDITIONS if KNOWS_TRIGGERS else {}

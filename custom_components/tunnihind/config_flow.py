@@ -48,8 +48,7 @@ EXAMPLE_URL: Final = "http://192.168.1.10:8080"
 LOCAL_URL: Final = "http://localhost:8080"
 
 _ADDRESS: Final = vol.Schema({vol.Required(CONF_URL): TextSelector(TextSelectorConfig(type=TextSelectorType.URL))})
-# This question is about the household's network package. If the household names no package, its prices are market
-# prices with VAT.
+# The question about the network package. Without a package, the household's prices are market prices with VAT.
 _PACKAGE_QUESTION: Final = vol.Schema({vol.Optional(PACKAGE): PACKAGE_CHOICE})
 _NO_QUESTION: Final = vol.Schema({})
 
@@ -92,7 +91,6 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self._continue_with_server()
 
     async def _continue_with_server(self) -> ConfigFlowResult:
-        """Add the server's zone. If the server has several zones and the address names no zone, ask for the zone."""
         return await self.async_step_zone() if self._found.needs_zone_choice else await self._add_found()
 
     async def async_step_zone(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
@@ -125,7 +123,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _refuse_zone(self, field: str, server: Server, wanted: Zone, language: str) -> None:
-        """Set the form's error: the server's prices are not of the zone `wanted`."""
+        """Set the form's error for a server without the prices of the zone `wanted`."""
         self._errors[field] = OtherZone.key
         self._text_values |= {
             "url": without_password(server.url),
@@ -134,17 +132,13 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         }
 
     async def _add_found(self) -> ConfigFlowResult:
-        """Continue with the server that was found.
-
-        If the server is a rehearsal, first explain rehearsals. If an entry for this zone exists, end the flow.
-        """
         await self.async_set_unique_id(self._found.unique_id, raise_on_progress=False)
         if self._found.zone not in self._zones_to_add(self._found):
             return self.async_abort(reason="already_configured")
         return await self.async_step_rehearsal() if self._found.is_rehearsal else await self._finish()
 
     async def async_step_rehearsal(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Explain a rehearsal before the rehearsal is added.
+        """Explain rehearsals before a rehearsal is added.
 
         If a household used a rehearsal by mistake, its automations would switch real devices according to the prices of
         a past day.
@@ -183,7 +177,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return await self.async_step_replace()
 
     async def async_step_replace(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask whether the server at the new address shall replace the present server.
+        """Ask whether the server at the new address should replace the present server.
 
         A new installation of the present server also counts as another server.
         """
@@ -249,10 +243,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self.hass.config_entries.async_schedule_reload(entry.entry_id)
 
     def _zones_to_add(self, server: Server) -> list[Zone]:
-        """Return the server's zones for which no entry exists.
-
-        An entry belongs to a zone if the entry has the zone's id or the zone's address.
-        """
+        """Return the server's zones for which no entry has the zone's id or the zone's address."""
         entries = self._async_current_entries(include_ignore=False)
         ids = {entry.unique_id for entry in entries}
         # A live server and a rehearsal may share an address.
@@ -267,10 +258,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return sorted(zones, key=lambda zone: zone != self.hass.config.country)
 
     def _questions(self, zones: Sequence[Zone]) -> vol.Schema:
-        """Return the questions about the household's bill.
-
-        If network packages of the first zone are known, one of the questions is about the package.
-        """
+        """Return the questions about the bill, and about the network package if the first zone has network packages."""
         has_packages = bool(price_lists_of(zones[0]).packages)
         return BILLING_QUESTION.extend(_PACKAGE_QUESTION.schema) if has_packages else BILLING_QUESTION
 
@@ -296,7 +284,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
             self._package = Package(answers[PACKAGE])
 
     async def _server_at(self, user_input: dict[str, Any] | None) -> Server | None:
-        """Return the server at the typed address. If no server answers, keep the error for the form and return None."""
+        """Return the server at the address in `user_input`, or keep the error for the form and return None."""
         self._errors = {}
         if user_input is None:
             return None
@@ -313,7 +301,6 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         return None
 
     async def _still_answers(self, entry: ConfigEntry) -> bool:
-        """Return whether the entry's server still answers at the entry's address."""
         try:
             server = await fetch_server(self.hass, entry.data[CONF_URL])
         except TunnihindError:
@@ -343,10 +330,6 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
                 raise AbortFlow("already_configured")
 
     async def _finish(self) -> ConfigFlowResult:
-        """If the household chose a network package and the zone has packages, show the package's fees.
-
-        Otherwise, create the entry.
-        """
         has_packages = bool(price_lists_of(self._found.zone).packages)
         return await self.async_step_tariff() if self._package and has_packages else self._create()
 
@@ -357,7 +340,6 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
 
     @override
     def _period(self) -> CurrentPeriod:
-        """Return the current period, with the price that the server sent for this period."""
         now = self._found.answer.now if self._found.is_rehearsal else home_now()
         chosen = self._found.about.chosen_vat_rate if self._found.about else None
         billed_by = billing_from(self._answers).billed_by
@@ -376,10 +358,7 @@ class TunnihindConfigFlow(TariffStep, ConfigFlow, domain=DOMAIN):
         )
 
     def _store_address(self) -> ConfigFlowResult:
-        """Store the server's new address in the entry.
-
-        A loaded entry reloads itself after a change of its data. If the entry is not loaded, this function reloads it.
-        """
+        """Store the server's new address in the entry. A loaded entry reloads itself after a change of its data."""
         entry, server = self._get_reconfigure_entry(), self._found
         if entry.state is ConfigEntryState.LOADED:
             return self.async_update_and_abort(entry, unique_id=server.unique_id, data_updates=server.data)

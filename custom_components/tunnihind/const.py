@@ -10,8 +10,8 @@ LOGGER: Final = logging.getLogger(__package__)
 
 CONF_INSTANCE_ID: Final = "instance_id"
 CONF_REHEARSAL: Final = "rehearsal"
-# The ids of an entry's statistics contain a number. Each mode (live, demo or rehearsal) has its own number. The entry's
-# data stores the numbers of the modes under this key.
+# Under this key, the entry's data contains a number for each mode: live, demo or rehearsal. The ids of the statistics
+# of a mode contain the mode's number.
 CONF_STATISTICS: Final = "statistics"
 CONF_CHEAP_HOURS: Final = "cheap_hours"
 CONF_HOURS_AHEAD: Final = "hours_ahead"
@@ -35,6 +35,5 @@ _VERSION: Final = (MAJOR_VERSION, MINOR_VERSION)
 # Before Home Assistant 2026.7, the triggers and conditions of integrations had no option `for`, and could not handle
 # several entities separately.
 KNOWS_TRIGGERS: Final = _VERSION >= (2026, 7)
-# Before Home Assistant 2026.8, a device named its parent device by the parent's identifiers. Newer versions expect the
-# parent's device id.
+# Before Home Assistant 2026.8, a device named its parent by the parent's identifiers, not by the parent's device id.
 KNOWS_VIA_DEVICE_ID: Final = _VERSION >= (2026, 8)

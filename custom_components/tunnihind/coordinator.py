@@ -51,9 +51,9 @@ type TunnihindConfigEntry = ConfigEntry[TunnihindCoordinator]
 class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
     """The prices of one household from one server, and the decisions of the household's plans.
 
-    `billing` says whether the household is billed by the hour or by the quarter. `selling` is the household's contract
-    for selling electricity. If the household sells nothing, `selling` is None. `selling_prices` are the prices that the
-    household gets for its electricity. `server_device_id` is the id of the server's device.
+    `billing` is the billing of the electricity that the household buys. `selling` is the household's contract
+    for selling electricity, or None if the household sells nothing. `selling_prices` are the prices that the household
+    gets for its electricity. `server_device_id` is the id of the server's device.
     """
 
     config_entry: TunnihindConfigEntry
@@ -72,8 +72,8 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
         )
         self.url: Final[str] = entry.data[CONF_URL]
         self.zone: Final = zone_of(entry.data)
-        # If the entry gets another server, the old server is polled until the entry is reloaded. Until the reload,
-        # `_server` must be the old server's id.
+        # If the entry gets another server, the old server is polled until a reload. `_server` is the polled server's
+        # id.
         self._server: Final = entry.unique_id
         self.clock: Final = EntryClock(is_rehearsal=entry.data.get(CONF_REHEARSAL, False))
         self.planner: Final = Planner()
@@ -95,10 +95,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def about(self) -> About | None:
-        """The server's description of itself.
-
-        If the server has sent no description yet, the result is None.
-        """
+        """The server's description of itself, or None if the server has sent no description yet."""
         return self._polling.about
 
     @property
@@ -108,10 +105,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def attribution(self) -> str:
-        """The credit line for the prices. If the server sends no credit line, the integration's name is used.
-
-        If the prices are not live, the line begins with words like "Demo, simulated prices".
-        """
+        """The credit line for the prices. If the server sends no credit line, the integration's name is used."""
         return marked_credit(
             self.about.attribution if self.about else ATTRIBUTION, self.mode, self.hass.config.language
         )
@@ -142,17 +136,13 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @property
     def _asks_for_quarters(self) -> bool:
-        """True if the household needs quarter-hour prices, or if the server serves the full horizon.
-
-        On a server with the full horizon, only the quarter-hour forecast reaches beyond the public window.
-        """
+        # On a server with the full horizon, only the quarter-hour forecast reaches beyond the public window.
         return self._needs_quarters or (self.about is not None and self.about.full_horizon)
 
     async def async_start(self) -> None:
         """Load the stored state, then poll the server.
 
-        If prices are stored, the entry starts even if the server doesn't answer. Raises ConfigEntryNotReady if the
-        server doesn't answer and no prices are stored.
+        Raises ConfigEntryNotReady if the server doesn't answer and no prices are stored.
         """
         self.config_entry.async_on_unload(self._timer.async_cancel)
         kept = (await self._storage.load()).for_server(self._server)
@@ -169,11 +159,6 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @override
     async def _async_update_data(self) -> ForecastAnswer:
-        """Poll the server.
-
-        If the server sends no new prices, entities are updated only if the timer has missed a quarter-hour, or if the
-        list of problems has changed.
-        """
         try:
             known, beginning = await self._polling.ask(in_quarters=self._asks_for_quarters)
         except TunnihindError as error:
@@ -218,7 +203,7 @@ class TunnihindCoordinator(DataUpdateCoordinator[ForecastAnswer]):
 
     @callback
     def _update_prices(self) -> None:
-        """Compute the prices, plans and problems of the present quarter-hour, and set the timer to the next one."""
+        """Compute the prices, plans and problems of this quarter-hour, and set the timer for the next quarter-hour."""
         self._timer.async_set()
         now, tariff, lines = self.clock.now(), self.tariff, self._timelines
         lines.update(self.data, tariff, self.billing, self.selling)

@@ -26,7 +26,7 @@ def server_device(coordinator: TunnihindCoordinator) -> DeviceInfo:
 
 
 def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> DeviceInfo:
-    """Return the description of a plan's device. The parent device is the server's device."""
+    """Return the description of a plan's device, whose parent device is the server's device."""
     device = DeviceInfo(
         identifiers={(DOMAIN, plan.subentry_id)},
         name=plan.title,
@@ -41,10 +41,7 @@ def plan_device(plan: ConfigSubentry, coordinator: TunnihindCoordinator) -> Devi
 
 
 def _model(coordinator: TunnihindCoordinator) -> str:
-    """Return the device's model.
-
-    If the server is a demo or a rehearsal, the model names the mode. Users can rename a device, but not its model.
-    """
+    """Return a device's model, which names a demo or a rehearsal. Users can rename a device, but not its model."""
     return name_of(coordinator.mode, coordinator.zone, coordinator.hass.config.language)
 
 
@@ -66,7 +63,7 @@ def async_follow_server(hass: HomeAssistant, entry: TunnihindConfigEntry) -> Non
 
 @callback
 def async_rename_plans(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """If plans were renamed, rename the plans' devices."""
+    """Rename the devices of renamed plans."""
     registry = dr.async_get(hass)
     titles = {(DOMAIN, plan.subentry_id): plan.title for plan in entry.subentries.values()}
     for device in dr.async_entries_for_config_entry(registry, entry.entry_id):

@@ -38,10 +38,9 @@ SELLING_PRICE: Final = "selling_price"
 NEXT_SELLING_PRICE: Final = "next_selling_price"
 NEGATIVE_SELLING_PRICE: Final = "negative_selling_price"
 SELLING_KEYS: Final = (SELLING_PRICE, NEXT_SELLING_PRICE, NEGATIVE_SELLING_PRICE)
-# The key of a plan's binary sensor "Window". Automations use this sensor.
+# The key of a plan's binary sensor "Window".
 WINDOW: Final = "window"
-# If a plan looks for high prices, some of its entities have other names. The translation keys of the other names begin
-# with this prefix.
+# In plans for high prices, some entities have other names. This prefix marks the translation keys of the other names.
 DEAR: Final = "dear_"
 _NAMED_DEAR: Final = {"window", "window_start", "window_end", "window_cost"}
 
@@ -55,10 +54,7 @@ def _looks_for_cheapest(form: Form) -> bool:
 
 
 def _saves(form: Form) -> bool:
-    """Return whether a device saves money by running in the plan's windows.
-
-    If a plan looks for high prices, the device should not run in the plan's windows.
-    """
+    """Return whether a device saves money by running in the plan's windows."""
     return not looks_for_high_prices(form)
 
 
@@ -67,8 +63,8 @@ def _knows_energy(form: Form) -> bool:
     return _saves(form) and any(form.get(field) is not None for field in ("meter", "power"))
 
 
-# Each function decides from a plan's form whether the plan has an entity. The keys are the keys of the entities. If an
-# entity's key is missing here, every plan has the entity.
+# For the key of an entity, a function that decides from a plan's form whether the plan has the entity. If a key is
+# missing here, every plan has the entity.
 _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
     "duration": lambda form: not goes_by_energy(form) and not goes_by_limit(form),
     **dict.fromkeys(("energy", "window_cost"), goes_by_energy),
@@ -79,7 +75,7 @@ _FORMS_WITH: Final[Mapping[str, Callable[[Form], bool]]] = {
 
 
 def has_entity(form: Form, key: str) -> bool:
-    """Return whether a plan with the data `form` has the entity with this key."""
+    """Return whether a plan with the data `form` has the entity with the key `key`."""
     return key not in _FORMS_WITH or _FORMS_WITH[key](form)
 
 
@@ -154,7 +150,7 @@ class PlanEntity(_Entity):
 
     @property
     def decision(self) -> Decision | None:
-        """The plan's window. If the plan has no window, the result is None."""
+        """The plan's window, or None if the plan has no window."""
         return self.outcome if isinstance(self.outcome, Decision) else None
 
     @property
@@ -191,7 +187,7 @@ class ValueDescription[Subject](SensorEntityDescription):
 
 
 class ValueSensor[Subject](SensorEntity):
-    """A sensor that shows a figure of its subject. For example, the subject may be a plan's window.
+    """A sensor that shows a figure of its subject, such as a plan's window.
 
     If there is no subject, the sensor's state is unknown. In a rehearsal, the sensor has no long-term statistics,
     because they would remain after the rehearsal.
@@ -233,10 +229,7 @@ def add_to_plans[Description: EntityDescription](
     kind: Callable[[TunnihindCoordinator, ConfigSubentry, Description], Entity],
     descriptions: Collection[Description],
 ) -> None:
-    """For each plan, add the entities from `descriptions` that fit the plan.
-
-    If a plan is added or changed later, its new entities are added at that time.
-    """
+    """Add the entities from `descriptions` that fit each plan, now and whenever a plan is added or changed."""
     added: set[tuple[str, str]] = set()
 
     def look() -> None:
@@ -254,10 +247,7 @@ def add_to_plans[Description: EntityDescription](
 
 
 def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
-    """Call `add` when the household starts to sell electricity.
-
-    If the household already sells electricity, call `add` now.
-    """
+    """Call `add` now if the household sells electricity, and whenever the household starts to sell electricity."""
     sold = False
 
     def look() -> None:
@@ -272,7 +262,7 @@ def while_selling(entry: TunnihindConfigEntry, add: Callable[[], None]) -> None:
 
 @callback
 def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> None:
-    """Remove entities that no longer fit their plans. If the household sells nothing, remove selling entities too."""
+    """Remove entities that no longer fit their plans, and entities of selling prices if the household sells nothing."""
     unfitting = {
         f"{plan.subentry_id}_{key}"
         for plan in entry.subentries.values()
@@ -288,11 +278,10 @@ def async_remove_unfitting(hass: HomeAssistant, entry: TunnihindConfigEntry) -> 
 
 
 async def async_change_plans(plans: Collection[tuple[TunnihindCoordinator, str]], change: Change) -> None:
-    """Make the same change in all `plans`. Each plan is a pair of its coordinator and the id of its subentry.
+    """Make and store the same change in all `plans`. Each plan is a pair of its coordinator and the id of its subentry.
 
-    If a change of any plan is not allowed, no plan is changed, and Refusal is raised. The error's text names the plan,
-    the field and the allowed values. The changes are stored before this function returns. So a restart doesn't lose the
-    changes.
+    If the change is not allowed for one of the plans, no plan is changed, and Refusal is raised. The error's text names
+    the plan, the field and the allowed values.
     """
     changed: dict[TunnihindCoordinator, dict[str, SteeredPlan]] = {}
     for coordinator, plan_id in plans:

@@ -18,8 +18,7 @@ class TunnihindError(HomeAssistantError):
     """The server doesn't answer as expected.
 
     `url` is the server's address, without a password. `reason` is the original error's message, or another detail for
-    the error's text. `retry_after` is the pause in seconds that the server requests. If the server requests no pause,
-    `retry_after` is None.
+    the error's text. `retry_after` is the pause in seconds that the server requests, or None.
     """
 
     key: ClassVar[str]

@@ -1,4 +1,4 @@
-"""Shows repair notices. If a problem lasts, a notice appears. When the problem ends, the notice disappears."""
+"""Shows a repair notice for each lasting problem, until the problem ends."""
 
 from typing import Final
 

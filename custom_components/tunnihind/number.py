@@ -59,12 +59,12 @@ async def async_setup_entry(
 
 
 class PlanNumber(SteeringEntity, NumberEntity):
-    """A number entity that shows a figure of a plan, and changes the figure."""
+    """A number entity that shows and changes a figure of a plan."""
 
     @property
     @override
     def available(self) -> bool:
-        """True if the plan uses the entity's figure. A plan uses either an energy or a duration."""
+        """True if the plan uses the figure that the entity shows. A plan uses either an energy or a duration."""
         return self.plan is not None and has_entity(self.plan.holding, self.entity_description.key)
 
     @property
@@ -78,10 +78,7 @@ class PlanNumber(SteeringEntity, NumberEntity):
 
 
 class PriceLimitNumber(PlanNumber):
-    """A number entity for the price limit of a plan, in the unit that the household chose.
-
-    If the plan has no price limit, the entity's state is unknown.
-    """
+    """A number entity for a plan's price limit, in the household's unit. If there is no limit, the state is unknown."""
 
     @property
     def _unit(self) -> Unit:

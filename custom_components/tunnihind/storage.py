@@ -15,8 +15,7 @@ from .plans.steering import SteeredPlan
 from .server.answers import About, ForecastAnswer
 
 _VERSION: Final = 1
-# After a change, the storage waits this many seconds for more changes, and then writes all changes together. When Home
-# Assistant stops, the remaining changes are written at once.
+# Changes within this many seconds are written together. When Home Assistant stops, changes are written at once.
 _DELAY_S: Final = 15
 
 
@@ -43,10 +42,7 @@ class StoredState:
     server_ahead_s: int = 0
 
     def for_server(self, server: str | None) -> StoredState:
-        """Return the parts of the state that are valid for this server.
-
-        If the state comes from another server, leave out that server's prices, VAT rate and clock.
-        """
+        """Return the state. If the state is of another server, leave out that server's prices, VAT rate and clock."""
         if server == self.server:
             return self
         ledger = {name: kept for name, kept in self.ledger.items() if name != "prices"}
@@ -71,7 +67,7 @@ class Storage:
         return state_from(kept) if isinstance(kept, dict) else StoredState()
 
     def save_soon(self, state: StoredState) -> None:
-        """Store the state after a short delay. If a newer state arrives in the meantime, store only the newer one."""
+        """Store the state after a short delay. If a newer state arrives in the meantime, store only the newer state."""
         self._store.async_delay_save(lambda: asdict(state), _DELAY_S)
 
     async def save(self, state: StoredState) -> None:
@@ -104,10 +100,7 @@ def state_from(document: Mapping[str, Any]) -> StoredState:
 
 
 def parts_of_plans[Kept](document: Mapping[str, Any], name: str, read: Callable[[Any], Kept]) -> dict[str, Kept]:
-    """Return each plan's value in `document[name]`. The keys are the plans' ids.
-
-    If a value can't be read, the plan is left out.
-    """
+    """Return each plan's value in `document[name]` by the plan's id. If a value can't be read, leave out the plan."""
     plans = part_of(document, name, dict) or {}
     found = {plan: part_of(plans, plan, read) for plan in plans}
     return {plan: kept for plan, kept in found.items() if kept is not None}

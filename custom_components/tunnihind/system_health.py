@@ -11,7 +11,7 @@ from .coordinator import TunnihindConfigEntry
 
 @callback
 def async_register(hass: HomeAssistant, register: SystemHealthRegistration) -> None:
-    """Register the function that collects the data for the page."""
+    """Register the function that collects the data for the system health page."""
     register.async_register_info(_info)
 
 

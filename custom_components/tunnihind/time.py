@@ -29,10 +29,7 @@ async def async_setup_entry(
 
 
 class PlanTime(SteeringEntity, TimeEntity):
-    """A time entity for the earliest start or the deadline of a plan.
-
-    If the time is not set, the entity's state is unknown.
-    """
+    """A time entity for the earliest start or the deadline of a plan. If no time is set, the state is unknown."""
 
     @property
     @override

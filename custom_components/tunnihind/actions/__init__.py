@@ -1,1 +1,1 @@
-"""The integration's actions. Each module contains one action or two similar actions."""
+"""The integration's actions, with one or two actions in each module."""

@@ -45,18 +45,15 @@ def length(given: object) -> timedelta:
 
 
 async def coordinator_of(call: ServiceCall) -> TunnihindCoordinator:
-    """Return the coordinator of the server that the call names, or of the only server.
-
-    Raises ServiceValidationError.
-    """
+    """Return the coordinator of the server in the call, or else of the only server. Raises ServiceValidationError."""
     return await coordinator_of_entry(call.hass, call.data.get(ATTR_CONFIG_ENTRY) or _only_server(call.hass))
 
 
 async def coordinator_of_entry(hass: HomeAssistant, entry_id: str) -> TunnihindCoordinator:
     """Return the coordinator of an entry. Raises ServiceValidationError if the entry is not loaded.
 
-    If the entry is starting or reloading, first wait for the end of the start. While an entry starts, the first states
-    of its entities may already trigger automations that call actions.
+    If the entry is starting or reloading, first wait until it has started. The first states of a starting entry's
+    entities may already trigger automations that call actions.
     """
     if starting := hass.config_entries.async_get_entry(entry_id):
         async with starting.setup_lock:
@@ -78,18 +75,15 @@ def prices_asked(call: ServiceCall, coordinator: TunnihindCoordinator) -> Prices
 
 
 def rehearsal_mark(coordinator: TunnihindCoordinator) -> JsonObjectType:
-    """Return the field that marks the answer of a rehearsal.
-
-    If the server is not a rehearsal, return an empty mapping.
-    """
+    """Return the field that marks answers of a rehearsal. If the server is not a rehearsal, return an empty mapping."""
     return {"rehearsal": True} if coordinator.clock.is_rehearsal else {}
 
 
 def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNow) -> tuple[int, int]:
     """Return the start and the end of the time range in a call, in UTC seconds.
 
-    `first` and `last` are the names of the call's fields. By default, the range goes from now to the end of the known
-    prices. Raises Refusal if the end is not after the start.
+    `first` and `last` are the names of the call's fields for the start and the end. By default, the range goes from now
+    to the end of the known prices. Raises Refusal if the end is not after the start.
     """
     known_until = prices.timeline.periods[-1].end if prices.timeline.periods else prices.now
     start = instant(data[first]) if first in data else prices.now
@@ -100,10 +94,7 @@ def range_asked(data: Mapping[str, Any], first: str, last: str, prices: PricesNo
 
 
 def instant(moment: datetime) -> int:
-    """Convert a date and time to UTC seconds.
-
-    If the date and time have no time zone, they are in Home Assistant's time zone, as in all actions.
-    """
+    """Convert a date and time to UTC seconds. The default time zone is Home Assistant's, as in all actions."""
     return int(dt_util.as_utc(moment).timestamp())
 
 
@@ -113,10 +104,7 @@ def times(start: int, end: int) -> JsonObjectType:
 
 
 def _only_server(hass: HomeAssistant) -> str:
-    """Return the id of the only entry. If there is a live entry, rehearsals are ignored.
-
-    Raises Refusal if there is no entry or more than one entry.
-    """
+    """Return the id of the only entry. If there is a live entry, rehearsals are ignored. Raises Refusal."""
     added = hass.config_entries.async_entries(DOMAIN, include_ignore=False, include_disabled=False)
     entries = [entry for entry in added if not entry.data.get(CONF_REHEARSAL)] or added
     if not entries:
@@ -127,10 +115,7 @@ def _only_server(hass: HomeAssistant) -> str:
 
 
 def window_answer(outcome: Outcome) -> JsonObjectType:
-    """Return a window, its cost and its saving for the answer of an action.
-
-    If there is no window, return the reason.
-    """
+    """Return an action's answer with a window, its cost and its saving, or with the reason why there is no window."""
     if isinstance(outcome, NoWindow):
         return {"found": False, "reason": outcome.reason}
     return {

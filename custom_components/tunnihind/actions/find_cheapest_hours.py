@@ -69,7 +69,7 @@ async def find_cheapest_hours(call: ServiceCall) -> ServiceResponse:
 
 
 def _job(data: Mapping[str, Any]) -> PlanSettings:
-    """Convert the job in a call to the settings of a plan."""
+    """Convert the fields of a call to the settings of a plan."""
     fields = ("split", "horizon", "price_cap", "kind", "tolerance", "prefer")
     duration = _minutes(data, "duration", LONGEST_DURATION_MIN)
     wanted = {"duration": duration, **{field: data.get(field) for field in fields}}

@@ -34,7 +34,7 @@ CURRENT_PRICE: Final = "current_price"
 _NEVER: Final = object()
 # The contents have this field only while the entry is loaded.
 _PRICES: Final = "prices"
-# A request for past prices can cover at most this many days, including today.
+# The number of days in a request for past prices, including today.
 _DAYS: Final = 14
 _ENTRY: Final = "entry_id"
 _ENTITY: Final = "entity_id"
@@ -129,10 +129,7 @@ class _Card:
 
     @callback
     def show(self, contents: CardContents | CardBeginning) -> None:
-        """Send the fields that have changed since the last event.
-
-        The user's rights are checked for every event, because an administrator may change the rights at any time.
-        """
+        # The user's rights are checked for every event, because an administrator may change the rights at any time.
         readable = self._readable(contents)
         changed = {name: value for name, value in readable.items() if self._shown.get(name, _NEVER) != value}
         if changed:
@@ -140,7 +137,6 @@ class _Card:
             self._connection.send_event(self._message, changed)
 
     def _readable(self, contents: CardContents | CardBeginning) -> dict[str, Any]:
-        """Return the contents, but leave out the data of entities that the user may not read."""
         readable: dict[str, Any] = {**contents}
         if _PRICES not in readable:
             return readable
@@ -180,9 +176,9 @@ class CardPast(TypedDict):
 
 
 async def async_past(coordinator: TunnihindCoordinator) -> CardPast:
-    """Request the market prices of past days from the server, and convert them to the household's prices.
+    """Request past market prices from the server, and convert them to the household's prices.
 
-    The household's present contracts decide whether the prices are by the hour or by the quarter.
+    The household's present contracts decide whether the prices are by the hour or by the quarter-hour.
     """
     answer = await coordinator.async_past_market_prices(_DAYS)
     lines = Timelines()
@@ -208,12 +204,11 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
     """Subscribe a card to the contents of an entry. `CardContents` describes the contents.
 
     The message may name the entry by the entry's id, or by the id of one of the entry's entities. If the message names
-    no entry, the oldest entry that is not a rehearsal is used. If all entries are rehearsals, the oldest rehearsal is
-    used.
+    no entry, the oldest entry that is not a rehearsal is used, or else the oldest rehearsal.
 
-    The command's result is null. The first event follows at once and contains all fields. Each later event contains the
-    changed fields. A reload of the entry doesn't end the subscription. If the entry does not exist, the error is
-    `not_found`. If the user may not read the entry's current price, the error is `unauthorized`.
+    The command's result is null, and the first event follows at once. A reload of the entry doesn't end the
+    subscription. If the entry does not exist, the error is `not_found`. If the user may not read the entry's current
+    price, the error is `unauthorized`.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry:
@@ -226,8 +221,7 @@ def _subscribe(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str,
 async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
     """Send an entry's prices of the days before today to a card. `CardPast` describes the answer.
 
-    `_subscribe` describes the fields of the message and the possible errors. The error `not_found` may also mean that
-    the entry is not loaded.
+    The message and the errors are as in `_subscribe`, but `not_found` may also mean that the entry is not loaded.
     """
     entry = _readable_entry(hass, connection, msg)
     if entry is None:
@@ -244,10 +238,7 @@ async def _past(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str
 def _readable_entry(
     hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]
 ) -> TunnihindConfigEntry | None:
-    """Return the entry that the card's message names. If the entry does not exist, send an error and return None.
-
-    Raises Unauthorized if the user may not read the entry's current price.
-    """
+    """Return the entry that a card's message names, or send an error and return None. Raises Unauthorized."""
     entry = _entry(hass, msg)
     if entry is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, _not_found(msg))

@@ -22,10 +22,10 @@ _DIGITS: Final = 12
 class _Files(HomeAssistantView):
     """Serves the card's main file and the files that the main file imports.
 
-    The files' addresses contain no host name. So the addresses also work over https and behind a proxy. Browsers may
-    keep the files for a month. Therefore, the address of each file contains a version. If a file changes, the version
-    changes. All files have the same version, because browsers load an imported file from the folder of the file that
-    imports it. If a browser requests an old version, the newest version of the file is sent.
+    The files' addresses contain no host name, so that they also work over https and behind a proxy. Because browsers
+    cache the files for up to a month, each address contains a version that changes with the files. All files have the
+    same version, because browsers load an imported file from the folder of the file that imports it. If a browser
+    requests an old version, the newest version of the file is sent.
     """
 
     url = f"/{DOMAIN}/{{version}}/{{name}}"
@@ -71,6 +71,5 @@ def module_address(hass: HomeAssistant) -> str | None:
 
 
 def _read() -> tuple[list[Path], str]:
-    """Return the paths of the card's files, and a version that is computed from the files' contents."""
     paths = sorted(FOLDER.glob("*.js"))
     return paths, sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:_DIGITS]

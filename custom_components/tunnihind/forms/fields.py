@@ -19,10 +19,7 @@ from ..prices.units import Unit
 
 
 class NumberField(NumberSelector):
-    """A number field that refuses "nan".
-
-    Home Assistant's own number field accepts "nan", because "nan" is neither too small nor too large.
-    """
+    """A number field that refuses "nan", which Home Assistant's own number field accepts."""
 
     @override
     def __call__(self, data: Any) -> float:
@@ -67,5 +64,5 @@ def choice_field(options: Iterable[str], translation_key: str, *, multiple: bool
 
 
 def foldable(fields: dict[vol.Marker, Any], *, unfolded: bool = False) -> section:
-    """Return a foldable section of a form that contains `fields`."""
+    """Return a form's foldable section with `fields`."""
     return section(vol.Schema(fields), {"collapsed": not unfolded})

@@ -1,8 +1,4 @@
-"""The flow in which a household changes its options.
-
-The options are the household's fees, its billing, its sales of electricity, the number of cheap hours, and the unit of
-prices.
-"""
+"""The flow in which a household changes its fees, billing, sales of electricity, cheap hours and unit of prices."""
 
 from collections.abc import Mapping
 from typing import Any, Final, override
@@ -34,7 +30,7 @@ MARGIN: Final = "margin"
 BALANCING: Final = "balancing"
 _MOST_CENTS: Final = 100
 
-# The default is billing by the hour, because most homes are billed by the hour.
+# The default billing period is an hour, because most homes are billed by the hour.
 BILLING_QUESTION: Final = vol.Schema(
     {vol.Optional(BILLED_BY, default=Resolution.HOUR.value): choice_field(Resolution, BILLED_BY)}
 )
@@ -65,7 +61,7 @@ def selling_form(unit: Unit) -> vol.Schema:
 
 
 def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    """Return the first values of the selling form. If the household sells nothing, return an empty mapping."""
+    """Return the values that the selling form shows at first, or an empty mapping if the household sells nothing."""
     contract = options.get(SELLING)
     if not contract:
         return {}
@@ -78,7 +74,7 @@ def selling_suggested(options: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
 def selling_options(options: Mapping[str, Any], typed: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
     """Return the options with the selling contract that the household typed.
 
-    Deductions that apply from another date are kept. If the household no longer sells electricity, all deductions are
+    Deductions that apply from other dates are kept. If the household no longer sells electricity, all deductions are
     removed.
     """
     others = {key: value for key, value in options.items() if key != SELLING}
@@ -154,7 +150,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         return self.async_show_form(step_id="selling", data_schema=schema)
 
     async def async_step_cheap(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
-        """Ask how many hours of a day count as cheap. Also ask how many coming hours the average price covers."""
+        """Ask how many hours of a day count as cheap, and how many coming hours the average price covers."""
         defaults = {CONF_CHEAP_HOURS: DEFAULT_CHEAP_HOURS, CONF_HOURS_AHEAD: DEFAULT_HOURS_AHEAD}
         return self._ask("cheap", CHEAP_FORM, defaults, user_input)
 
@@ -165,7 +161,6 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
     def _ask(
         self, step_id: str, form: vol.Schema, defaults: Mapping[str, Any], user_input: dict[str, Any] | None
     ) -> ConfigFlowResult:
-        """Show a form with the present options. If the form has been sent, save the typed options instead."""
         if user_input is not None:
             return self._save(user_input)
         schema = self.add_suggested_values_to_schema(form, {**defaults, **self._options})
@@ -182,7 +177,6 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
 
     @override
     def _period(self) -> CurrentPeriod:
-        """Return the current period. If the entry is not loaded, the period has no market price."""
         entry, billed_by = self.config_entry, billing_from(self._options).billed_by
         if entry.state is not ConfigEntryState.LOADED:
             return CurrentPeriod.of(None, home_now(), billed_by, zone_of(entry.data))
@@ -193,7 +187,7 @@ class TunnihindOptionsFlow(TariffStep, OptionsFlow):
         )
 
     def _choice(self, *, default: str | None = None) -> vol.Schema:
-        """Return a form that lists the rows of fees, so that the household can choose a row."""
+        """Return a form in which the household chooses a row of fees."""
         names = [SelectOptionDict(value=name_of(row), label=name_of(row)) for row in self._rows]
         marker = vol.Required(ROW, default=default) if default else vol.Required(ROW)
         listed = SelectSelectorConfig(options=names, mode=SelectSelectorMode.LIST, translation_key=ROW)

@@ -1,8 +1,4 @@
-"""Adds and changes plans.
-
-To add a plan, people first choose the kind of hours that the plan looks for, like the cheapest hours. Then people fill
-in the form for this kind of hours.
-"""
+"""Adds and changes plans. For a new plan, people first choose the kind of hours, like the cheapest hours."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -47,7 +43,7 @@ _HINT: Final = f"component.{DOMAIN}.selector.plan_changes.options.hint"
 _FORM: Final = f"component.{DOMAIN}.config_subentries.plan.step.reconfigure."
 _CENTS: Final = 100
 _NONE: Final = "–"
-# The first plan's name in the installation's language. If the language changes later, the name stays the same.
+# The first plan's name in the installation's language.
 _FIRST_NAMES: Final = {"et": "3 odavaimat tundi", "ru": "3 самых дешёвых часа"}
 _FIRST_NAME: Final = "Cheapest 3 hours"
 
@@ -55,7 +51,7 @@ _FIRST_NAME: Final = "Cheapest 3 hours"
 async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit) -> str:
     """Return a Markdown list of the changes that entities and actions made to the plan.
 
-    The list uses the labels of the plan's form. If there are no changes, the text is empty.
+    Each change has the label of its field in the form. If there are no changes, the returned text is empty.
     """
     if plan is None or not plan.changes:
         return ""
@@ -75,7 +71,6 @@ async def changes_hint(hass: HomeAssistant, plan: SteeredPlan | None, unit: Unit
 
 
 def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, str]) -> str:  # noqa: ANN401  JSON
-    """Return the form's text for the value of a field."""
     written: dict[str, Callable[[], str]] = {
         **dict.fromkeys(("duration", "min_piece"), lambda: f"{value // 60:.0f}:{value % 60:02.0f}"),
         **dict.fromkeys(("earliest", "deadline"), lambda: str(value).removesuffix(":00")),
@@ -88,7 +83,7 @@ def _text(field: str, value: Any, unit: Unit, language: str, words: dict[str, st
 
 
 def first_plan(language: str, zone: Zone = Zone.EE) -> ConfigSubentryData:
-    """Return the first plan of a new entry. If the zone is not Estonia, the plan's name includes the country."""
+    """Return the first plan of a new entry."""
     name = _FIRST_NAMES.get(language, _FIRST_NAME)
     return ConfigSubentryData(
         subentry_type=SUBENTRY_PLAN,
@@ -137,19 +132,12 @@ class PlanFlow(ConfigSubentryFlow):
         return self.async_update_and_abort(self._get_entry(), subentry, title=user_input[CONF_NAME].strip(), data=plan)
 
     def _steered(self) -> SteeredPlan | None:
-        """Return the plan with the changes that entities and actions made.
-
-        If the plan can't be used or the entry is not loaded, return None.
-        """
         entry: TunnihindConfigEntry = self._get_entry()
         is_loaded = entry.state is ConfigEntryState.LOADED
         return entry.runtime_data.planner.plan(self._reconfigure_subentry_id) if is_loaded else None
 
     async def _end_changes(self) -> None:
-        """Drop the changes that entities and actions made.
-
-        The changes are dropped even if the form is sent unchanged.
-        """
+        """Drop the changes that entities and actions made to the plan, even if the form is sent unchanged."""
         plan = self._steered()
         if plan is not None and plan.changes:
             coordinator: TunnihindCoordinator = self._get_entry().runtime_data
@@ -157,10 +145,7 @@ class PlanFlow(ConfigSubentryFlow):
             await coordinator.async_save()
 
     def _whole(self, user_input: dict[str, Any]) -> dict[str, Any]:
-        """Check a whole plan that a program sent in the first step, and return the plan.
-
-        Raises InvalidData, like Home Assistant's own check of a step's input.
-        """
+        """Check a whole plan that a program sent in the first step. Raises InvalidData."""
         try:
             checked: dict[str, Any] = plan_form_schema(self._unit, self._new)(user_input)
         except vol.Invalid as error:
@@ -196,8 +181,8 @@ class PlanFlow(ConfigSubentryFlow):
 def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str | None = None) -> dict[str, str]:
     """If the recorder has no statistics of the chosen meter, return an error.
 
-    `kept` is the meter that the plan already uses. If `kept` no longer exists, it is still accepted, so that people can
-    change the rest of the form.
+    The plan's present meter `kept` is accepted even if it no longer exists, so that people can change the rest of the
+    form.
     """
     meter: str | None = user_input.get(SAVED, {}).get(METER)
     if meter is None:
@@ -208,10 +193,7 @@ def _wrong_meter(hass: HomeAssistant, user_input: Mapping[str, Any], kept: str |
 
 
 def _has_statistics(attributes: Mapping[str, Any]) -> bool:
-    """Return whether the recorder has statistics of a sensor with these attributes.
-
-    For a sensor of energy, the recorder stores sums. For a sensor of power, the recorder stores means.
-    """
+    """Return whether the recorder stores sums of energy or means of power for a sensor with these attributes."""
     unit, state_class = attributes.get(ATTR_UNIT_OF_MEASUREMENT), attributes.get(ATTR_STATE_CLASS)
     if unit in EnergyConverter.VALID_UNITS:
         return state_class in {SensorStateClass.TOTAL, SensorStateClass.TOTAL_INCREASING}

@@ -61,7 +61,7 @@ TOLERANCE: Final = "tolerance"
 PREFER: Final = "prefer"
 SAVED: Final = "saved"
 METER: Final = "meter"
-# The fields in each section of the form. The fields that are not listed here are above the sections.
+# The fields in each section of the form. Fields without a section are above the sections.
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     PIECES: (SPLIT, MIN_PIECE, MAX_STARTS),
     WHEN: (EARLIEST, DEADLINE, CHOSEN_DAYS, DAYS),
@@ -76,10 +76,7 @@ _MINUTE_S: Final = 60
 
 
 class PlanForm(StrEnum):
-    """The forms in which people enter plans.
-
-    Some kinds of hours have two forms: one form asks for a duration, and the other form asks for an energy.
-    """
+    """The forms in which people enter plans. Some kinds of hours have one form for a duration and one for an energy."""
 
     CHEAPEST = "cheapest"
     CHEAPEST_BY_ENERGY = "cheapest_by_energy"
@@ -113,13 +110,13 @@ _EVERY_DAY: Final[Mapping[str, Any]] = {
     HORIZON: Horizon.PUBLISHED.value,
 }
 # The first plan finds the three cheapest hours of the day. Each piece lasts at least an hour, so that devices don't run
-# for only a few minutes. The plan uses only published prices, so that the first window doesn't depend on a forecast.
+# for only a few minutes. The first plan uses only published prices, so that its window doesn't depend on a forecast.
 FIRST_PLAN: Final[Mapping[str, Any]] = {DURATION: 180, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
-# If a new plan asks for an energy, the form first shows the values for charging a car at an ordinary socket.
+# A form that asks for an energy first shows the values for charging a car at an ordinary socket.
 _ENERGY_PLAN: Final[Mapping[str, Any]] = {ENERGY: 10, POWER: 2.3, SPLIT: True, MIN_PIECE: 60, **_EVERY_DAY}
 _LIMIT_PLAN: Final[Mapping[str, Any]] = {MIN_PIECE: QUARTER_MIN, **_EVERY_DAY}
-# The values that the form of a new plan shows at first. For the cheapest hours, the window is in one piece, because the
-# programme of a washing machine can't pause.
+# The values that the form of a new plan shows at first. A new plan for the cheapest hours has windows in one piece,
+# because the programme of a washing machine can't pause.
 NEW_PLANS: Final[Mapping[PlanForm, Mapping[str, Any]]] = {
     PlanForm.CHEAPEST: {**FIRST_PLAN, SPLIT: False},
     PlanForm.CHEAPEST_BY_ENERGY: _ENERGY_PLAN,
@@ -138,7 +135,7 @@ _METER: Final = EntitySelector(
     )
 )
 
-# The form in which people choose the kind of hours. The form also accepts a whole plan from a program.
+# The form in which people choose the kind of hours of a plan. Programs may send a whole plan to this form.
 KIND_FORM: Final = vol.Schema(
     {vol.Required(KIND, default=PlanForm.CHEAPEST.value): choice_field(PlanForm, _PLAN_KIND)}, extra=vol.ALLOW_EXTRA
 )
@@ -214,7 +211,7 @@ def suggested(name: str, plan: Mapping[str, Any], unit: Unit = Unit.CENTS) -> di
 def plan_of(
     user_input: Mapping[str, Any], unit: Unit = Unit.CENTS, form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, Any]:
-    """Return the data to store in the subentry of the typed plan. Durations are in minutes, and prices are in c/kWh."""
+    """Return the typed plan as the data of its subentry. Durations are in minutes, and prices are in c/kWh."""
     typed = {key: user_input.get(key) for key in (DURATION, ENERGY, POWER)}
     typed |= {key: user_input.get(name, {}).get(key) for name, keys in _SECTIONS.items() for key in keys}
     plan = {key: value for key, value in typed.items() if value is not None}
@@ -242,10 +239,7 @@ def _default_min_piece(form: PlanForm) -> int:
 def errors_of(
     user_input: Mapping[str, Any], others: Iterable[str] = (), form: PlanForm = PlanForm.CHEAPEST
 ) -> dict[str, str]:
-    """Return the errors in the form. If a field is inside a section, its error belongs to the section.
-
-    The keys are the names of fields and sections. `others` are the names of the other plans.
-    """
+    """Return the error of each field above the sections, and of each section. `others` are the other plans' names."""
     plan = plan_of(user_input, form=form)
     found = {
         CONF_NAME: _wrong_name(user_input[CONF_NAME], others),
@@ -287,7 +281,7 @@ def _span_min(plan: Mapping[str, Any]) -> int:
 
 
 def _minutes(clock: Mapping[str, float]) -> int:
-    """Return the number of whole minutes in a typed duration. Seconds are rounded up to a minute."""
+    """Return the minutes in a typed duration, rounded up to whole minutes."""
     return math.ceil(timedelta(**clock) / timedelta(minutes=1))
 
 

@@ -1,4 +1,4 @@
-"""The language of the person who reads a form. This language may differ from the installation's language."""
+"""The language of the person who reads a form, which may differ from the installation's language."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +12,9 @@ from homeassistant.util.language import matches
 
 
 async def language_of_reader(hass: HomeAssistant, user_id: str | None = None) -> str:
-    """Return the language of the reader's profile, or else the language of the reader's browser.
+    """Return the language of the reader's profile, or else of the reader's browser, or else of the installation.
 
-    `user_id` is the reader's user id. If `user_id` is None, the reader is the user who sent the present HTTP request.
-    If neither the profile nor the request has a language, return the installation's language.
+    If `user_id` is None, the reader is the user who sent the present HTTP request.
     """
     request = current_request.get()
     if user_id is None and request is not None and KEY_HASS_USER in request:

@@ -1,8 +1,8 @@
 """A household's fees: the rows of fees in the options, and the form for one row.
 
-If the rate table `prices/rates.json` has figures for the zone, the form shows these figures at first. If the household
-leaves a figure unchanged, the rate table's figure for each date applies. If the household changes a figure, the typed
-figure applies. The options contain all figures in c/kWh, as the household confirmed them.
+If the rate table `prices/rates.json` has figures for the zone, the form shows these figures at first. A figure that the
+household leaves unchanged follows the rate table. The options contain all figures in c/kWh, as the household confirmed
+them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ VAT_PERCENT: Final = "vat_percent"
 PACKAGE: Final = "package"
 FROM_TABLE: Final = "from_table"
 COMPARED_ON: Final = "compared_on"
-# Lists of rows show this name for a row without a date.
+# The name that lists of rows show for a row of fees without a date.
 BEGINNING: Final = "beginning"
 
 SUPPLY: Final = "supply"
@@ -47,8 +47,7 @@ type Row = Mapping[str, Any]
 type _Field = NumberField | BooleanSelector | TimeSelector
 
 _PERCENT: Final = 100
-# The rate table's figures with VAT are rounded to this many decimals. The price lists have fewer decimals, so rounding
-# doesn't change their figures.
+# The rate table's figures with VAT are rounded to this many decimals, which leaves figures without VAT unchanged.
 _DECIMALS: Final = 4
 _MOST_CENTS: Final = 100
 _VAT: Final = quantity(0, 99, "%")
@@ -56,15 +55,15 @@ PACKAGE_CHOICE: Final = SelectSelector(
     SelectSelectorConfig(options=list(Package), translation_key=PACKAGE, mode=SelectSelectorMode.DROPDOWN)
 )
 
-# The fees of a row in each section of the form. The network fees depend on the network package.
+# The fees of a row in each section of the form. Only some network packages have peak fees.
 _SUPPLY_FEES: Final = ("margin", "balancing")
 _NETWORK_FEES: Final = ("network_day", "network_night")
 _PEAK_FEES: Final = ("network_peak", "network_rest_day_peak")
 _LEVIES: Final = ("renewable", "security", "excise")
 _FEES: Final = (*_SUPPLY_FEES, *_NETWORK_FEES, *_PEAK_FEES, *_LEVIES)
 
-# The settings that apply to all rows. The keys are the sections of the form. A package has fixed hours, so its form
-# doesn't ask for the hours of the day rate.
+# The settings that apply to all rows of fees, by section of the form. The form of a network package doesn't ask for the
+# hours of the day rate, because the package has fixed hours.
 _CONTRACT: Final[Mapping[str, Mapping[str, _Field]]] = {
     SUPPLY: {FEES_INCLUDE_VAT: BooleanSelector()},
     NETWORK: {
@@ -85,7 +84,7 @@ CONTRACT_DEFAULTS: Final[Mapping[str, Any]] = {
 
 
 def name_of(row: Row) -> str:
-    """Return the name of a row. The name is the date from which the row's fees apply."""
+    """Return the name of a row: the date from which the row's fees apply."""
     return row.get(VALID_FROM) or BEGINNING
 
 
@@ -95,12 +94,12 @@ def ordered(rows: Iterable[Row]) -> list[Row]:
 
 
 def named(rows: Iterable[Row], name: str) -> Row:
-    """Return the row with this name."""
+    """Return the row named `name`."""
     return next(row for row in rows if name_of(row) == name)
 
 
 def without(rows: Iterable[Row], name: str) -> list[Row]:
-    """Return all rows except the row with this name."""
+    """Return all rows except the row named `name`."""
     return [row for row in rows if name_of(row) != name]
 
 
@@ -121,9 +120,9 @@ def figures_of(user_input: Mapping[str, Any]) -> dict[str, Any]:
 class RowForm:
     """The form in which a household enters a row of fees for one package.
 
-    The form shows the rate table's figures for the date `day`. `vat_percent` is the default VAT rate on this date. If
+    The form shows the rate table's figures for the date `day`. `vat_percent` is the default VAT rate on `day`. If
     `needs_date` is true, the form requires a date. If `needs_date` is None, the form doesn't ask for a date. If
-    `with_contract` is true, the form also asks for the settings that apply to all rows.
+    `with_contract` is true, the form also asks for the settings that apply to all rows of fees.
     """
 
     day: date
@@ -135,12 +134,12 @@ class RowForm:
     with_contract: bool = True
 
     def for_package(self, figures: Mapping[str, Any]) -> RowForm:
-        """Return the form for the package that `figures` contain."""
+        """Return the form for the network package in `figures`."""
         return replace(self, package=Package(figures.get(PACKAGE, self.package)))
 
     @property
     def price_lists(self) -> PriceLists:
-        """The network packages and the fees of the form's zone."""
+        """The network packages and the fees in the form's zone."""
         return price_lists_of(self.zone)
 
     @property
@@ -150,8 +149,7 @@ class RowForm:
         if self.needs_date is not None:
             fields[vol.Required(VALID_FROM) if self.needs_date else vol.Optional(VALID_FROM)] = DateSelector()
         if self.price_lists.packages:
-            # The field is required, so that people can't clear it. If a program leaves out the field, the default
-            # applies.
+            # People can't clear a required field, and programs may omit a field with a default.
             fields[vol.Required(PACKAGE, default=self.package.value)] = PACKAGE_CHOICE
         for name, contract in self._contract.items():
             figures: dict[vol.Marker, Any] = {vol.Optional(key): field for key, field in self._row(name).items()}
@@ -179,10 +177,7 @@ class RowForm:
         }[name]
 
     def suggested(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert `figures` from c/kWh to the values that the form shows, in the form's unit.
-
-        The values are grouped by section.
-        """
+        """Convert `figures` from c/kWh to the form's unit, and group the figures by section of the form."""
         shown = {key: self.unit.from_cents(value) if key in _FEES else value for key, value in figures.items()}
         sections = {
             name: {key: shown[key] for key in (*self._row(name), *self._contract[name]) if shown.get(key) is not None}
@@ -207,8 +202,8 @@ class RowForm:
     def at_start(self, row: Row | None, contract: Mapping[str, Any]) -> dict[str, Any]:
         """Return the figures that the form shows at first.
 
-        For a new row, the form shows the rate table's figures. For an existing row, the form shows the row's figures.
-        If a part in the existing row uses the rate table, the form shows the rate table's figures for that part.
+        For a new row, the form shows the rate table's figures. For an existing row, the form shows the row's own
+        figures, except for parts of the price that use the rate table.
         """
         table = self.from_table(fees_include_vat=contract.get(FEES_INCLUDE_VAT, False))
         if row is None:
@@ -216,10 +211,7 @@ class RowForm:
         return {VAT_PERCENT: self.vat_percent, **contract, **row, **self._figures_from_table(row, table)}
 
     def with_own_figures(self, row: Row, *, fees_include_vat: bool) -> Row:
-        """Return the row with the figures that the form shows.
-
-        The returned row contains all figures, so it doesn't need the rate table.
-        """
+        """Return the row with all figures that the form shows, so that the row doesn't need the rate table."""
         followed = self._figures_from_table(row, self.from_table(fees_include_vat=fees_include_vat))
         return {key: value for key, value in {**row, **followed}.items() if key != FROM_TABLE}
 
@@ -229,9 +221,9 @@ class RowForm:
     def carried_over(self, before: RowForm, figures: Mapping[str, Any], *, fees_include_vat: bool) -> dict[str, Any]:
         """Return the figures of the form `before`, adapted to the package and the date of this form.
 
-        If a part has the rate table's figures for `before`, replace these figures with the rate table's figures for
-        this form. The part's figures may include VAT or not. If the package has changed, the rate table's figures
-        replace all network fees. If neither the package nor the date has changed, all figures stay the same.
+        If a part of the price has the rate table's figures for `before`, with or without VAT, replace these figures
+        with the rate table's figures for this form. If the network package has changed, the rate table's figures
+        replace all network fees.
         """
         if self == before:
             return {**figures}
@@ -270,10 +262,10 @@ class RowForm:
         return row
 
     def _follows_table(self, part: Part, row: Row) -> bool:
-        """Return whether the figures of a part equal the rate table's figures, with VAT or without.
+        """Return whether the figures for `part` equal the rate table's figures, with VAT or without.
 
-        If the rate table has no figure for the form's date, the form shows the figure of the nearest date. Even if the
-        household confirms this figure, return False.
+        If the rate table has no figure for the form's date, return False, even if the household confirms the shown
+        figure of the nearest date.
         """
         keys = self._keys(part)
         if not keys or not self._entry(part).holds_on(self.day):
@@ -287,7 +279,7 @@ class RowForm:
         return nearest_rate(self.price_lists.fees[part], self.day)
 
     def _keys(self, part: Part) -> tuple[str, ...]:
-        """Return the names of a part's figures in the rate table."""
+        """Return the names of the rate table's figures for `part`."""
         if part is Part.NETWORK:
             return self._fees(NETWORK) if self.package is not Package.OWN else ()
         return (part.value,) if part in self.price_lists.fees else ()

@@ -48,13 +48,13 @@ from .tariff_form import (
 )
 
 _KWH_PER_MWH: Final = 1_000
-# The list of a price's parts begins with the market price and ends with VAT. The fees are between them.
+# The parts of a price, in the order in which the preview lists them.
 MARKET: Final = "market"
 VAT: Final = "vat"
 LINES: Final = (MARKET, *Part, VAT)
-# The translation keys of the parts' names begin with this text.
+# The translation keys for the names of a price's parts begin with this text.
 PART_NAMES: Final = f"component.{DOMAIN}.selector.part.options"
-# If a sentence in the form depends on the zone, its translation key begins with this text.
+# The translation keys of sentences that depend on the zone begin with this text.
 _SENTENCES: Final = f"component.{DOMAIN}.selector.tariff_sentence.options"
 _PERIOD_NAMES: Final = f"component.{DOMAIN}.selector.period.options"
 _PERCENT: Final = 100
@@ -63,7 +63,7 @@ _DECIMALS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class CurrentPeriod:
-    """The period of the current price: an hour, or a quarter-hour if the household is billed by the quarter.
+    """The period of the current price: an hour, or a quarter-hour if the household is billed by the quarter-hour.
 
     `start` is in UTC seconds. `market` is the market price in EUR/MWh, or None if the price is unknown.
     `chosen_vat_rate` is the VAT rate that the server's operator chose, as a fraction.
@@ -93,7 +93,7 @@ class CurrentPeriod:
         return cls(now - now % step_s, resolution, market, zone, chosen_vat_rate)
 
     def default_vat_rate(self, day: date) -> float:
-        """Return a day's default VAT rate as a fraction."""
+        """Return the default VAT rate on `day` as a fraction."""
         return Tariff(zone=self.zone, chosen_vat_rate=self.chosen_vat_rate).default_vat_rate(day)
 
 
@@ -101,7 +101,7 @@ class CurrentPeriod:
 class OpenForm:
     """A form that somebody is filling in.
 
-    `contract` contains the settings that apply to all rows. `period` returns the period whose price the preview shows.
+    `contract` contains the settings that apply to all rows of fees. `period` returns the period of the previewed price.
     """
 
     form: RowForm
@@ -109,13 +109,13 @@ class OpenForm:
     period: Callable[[], CurrentPeriod]
 
     def charges(self, user_input: Mapping[str, Any], period: CurrentPeriod) -> Charges:
-        """Return the charges for `period` that follow from the figures typed so far."""
+        """Return the charges in `period` with the figures typed so far."""
         figures = self.form.typed(_readable(user_input))
         contract = {**self.contract, **contract_of(figures)}
         form = self.form.for_package(figures)
         figures = form.carried_over(self.form, figures, fees_include_vat=contract[FEES_INCLUDE_VAT])
         row: Row = {key: value for key, value in form.row_from(figures).items() if key != VALID_FROM}
-        # If the form shows the rate table's figures for a later day, the rate table may have other figures for today.
+        # For a form with a later date, preview the form's figures, not the rate table's figures for today.
         if form.day > local(period.start).date():
             row = form.with_own_figures(row, fees_include_vat=contract[FEES_INCLUDE_VAT])
         tariff = tariff_from({**contract, ROWS: [row]}, zone=period.zone, chosen_vat_rate=period.chosen_vat_rate)
@@ -126,10 +126,7 @@ _OPEN: Final[HassKey[dict[str, OpenForm]]] = HassKey(f"{DOMAIN}_open_forms")
 
 
 def lines_of(charges: Charges, market: float | None) -> dict[str, float]:
-    """Return the parts of a price in EUR/kWh. The parts add up to the price.
-
-    Parts that are 0 are left out, except a known market price.
-    """
+    """Return the parts that add up to a price, in EUR/kWh. Parts of 0 are left out, except a known market price."""
     lines = {MARKET: (market or 0.0) / _KWH_PER_MWH}
     lines |= {charge.part.value: charge.eur_kwh for charge in charges.charges}
     lines[VAT] = charges.vat(market or 0.0)
@@ -156,10 +153,7 @@ async def sentence(hass: HomeAssistant, charges: Charges, period: CurrentPeriod,
 )
 @async_response
 async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg: dict[str, Any]) -> None:
-    """Send a preview to the form: the current price with the figures typed so far.
-
-    The form requests a preview after every change.
-    """
+    """Send a preview to the form: the current price with the figures typed so far."""
     shown = hass.data.get(_OPEN, {}).get(msg["flow_id"])
     if shown is None:
         connection.send_error(msg["id"], ERR_NOT_FOUND, "this form is closed")
@@ -182,7 +176,6 @@ async def _start_preview(hass: HomeAssistant, connection: ActiveConnection, msg:
 
 
 def _readable(user_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures typed so far. Empty fields are left out."""
     readable: dict[str, Any] = {}
     for key, value in user_input.items():
         if isinstance(value, dict):
@@ -211,7 +204,7 @@ class TariffStep(ConfigEntryBaseFlow):
     @staticmethod
     @override
     async def async_setup_preview(hass: HomeAssistant) -> None:
-        """Register the command with which forms request their preview."""
+        """Register the websocket command with which a form requests a preview."""
         async_register_command(hass, _start_preview)
 
     @callback
@@ -229,10 +222,7 @@ class TariffStep(ConfigEntryBaseFlow):
         package: Package | None = None,
         with_contract: bool = True,
     ) -> ConfigFlowResult:
-        """Show the form for a row of fees, with today's figures from the rate table.
-
-        If the row begins later, the form shows the rate table's figures for the row's first day.
-        """
+        """Show the form for a row of fees, with the rate table's figures for the form's day (see `_first_day`)."""
         self._language = await language_of_reader(self.hass)
         self._texts = await async_get_translations(self.hass, self._language, "selector", {DOMAIN})
         self._form = RowForm(
@@ -249,8 +239,8 @@ class TariffStep(ConfigEntryBaseFlow):
     ) -> tuple[dict[str, Any], ConfigFlowResult | None]:
         """Return the typed options and None. If the form must be shown again, return an empty mapping and the form.
 
-        If the form has errors, it is shown again. If the household chose another package or date, the form is shown
-        again to confirm the new figures. `others` are the other rows.
+        The form is shown again if it has errors, or if the household has to confirm the figures of another package or
+        date. `others` are the household's other rows of fees.
         """
         figures = self._form.typed(user_input)
         contract = {**self._contract, **contract_of(figures)}
@@ -265,10 +255,7 @@ class TariffStep(ConfigEntryBaseFlow):
         return {**kept, ROWS: ordered([*others, form.row_from(figures)])}, None
 
     def _first_day(self, row: Row) -> dict[str, Any]:
-        """Return the day that a row's form uses, the default VAT rate on that day, and the zone.
-
-        The day is today or the row's first day, whichever is later.
-        """
+        """Return a form's day, VAT rate and zone. The day is today or the row's first day, whichever is later."""
         period = self._period()
         day = local(period.start).date()
         if row.get(VALID_FROM):
@@ -278,7 +265,7 @@ class TariffStep(ConfigEntryBaseFlow):
 
     @property
     def _contract(self) -> dict[str, Any]:
-        """The settings that apply to all rows."""
+        """The settings that apply to all rows of fees."""
         return {**CONTRACT_DEFAULTS, **contract_of(self._options)}
 
     def _show_form(
@@ -296,10 +283,6 @@ class TariffStep(ConfigEntryBaseFlow):
 
     @property
     def _placeholders(self) -> dict[str, str]:
-        """The values of the placeholders in the form's texts.
-
-        Some values are sentences about the zone's price lists.
-        """
         figures = self._form.placeholders(self._language)
 
         def sentence_of(name: str) -> str:
@@ -319,6 +302,5 @@ def _date_errors(figures: Mapping[str, Any], others: Sequence[Row]) -> dict[str,
 
 
 def _day_rate_errors(contract: Mapping[str, Any]) -> dict[str, str]:
-    """If the day rate begins and ends at the same time of day, return an error."""
     starts, ends = (time.fromisoformat(contract[key]) for key in (DAY_STARTS, DAY_ENDS))
     return {NETWORK: "no_day_rate"} if starts == ends else {}

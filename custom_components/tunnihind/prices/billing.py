@@ -54,8 +54,8 @@ def billing_from(options: Mapping[str, Any]) -> Billing:
 def selling_price(eur_mwh: float, *, margin: float = 0.0, balancing: float = 0.0) -> float:
     """Convert a market price in EUR/MWh to the selling price in EUR/kWh.
 
-    The buyer keeps `margin` and `balancing` (EUR/kWh). The selling price doesn't include VAT. If the selling price is
-    negative, the household pays the buyer. The result has 4 decimals.
+    The buyer keeps `margin` and `balancing` (EUR/kWh). The selling price has 4 decimals and doesn't include VAT. If the
+    selling price is negative, the household pays the buyer.
     """
     return rounded(eur_mwh / _KWH_PER_MWH - margin - balancing)
 

@@ -1,7 +1,4 @@
-"""Calendar days in Tallinn time. The start and the end of each day are UTC seconds.
-
-All price zones have the same local time.
-"""
+"""Calendar days in Tallinn time, which is the local time of all price zones."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -13,10 +10,7 @@ TALLINN: Final = ZoneInfo("Europe/Tallinn")
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A calendar day in Tallinn time, from `start` until just before `end` (UTC seconds).
-
-    A day has 23, 24 or 25 hours.
-    """
+    """A calendar day of 23, 24 or 25 hours in Tallinn time, from `start` until just before `end` (UTC seconds)."""
 
     date: date
     start: int
@@ -29,7 +23,7 @@ def local(instant: int) -> datetime:
 
 
 def iso_bounds(start: int, end: int) -> dict[str, str]:
-    """Convert `start` and `end` (UTC seconds) to ISO texts in Tallinn time. Each text contains the offset from UTC."""
+    """Convert `start` and `end` (UTC seconds) to ISO 8601 texts in Tallinn time, with the offset from UTC."""
     return {"start": local(start).isoformat(), "end": local(end).isoformat()}
 
 
@@ -37,13 +31,13 @@ def instant_of(day: date, wall: time) -> int:
     """Return the instant (UTC seconds) at which clocks in Tallinn show `wall` on `day`.
 
     If clocks show `wall` twice on a day in autumn, return the first instant. If clocks skip `wall` on a day in spring,
-    the offset from UTC before the clock change applies. For example, on the day of the clock change, 03:30 means 04:30.
+    the offset from UTC before the clock change applies, so 03:30 means 04:30.
     """
     return int(datetime.combine(day, wall, TALLINN).timestamp())
 
 
 def day_of(day: date) -> Day:
-    """Return the calendar day with this date."""
+    """Return the calendar day on the date `day`."""
     return Day(day, instant_of(day, time.min), instant_of(day + timedelta(days=1), time.min))
 
 

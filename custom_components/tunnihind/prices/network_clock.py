@@ -1,4 +1,4 @@
-"""The times at which the network company charges the day rate, the night rate and the peak rates."""
+"""The times at which the network operator charges the day rate, the night rate and the peak rates."""
 
 from datetime import date, datetime, time
 from enum import Enum, auto
@@ -34,11 +34,11 @@ class NetworkTime(Enum):
 
 
 def network_time(wall: datetime, *, has_peaks: bool) -> NetworkTime:
-    """Return the class of hours to which `wall` belongs.
+    """Return the class of hours that contains `wall`, a date and time in Estonia.
 
-    `wall` is a date and time in Estonia. The day rate applies from 07 to 22 on working days. At all other times, the
-    night rate applies. If `has_peaks` is true, peak rates apply from November to March. On working days, the peaks are
-    from 09 to 12 and from 16 to 20. On weekends and public holidays, the peak is from 16 to 20.
+    The day rate applies from 07 to 22 on working days, and the night rate at all other times. If `has_peaks` is true,
+    peak rates apply from November to March. The peaks are from 09 to 12 and from 16 to 20 on working days, and from 16
+    to 20 on weekends and public holidays.
     """
     is_rest_day = is_weekend(wall.date()) or is_public_holiday(Zone.EE, wall.date())
     if has_peaks and wall.month in _PEAK_MONTHS:
@@ -70,8 +70,5 @@ def is_public_holiday(zone: Zone, day: date) -> bool:
 
 @cache
 def _public_holidays(zone: Zone) -> holidays.HolidayBase:
-    """Return the public holidays of the zone's country.
-
-    The `holidays` library computes a year's holidays when the year is first used.
-    """
+    # The object is cached, because it keeps the holidays that the `holidays` library has computed.
     return holidays.country_holidays(zone)

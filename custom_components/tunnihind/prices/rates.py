@@ -1,7 +1,7 @@
 """Reads the network and state fees in Estonia from `rates.json`, with the dates on which the fees apply.
 
-The server reads `rates.json` too. All figures are in c/kWh without VAT, as in the price lists. When a rate changes, add
-`until` to the old entry and add a new entry. `as_of` in the new entry is the day on which you read the source.
+The server reads `rates.json` too. All rates are in c/kWh without VAT. When a rate changes, add `until` to the old entry
+and add a new entry. `as_of` in the new entry is the day on which you read the source.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .zones import Zone
 
-# State fees change once a year. If a figure was last checked more than a year ago, the figure may be wrong.
+# State fees change once a year, so a rate that was last checked more than a year ago may be wrong.
 _OLD_AFTER_YEARS: Final = 1
 
 
@@ -46,7 +46,7 @@ class Package(StrEnum):
 class NetworkRates:
     """The transmission rates of a network package for each `NetworkTime`.
 
-    If the package has no peaks, `peak` and `rest_day_peak` are None.
+    If the package has no peak rates, `peak` and `rest_day_peak` are None.
     """
 
     day: float
@@ -72,18 +72,17 @@ class Entry[Rate]:
     disputed: float | None = None
 
     def holds_on(self, day: date) -> bool:
-        """Return whether the rate applies on that day."""
+        """Return whether the rate applies on `day`."""
         return self.since <= day and (self.until is None or day <= self.until)
 
     def is_outdated_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate ended before that day or is too old on that day."""
+        """Return whether the rate ended before `day`, or was last checked more than a year before `day`."""
         return (self.until is not None and self.until < day) or self.is_old_on(day, compared_on=compared_on)
 
     def is_old_on(self, day: date, *, compared_on: date | None = None) -> bool:
-        """Return whether the rate's source was last read more than a year before that day.
+        """Return whether the rate's source was last read more than a year before `day`.
 
-        `compared_on` is the day on which the household compared the rate with an invoice. A comparison with an invoice
-        counts like reading the source.
+        The household's comparison with an invoice on `compared_on` counts as reading the source.
         """
         seen = max(self.as_of, compared_on or self.as_of)
         return (seen.year + _OLD_AFTER_YEARS, seen.month, seen.day) < (day.year, day.month, day.day)
@@ -130,6 +129,6 @@ def price_lists_of(zone: Zone) -> PriceLists:
 
 
 def nearest_rate[Rate](entries: Sequence[Entry[Rate]], day: date) -> Entry[Rate]:
-    """Return the newest entry that began on or before that day. If all entries began later, return the oldest entry."""
+    """Return the newest entry that began on or before `day`, or the oldest entry if all entries begin after `day`."""
     begun = [entry for entry in entries if entry.since <= day]
     return begun[-1] if begun else entries[0]

@@ -22,10 +22,10 @@ from .zones import Zone, legal_vat_rate
 _KWH_PER_MWH: Final = 1_000
 _CENTS: Final = 100
 _PERCENT: Final = 100
-# Charges are kept for two weeks of quarter-hours, because no screen shows more than two weeks. Without a limit, an
-# import of past years would fill the memory.
+# The cache holds the charges of two weeks of quarter-hours, because no screen shows more than two weeks. Without a
+# limit, an import of past years would fill the memory.
 _CHARGES_KEPT: Final = 14 * 96
-# The supplier bills these parts together with the electricity. The network company bills the other parts.
+# The supplier bills these parts of the price, and the network operator bills all other parts.
 _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 
 
@@ -33,10 +33,9 @@ _SUPPLIED: Final = frozenset((Part.MARGIN, Part.BALANCING))
 class TariffRow:
     """The fees in EUR/kWh that are added to the market price from `valid_from` on.
 
-    If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction. If `vat_rate` is None, the default
-    VAT rate applies. `package` determines the hours of each network rate. For the parts in `from_table`, the rates in
-    `rates.json` replace the row's figures. `compared_on` is the day on which the household last confirmed old figures
-    of the table.
+    If `valid_from` is None, the fees have always applied. `vat_rate` is a fraction, or None for the default VAT rate.
+    `package` determines the hours of each network rate. For the parts in `from_table`, the rates in `rates.json`
+    replace the row's figures. `compared_on` is the day on which the household last confirmed old rates of `rates.json`.
     """
 
     valid_from: date | None = None
@@ -55,16 +54,12 @@ class TariffRow:
     excise: float = 0.0
 
     def typed(self, part: Part) -> float:
-        """Return the figure that the household typed for `part`.
-
-        The part must have the same rate at all times of day.
-        """
+        """Return the household's own rate for a part that has the same rate at all times of day."""
         figure: float = getattr(self, part)
         return figure
 
 
-# `TariffRow` and the options use the same names for the figures of a row. If the form had no field for a figure, the
-# options don't contain the figure.
+# `TariffRow` and the options use the same names for a row's figures. The options lack figures without a form field.
 _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 0.0)
 
 
@@ -72,9 +67,8 @@ _FIGURES: Final = tuple(one.name for one in fields(TariffRow) if one.default == 
 class Charge:
     """A part of the price at one instant, in EUR/kWh.
 
-    `vat_rate` is the rate of the VAT that is added to `eur_kwh`, as a fraction. If `eur_kwh` already includes VAT,
-    `vat_rate` is 0. If the table has no rate for the date, `is_known` is false, and `eur_kwh` is the nearest known
-    rate.
+    `vat_rate` is the VAT rate on `eur_kwh` as a fraction, or 0 if `eur_kwh` already includes VAT. If `rates.json` has
+    no rate for the date, `is_known` is false, and `eur_kwh` is the nearest known rate.
     """
 
     part: Part
@@ -84,7 +78,7 @@ class Charge:
 
     @property
     def vat(self) -> float:
-        """The VAT that is added to this part, in EUR/kWh."""
+        """The VAT that is added to this part of the price, in EUR/kWh."""
         return self.eur_kwh * self.vat_rate
 
 
@@ -106,20 +100,20 @@ class Charges:
         return rounded(eur_mwh / _KWH_PER_MWH * (1 + self.vat_rate) + charges)
 
     def vat(self, eur_mwh: float) -> float:
-        """Return the VAT on a market price and on the charges, in EUR/kWh.
+        """Return the VAT on the market price `eur_mwh` (EUR/MWh) and on the charges, in EUR/kWh.
 
-        `eur_mwh` is the market price. If a charge already includes VAT, no VAT is added to the charge.
+        The result doesn't contain VAT that a charge already includes.
         """
         return eur_mwh / _KWH_PER_MWH * self.vat_rate + sum(charge.vat for charge in self.charges)
 
     @property
     def unknown_parts(self) -> tuple[Part, ...]:
-        """The parts of the price that have no rate in the table on this date."""
+        """The parts of the price for which `rates.json` has no rate on the date of the charges."""
         return tuple(charge.part for charge in self.charges if not charge.is_known)
 
     @property
     def are_known(self) -> bool:
-        """Return whether all parts of the household price are known on this date."""
+        """Return whether all parts of the household price are known."""
         return self.is_entered and not self.unknown_parts
 
 
@@ -128,9 +122,9 @@ class Tariff:
     """The fees that a household pays on each date.
 
     `rows` are in the order of their dates. `zone` is the zone whose laws and public holidays apply. `chosen_vat_rate`
-    is the VAT rate that the server's operator chose for all dates, as a fraction. If a row has no VAT rate,
-    `chosen_vat_rate` applies. If neither the row nor the operator set a VAT rate, the legal rate applies.
-    `day_rate_starts` and `day_rate_ends` apply only to the package `OWN`.
+    is the VAT rate that the server's operator chose for all dates, as a fraction. Rows without a VAT rate use
+    `chosen_vat_rate`, or the legal rate if `chosen_vat_rate` is None. The hours of the day rate, and the night rate on
+    weekends and holidays, are settings of the package `OWN`.
     """
 
     zone: Zone = Zone.EE
@@ -147,17 +141,14 @@ class Tariff:
     def price(self, eur_mwh: float, start: int) -> float:
         """Return the household price in EUR/kWh for the period that starts at `start` (UTC seconds).
 
-        `eur_mwh` is the market price. The result has 4 decimals. If the table has no rate for the date, the nearest
-        known rate is used. So devices get a price for today and tomorrow in any case. `charges(start).unknown_parts`
-        lists the parts without a rate.
+        `eur_mwh` is the market price. The result has 4 decimals. If `rates.json` has no rate for the date, the nearest
+        known rate applies, so that devices always get a price. `charges(start).unknown_parts` lists the parts of the
+        price without a rate.
         """
         return self.charges(start).price(eur_mwh)
 
     def known_price(self, eur_mwh: float, start: int) -> float | None:
-        """Return the result of `price`, or None if a fee is unknown on the date.
-
-        Only known prices are stored as statistics.
-        """
+        """Return the result of `price`, or None if a fee is unknown. Statistics contain only prices with known fees."""
         charges = self.charges(start)
         return charges.price(eur_mwh) if charges.are_known else None
 
@@ -180,7 +171,7 @@ class Tariff:
         return Charges(vat_rate, tuple(self._charge(part, row, wall, rates[part]) for part in Part))
 
     def outdated_parts(self, day: date) -> tuple[Part, ...]:
-        """Return the parts whose rate in the table is outdated on that day."""
+        """Return the parts of the price whose rate in `rates.json` is outdated on `day`."""
         row = self.row_on(day)
         if row is None:
             return ()
@@ -192,12 +183,12 @@ class Tariff:
         )
 
     def row_on(self, day: date) -> TariffRow | None:
-        """Return the row of fees that applies on that day, or None if no row applies."""
+        """Return the row of fees that applies on `day`, or None if no row applies."""
         held = [row for row in self.rows if row.valid_from is None or row.valid_from <= day]
         return held[-1] if held else None
 
     def default_vat_rate(self, day: date, *, on_network: bool = False) -> float:
-        """Return the VAT rate on a day for rows of fees without a VAT rate. The rate is a fraction."""
+        """Return the VAT rate on `day` for rows of fees without a VAT rate, as a fraction."""
         if self.chosen_vat_rate is not None:
             return self.chosen_vat_rate
         return legal_vat_rate(self.zone, day, on_network=on_network)
@@ -253,10 +244,7 @@ def _rate_at(now: NetworkTime, rates: NetworkRates) -> float:
 
 
 def tariff_from(options: Mapping[str, Any], *, zone: Zone = Zone.EE, chosen_vat_rate: float | None = None) -> Tariff:
-    """Build the tariff of a household from the entry's options.
-
-    The options contain fees in cents and VAT rates in percent.
-    """
+    """Build the household's tariff from the entry's options, which contain fees in cents and VAT rates in percent."""
     rows = sorted((_row_from(row) for row in options.get("rows", ())), key=lambda row: row.valid_from or date.min)
     return Tariff(
         zone=zone,

@@ -13,7 +13,7 @@ from .days import Day
 HOUR_S: Final = 3_600
 QUARTER_S: Final = 900
 _PRICE_DECIMALS: Final = 4
-# The exact mean of four prices may have two decimals more than the prices.
+# The exact mean of four prices may have two more decimals than the prices.
 _MEAN_DECIMALS: Final = 6
 
 
@@ -39,15 +39,12 @@ class Period:
 
 
 def rounded(eur_kwh: float) -> float:
-    """Round a household price to 4 decimals. The result is never -0.0."""
+    """Round a household price to 4 decimals."""
     return round(eur_kwh, _PRICE_DECIMALS) or 0.0  # `or` turns -0.0 into 0.0
 
 
 class Timeline:
-    """Periods of `step_s` seconds in the order of time. The periods don't overlap.
-
-    If the price of a period is unknown, the period is left out.
-    """
+    """Periods of `step_s` seconds in the order of time, without overlaps. Periods with unknown prices are left out."""
 
     def __init__(self, step_s: int, periods: Iterable[Period] = ()) -> None:
         self.step_s: Final = step_s
@@ -70,8 +67,8 @@ class Timeline:
     def at_step(self, step_s: int) -> Timeline:
         """Convert the timeline to periods of `step_s` seconds.
 
-        The price of an hour is the mean price of its quarters. If a quarter is missing, its hour is left out. The price
-        of a quarter is the price of its hour.
+        An hour gets the mean price of its quarters. If a quarter is missing, its hour is left out. A quarter gets the
+        price of its hour.
         """
         if step_s == self.step_s:
             return self
@@ -98,7 +95,6 @@ def _split(period: Period, step_s: int) -> Iterator[Period]:
 
 
 def _joined(parts: Sequence[Period]) -> Period:
-    """Join neighbouring periods into one period, and compute the means of their prices."""
     return Period(
         parts[0].start,
         parts[0].start + sum(part.length_s for part in parts),
@@ -129,18 +125,14 @@ class Level(StrEnum):
 
 
 def rank(period: Period, day: Sequence[Period]) -> int:
-    """Return the rank of the period's price in its day.
-
-    The cheapest price has rank 1. Equal prices have the same rank.
-    """
+    """Return the rank of the period's price in its day, from 1 for the cheapest. Equal prices have the same rank."""
     return 1 + sum(other.price < period.price for other in day)
 
 
 def level(period: Period, day: Sequence[Period]) -> Level:
     """Return the price level of a period in its day.
 
-    If several prices are equal, the middle of their ranks decides their level. If all prices of a day are equal, the
-    level is normal.
+    Equal prices get the level of their middle rank. If all prices of a day are equal, the level is normal.
     """
     return _level(period.price, sorted(other.price for other in day))
 
@@ -154,13 +146,13 @@ def levels(day: Sequence[Period]) -> list[Level]:
 def is_cheap(period: Period, day: Sequence[Period], *, cheap_hours: int) -> bool:
     """Return whether the period is among the cheapest `cheap_hours` hours of its day.
 
-    If a period has the same price as one of the cheapest hours, the period is cheap too.
+    A period with the same price as one of the cheapest hours is cheap too.
     """
     return rank(period, day) * period.length_s <= cheap_hours * HOUR_S
 
 
 def _level(price: float, prices: Sequence[float]) -> Level:
-    """Return the price level of `price` among `prices`. `prices` are the sorted prices of the day."""
+    """Return the price level of `price` among the sorted prices of its day."""
     middle = (bisect_left(prices, price) + bisect_right(prices, price)) / 2 / len(prices)
     fifths = tuple(Level)
     return fifths[min(int(middle * len(fifths)), len(fifths) - 1)]

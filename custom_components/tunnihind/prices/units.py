@@ -9,7 +9,7 @@ from ..const import CENTS_PER_KWH, EUR_PER_KWH
 CONF_UNIT: Final = "unit"
 _CENTS: Final = 100
 _CENTS_PER_KWH: Final = {"et": "s/kWh", "ru": "ц/кВт·ч"}
-# These languages of Home Assistant have a decimal point. All other languages have a decimal comma.
+# Home Assistant's languages with a decimal point instead of a decimal comma.
 _WITH_DECIMAL_POINT: Final = frozenset(
     ("bn", "cy", "en", "es-419", "ga", "gsw", "he", "hi", "ja", "ko", "ml", "ta", "te", "th", "ur", "zh")
 )
@@ -22,7 +22,8 @@ _PART_DECIMALS: Final = 2
 class Unit(StrEnum):
     """The unit of prices in forms and texts.
 
-    Sensors always use EUR/kWh, because the Energy dashboard takes the figures of every sensor as euros.
+    Sensors always use EUR/kWh, because the Energy dashboard reads every price as euros. The entry's options store all
+    amounts in cents.
     """
 
     CENTS = "cents"
@@ -34,11 +35,11 @@ class Unit(StrEnum):
         return _CENTS if self is Unit.CENTS else 1
 
     def from_cents(self, cents: float) -> float:
-        """Convert an amount in cents to the unit of the forms. The options contain all amounts in cents."""
+        """Convert an amount in cents to the unit of the forms."""
         return cents if self is Unit.CENTS else round(cents / _CENTS, _FORM_DECIMALS)
 
     def to_cents(self, typed: float) -> float:
-        """Convert `typed` from the unit of the forms to cents. The options contain all amounts in cents."""
+        """Convert `typed` from the unit of the forms to cents."""
         return typed if self is Unit.CENTS else round(typed * _CENTS, _FORM_DECIMALS)
 
     def text(self, eur_kwh: float, language: str) -> str:
@@ -49,7 +50,7 @@ class Unit(StrEnum):
     def part(self, eur_kwh: float, language: str) -> str:
         """Format a part of a price without the unit.
 
-        If needed, a part has up to two more decimals than a price, so that the parts add up to the price.
+        A part may have up to two more decimals than a price, so that the parts add up to the price.
         """
         return self._figure(eur_kwh, language, more_decimals=_PART_DECIMALS)
 
@@ -67,5 +68,5 @@ def in_language(figure: str, language: str) -> str:
 
 
 def unit_of(options: Mapping[str, Any]) -> Unit:
-    """Return the unit that the household chose. The default is cents."""
+    """Return the household's unit of prices, by default cents."""
     return Unit(options.get(CONF_UNIT, Unit.CENTS))

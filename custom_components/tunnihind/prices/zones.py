@@ -10,10 +10,7 @@ CONF_ZONE: Final = "zone"
 
 
 class Zone(StrEnum):
-    """A price zone. The value is both the zone's code in the API and the country's ISO 3166 code.
-
-    All price zones have the same local time, so functions of days and times of day need no zone.
-    """
+    """A price zone. The value is both the zone's code in the API and the country's ISO 3166 code."""
 
     EE = "EE"
     LV = "LV"
@@ -22,19 +19,16 @@ class Zone(StrEnum):
 
     @property
     def suffix(self) -> str:
-        """The suffix of the instance ids of this zone's servers. The suffix of Estonia is empty."""
+        """The suffix that marks this zone in a server's id (empty for Estonia)."""
         return "" if self is Zone.EE else f"-{self.lower()}"
 
     def country(self, language: str) -> str:
-        """Return the name of the zone's country in a language.
-
-        If there is no name in this language, return the English name.
-        """
+        """Return the name of the zone's country in `language`, or the English name if the language is unknown."""
         return _COUNTRIES.get(language, _COUNTRIES[_ENGLISH])[self]
 
 
 def zone_of(data: Mapping[str, Any]) -> Zone:
-    """Return the zone in the data of an entry. If the data have no zone, the zone is Estonia."""
+    """Return the zone in the data of an entry, by default Estonia."""
     return Zone(data.get(CONF_ZONE, Zone.EE))
 
 
@@ -50,7 +44,7 @@ _COUNTRIES: Final[Mapping[str, Mapping[Zone, str]]] = {
 class _VatLaw:
     """The legal VAT rate from `since` on, as a fraction.
 
-    If network and state fees have a different rate, `on_network` is the rate of these fees.
+    If network and state fees have a different VAT rate, `on_network` is the VAT rate on these fees.
     """
 
     since: date
@@ -59,14 +53,14 @@ class _VatLaw:
 
 
 _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
-    # Käibemaksuseadus § 15
+    # Estonia's VAT law: Käibemaksuseadus § 15
     Zone.EE: (_VatLaw(date(2009, 7, 1), 0.20), _VatLaw(date(2024, 1, 1), 0.22), _VatLaw(date(2025, 7, 1), 0.24)),
-    # Pievienotās vērtības nodokļa likums, 41. pants
+    # Latvia's VAT law: Pievienotās vērtības nodokļa likums, 41. pants
     Zone.LV: (_VatLaw(date(2012, 7, 1), 0.21),),
-    # Pridėtinės vertės mokesčio įstatymas, 19 straipsnis
+    # Lithuania's VAT law: Pridėtinės vertės mokesčio įstatymas, 19 straipsnis
     Zone.LT: (_VatLaw(date(2009, 9, 1), 0.21),),
-    # Arvonlisäverolaki 84 §. In the winter of 2022/23, Finland lowered the VAT rate on electricity, but not on
-    # transmission or on the electricity tax.
+    # Finland's VAT law: Arvonlisäverolaki 84 §. In the winter of 2022/23, Finland lowered the VAT rate on electricity,
+    # but not on transmission or on the electricity tax.
     Zone.FI: (
         _VatLaw(date(2013, 1, 1), 0.24),
         _VatLaw(date(2022, 12, 1), 0.10, on_network=0.24),
@@ -77,11 +71,10 @@ _LAW: Final[Mapping[Zone, Sequence[_VatLaw]]] = {
 
 
 def legal_vat_rate(zone: Zone, day: date, *, on_network: bool = False) -> float:
-    """Return the legal VAT rate on a day as a fraction.
+    """Return the legal VAT rate on `day` as a fraction.
 
-    If the day is before the date of the first known rate, return the first known rate. If `on_network` is true, return
-    the rate on network and state fees. If `on_network` is false, return the rate on electricity and on the supplier's
-    fees.
+    Before the date of the first known rate, return the first known rate. `on_network` selects the rate on network and
+    state fees instead of the rate on electricity and on the supplier's fees.
     """
     laws = _LAW[zone]
     law = next((law for law in reversed(laws) if law.since <= day), laws[0])

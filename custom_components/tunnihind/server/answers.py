@@ -42,15 +42,15 @@ class Backtest:
 
 @dataclass(frozen=True, slots=True)
 class PlanScore:
-    """The savings of plans that followed the server's forecasts.
+    """The savings of four-hour plans and of a boiler that followed the server's forecasts.
 
     `days` is the number of scored days. `share`, `baseline` and `week` are fractions of the greatest possible saving.
-    Each plan took four hours. For `share`, the hours had the next day's lowest forecasts. For `baseline`, the hours had
-    been cheapest a week before. For `week`, the hours had the lowest forecasts of the next seven days. If no full week
-    has been scored yet, `week` is None.
+    The plans of `share` used the four hours of the next day with the lowest forecasts. The plans of `baseline` used the
+    four hours that had been cheapest a week before. The plans of `week` used the hours with the lowest forecasts of the
+    next seven days. If no full week has been scored yet, `week` is None.
 
-    `boiler_eur` is the amount that a 3 kW boiler saves in a year, in EUR without VAT. On each day, the boiler heats in
-    the three hours with the lowest forecasts. `ideal_boiler_eur` is the boiler's greatest possible saving in a year.
+    `boiler_eur` is the amount that a 3 kW boiler saves in a year, in EUR without VAT, if it heats each day in the three
+    hours with the lowest forecasts. `ideal_boiler_eur` is the greatest possible saving of a 3 kW boiler in a year.
     """
 
     days: int
@@ -76,10 +76,10 @@ class About:
     """The answer of `GET /api/about`: the server's description of itself.
 
     `zone` is the zone of the prices at the requested address. `zones` maps each zone of the server to its path,
-    relative to the path of the first zone. The path of the first zone is an empty text. `vat_rate` is a fraction.
-    `vat_rate_is_chosen` is true if the server's operator chose the VAT rate. `full_horizon` is true if the server's
-    quarter-hour forecast reaches beyond the public window. `price_scale` lists the four prices in EUR/MWh at which the
-    colour of a price changes. If the server sends no valid scale, `price_scale` is empty.
+    relative to the path of the first zone. `vat_rate` is a fraction. `vat_rate_is_chosen` is true if the server's
+    operator chose the VAT rate. `full_horizon` is true if the server's quarter-hour forecast reaches beyond the public
+    window. `price_scale` lists the four prices in EUR/MWh at which the colour of a price changes. If the server sends
+    no valid scale, `price_scale` is empty.
     """
 
     version: str
@@ -99,7 +99,7 @@ class About:
         return self.vat_rate if self.vat_rate_is_chosen else None
 
     def instance_id_of(self, zone: Zone) -> str:
-        """Return the server's id for one zone. If the zone is not Estonia, the installation's id gets a suffix."""
+        """Return the id of the server's installation with the suffix of `zone`."""
         return self.instance_id.removesuffix(self.zone.suffix) + zone.suffix
 
 
@@ -108,7 +108,7 @@ class ForecastAnswer:
     """The answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`. Instants are UTC seconds.
 
     `settled` and `forecast` map the start of each period to its price in EUR/MWh without VAT. A period is `step_s`
-    seconds long: 3600 or 900. If two answers differ only in `now`, they compare as equal.
+    seconds long: 3600 or 900. Two answers that differ only in `now` are equal.
     """
 
     now: int = field(compare=False)
@@ -126,10 +126,7 @@ class ForecastAnswer:
         return start in self.settled or start in self.forecast
 
     def market_price(self, instant: int) -> float | None:
-        """Return the market price at `instant` in EUR/MWh, or None if the price is unknown.
-
-        If the price is not settled, return the median of the forecast.
-        """
+        """Return the settled price or the forecast's median at `instant` in EUR/MWh, or None if both are unknown."""
         start = instant - instant % self.step_s
         if start in self.settled:
             return self.settled[start]
@@ -188,9 +185,6 @@ def name_of(mode: Mode, zone: Zone, language: str) -> str:
 
 
 def marked_credit(credit: str, mode: Mode, language: str) -> str:
-    """Return the credit line for the prices.
-
-    If the prices are not live, the line begins with words like "Demo, simulated prices".
-    """
+    """Return the credit line. Unless the prices are live, the line begins with words like "Demo, simulated prices"."""
     mark = _CREDITS.get(language, _CREDITS[_ENGLISH]).get(mode)
     return f"{mark} · {credit}" if mark else credit

@@ -1,6 +1,6 @@
 """Requests the prices and the identity of a server.
 
-This module also parses typed addresses of servers, and computes the pauses between requests.
+This module also parses the addresses that people type, and computes the pauses between requests.
 """
 
 import os
@@ -61,16 +61,15 @@ LONGEST_PAUSE_S: Final = 15 * 60
 # do no harm.
 LONGEST_PAUSE_AT_HOME_S: Final = 2 * 60
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=10)
-# The longest accepted answer, in bytes. Without this limit, a wrong answer could fill the memory. The API's answers are
-# much shorter than this limit.
+# The longest accepted answer in bytes: much longer than the API's answers, but too short to fill the memory.
 _MOST_BYTES: Final = 1_000_000
 _CHUNK_BYTES: Final = 65_536
-# The paths at which the API serves the newest prices and past prices. The keys are the lengths of a period in seconds.
+# The API's paths of the newest prices and of past prices, for each length of a period in seconds.
 _NEWEST_AT: Final = {HOUR_S: "api/v1/forecast", QUARTER_S: "api/v1/quarters"}
 _HISTORY_AT: Final = {HOUR_S: "api/series", QUARTER_S: "api/v1/quarters"}
 _RESOLUTIONS: Final = {QUARTER_S: "15m", HOUR_S: "60m"}
 _HOME_NAMES: Final = (".local", ".lan", ".home", ".home.arpa", ".internal")
-# The integration's error for each exception of a failed request. A subclass must come before its base class, because
+# The integration's error for each exception of the HTTP library. A subclass must come before its base class, because
 # the first match is used.
 _FAILURES: Final[Mapping[type[Exception], type[CannotConnect]]] = {
     TimeoutError: NoAnswer,
@@ -90,10 +89,10 @@ _OWN_PATHS: Final = re.compile(
 
 
 def server_url(typed: str) -> str:
-    """Return the base URL of the server at a typed address.
+    """Return the base URL of the server at the address that somebody typed.
 
-    The default scheme is http. If the address has a path prefix, the prefix is kept. The API's own paths, the query,
-    the fragment and a slash at the end are removed. Raises ValueError if the text can't be the address of a web server.
+    The default scheme is http. A path prefix is kept, but the API's own paths, the query, the fragment and a slash at
+    the end are removed. Raises ValueError if the text can't be the address of a web server.
     """
     text = typed.strip()
     url = URL(text if "://" in text else f"http://{text}")
@@ -117,10 +116,9 @@ def is_at_home(url: str) -> bool:
 
 
 def pause_s(failures: int, longest_s: int = LONGEST_PAUSE_S) -> int:
-    """Return the seconds to wait after a failed request.
+    """Return the seconds to wait after a failed request that followed `failures` earlier failures.
 
-    `failures` is the number of earlier failures. After the first failure, the pause is a minute. Each further failure
-    doubles the pause, up to `longest_s` seconds.
+    The first pause is a minute. Each further failure doubles the pause, up to `longest_s` seconds.
     """
     return int(min(POLL_S * 2**failures, longest_s))
 
@@ -137,7 +135,7 @@ class Client:
     async def about(self) -> About | None:
         """Return the server's description of itself, or None if the server sends no valid description.
 
-        The API's specification doesn't require a description. Raises CannotConnect.
+        Raises CannotConnect.
         """
         try:
             _, body = await self._get("api/about")
@@ -160,10 +158,10 @@ class Client:
         return newest
 
     async def settled_of_last(self, days: int, step_s: int) -> dict[int, float]:
-        """Return the settled prices of the last `days` days in EUR/MWh.
+        """Return the start and the settled price (EUR/MWh) of each period in the last `days` days of 24 hours.
 
-        The keys are the starts of the periods. A period is `step_s` seconds long. `days` is from 2 to 14. Each day
-        counts as 24 hours. Raises CannotConnect, NotTunnihind and InvalidResponse.
+        A period is `step_s` seconds long. `days` is from 2 to 14. Raises CannotConnect, NotTunnihind and
+        InvalidResponse.
         """
         _, body = await self._get(_HISTORY_AT[step_s], query={"days": str(days)})
         if step_s == HOUR_S:
@@ -171,9 +169,9 @@ class Client:
         return self._read(partial(forecast_from, step_s=step_s), body).settled
 
     async def plan_score(self) -> PlanScore | None:
-        """Return the savings of plans that followed the server's forecasts.
+        """Return the savings of plans that followed the server's forecasts, or None if the server has scored no plans.
 
-        If the server has scored no plans, return None. Raises CannotConnect and InvalidResponse.
+        Raises CannotConnect and InvalidResponse.
         """
         try:
             _, body = await self._get("api/v1/accuracy")
@@ -182,10 +180,9 @@ class Client:
             return None
 
     async def settled_in(self, month: date, step_s: int, zone: Zone) -> dict[int, float]:
-        """Return the settled prices of a zone in one month.
+        """Return the start and the settled price (EUR/MWh) of each period in the month that begins on `month`.
 
-        `month` is the first day of the month. The prices are in EUR/MWh. The keys are the starts of the periods. A
-        period is `step_s` seconds long. Raises CannotConnect, NoPastPrices and InvalidResponse.
+        A period is `step_s` seconds long. Raises CannotConnect, NoPastPrices and InvalidResponse.
         """
         query = {"month": f"{month:%Y-%m}", "resolution": _RESOLUTIONS[step_s]}
         try:
@@ -197,10 +194,6 @@ class Client:
     async def _get(
         self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
     ) -> tuple[CIMultiDictProxy[str], bytes | None]:
-        """Return the header fields and the body of an answer.
-
-        If the server answers "not modified", the body is None.
-        """
         try:
             async with self._session.get(self._url / path, params=query, headers=headers, timeout=_TIMEOUT) as response:
                 self._check_status(response)
@@ -210,7 +203,6 @@ class Client:
         return response.headers, None if response.status == HTTPStatus.NOT_MODIFIED else body
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        """Return the body of an answer. If the body gets too long, stop reading and raise LongAnswer."""
         body = bytearray()
         async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
             body += chunk
@@ -242,10 +234,7 @@ class Client:
 
 
 def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConnect:
-    """Convert an exception of the HTTP library to an error of the integration.
-
-    Most of the returned errors don't contain the exception's text, because this text may quote the server.
-    """
+    # Most of the integration's errors don't contain the exception's text, because this text may quote the server.
     if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(error, aiohttp.ClientConnectorDNSError):
         number = error.errno or 0
         if number != ECONNREFUSED:
@@ -255,17 +244,14 @@ def _failure(error: TimeoutError | aiohttp.ClientError, url: str) -> CannotConne
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:
-    """Return the seconds in the header Retry-After. If the header is missing or has a date, return None."""
+    """Return the seconds in the header Retry-After, or None if the header is missing or contains a date."""
     value = response.headers.get("Retry-After", "")
     return float(value) if value.isascii() and value.isdigit() else None
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server whose answer follows the API's specification.
-
-    `about` is None if the server sent no description of itself.
-    """
+    """A server whose answer follows the API's specification. `about` is None if the server didn't describe itself."""
 
     url: str
     answer: ForecastAnswer
@@ -359,10 +345,7 @@ async def fetch_server(hass: HomeAssistant, url: str) -> Server:
 
 
 async def with_quarters(hass: HomeAssistant, server: Server) -> Server:
-    """Request the server's quarter-hour prices, and return `server` with these prices.
-
-    If the request fails, return `server` unchanged.
-    """
+    """Return `server` with the server's quarter-hour prices. If the request fails, return `server` unchanged."""
     try:
         return replace(server, answer=await Client(async_get_clientsession(hass), server.url).forecast(QUARTER_S))
     except TunnihindError:

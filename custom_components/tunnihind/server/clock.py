@@ -13,10 +13,9 @@ from homeassistant.util import dt as dt_util
 
 from ..prices.timeline import QUARTER_S
 
-# A cache in front of the server may send an answer that is a minute old.
+# The greatest expected age of an answer from a cache in front of the server.
 _CACHED_S: Final = 120
-# The difference between the server's clock and Home Assistant's clock varies by a second, because both clocks show
-# whole seconds.
+# The difference between the server's clock and Home Assistant's clock may vary by a second, because of rounding.
 _ROUNDING_S: Final = 1
 
 
@@ -45,27 +44,24 @@ class EntryClock:
         return instant - self.server_ahead_s + self.ahead_s
 
     def agrees_with(self, server_now: int) -> bool:
-        """Return whether `server_now` is the expected time of the server's clock.
+        """Return whether the server's clock shows the expected time.
 
-        If the times differ, the server's clock or Home Assistant's clock has been set.
+        A difference of more than two minutes means that the server's clock or Home Assistant's clock has been set.
         """
         return abs(self._ahead_of_home(server_now) - self.server_ahead_s) <= _CACHED_S
 
     def synchronise(self, server_now: int) -> None:
         """Update `server_ahead_s` from `server_now`, the time in an answer of the server.
 
-        If the time is up to two minutes earlier than expected, nothing changes, because the answer may come from a
-        cache.
+        If `server_now` is up to two minutes earlier than expected, `server_ahead_s` stays the same, because the answer
+        may come from a cache.
         """
         ahead_s = self._ahead_of_home(server_now)
         if not -_CACHED_S <= ahead_s - self.server_ahead_s <= _ROUNDING_S:
             self.server_ahead_s = ahead_s
 
     def has_restarted(self, before: int, server_now: int) -> bool:
-        """Return whether a rehearsal has started again since its clock showed `before`.
-
-        For a live server, return False.
-        """
+        """Return whether the server is a rehearsal that has started again since its clock showed `before`."""
         return self.is_rehearsal and server_now < before - _CACHED_S
 
     @property
@@ -91,7 +87,7 @@ class QuarterTimer:
     def async_set(self) -> None:
         """Start the timer for the next quarter-hour.
 
-        If the server's clock or Home Assistant's clock may have been set, call this method again.
+        Call this method again whenever the server's clock or Home Assistant's clock may have been set.
         """
         now = self._clock.now()
         due_at = self._clock.to_home_time(now - now % QUARTER_S + QUARTER_S)

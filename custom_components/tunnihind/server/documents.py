@@ -1,7 +1,4 @@
-"""Reads the server's JSON documents, and refuses documents that break the API's specification.
-
-Fields outside the specification are ignored.
-"""
+"""Reads the server's JSON documents. Refuses documents that break the API's specification, but allows extra fields."""
 
 import math
 from collections.abc import Callable
@@ -14,18 +11,18 @@ from ..prices.timeline import HOUR_S, QUARTER_S
 from ..prices.zones import Zone
 from .answers import About, Backtest, Band, ForecastAnswer, Mode, PlanScore
 
-# A price or an instant above its limit is refused, because its unit may be wrong.
+# A price or an instant above these limits is refused, because its unit may be wrong.
 _MOST_EUR_MWH: Final = 100_000
 _LAST_INSTANT: Final = 4_102_444_800
-# The longest accepted text, in characters. The server's credit is an attribute of every entity, so the credit must be
-# short.
+# The longest accepted text in characters. A server's credit line must be short, because every entity has it as an
+# attribute.
 _LONGEST_TEXT: Final = 300
 _SAVING_DAYS: Final = 30
 _SAVING_HOURS: Final = 4
 
 
 class Malformed(ValueError):
-    """A document that breaks the specification. The error's message names the wrong field."""
+    """A document that breaks the API's specification. The error's message names the wrong field."""
 
 
 class UnknownZone(ValueError):
@@ -50,7 +47,6 @@ def about_from(document: object) -> About:
 
 
 def _scale_from(told: object) -> tuple[float, ...]:
-    """Return the price scale, or an empty tuple if the scale is invalid."""
     try:
         return tuple(sorted(map(_price, told))) if isinstance(told, list) else ()
     except vol.Invalid:
@@ -60,8 +56,8 @@ def _scale_from(told: object) -> tuple[float, ...]:
 def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
     """Read the answer of `GET /api/v1/forecast` or `GET /api/v1/quarters`.
 
-    `step_s` is the length of a period in seconds. Raises Malformed and UnknownZone. If the document comes from another
-    program, raise ValueError.
+    `step_s` is the length of a period in seconds. Raises Malformed, UnknownZone, and ValueError for a document of
+    another program.
     """
     if not isinstance(document, dict) or not {"zone", "dayAhead", "forecast"} <= document.keys():
         raise ValueError("no price document")
@@ -80,15 +76,14 @@ def forecast_from(document: object, step_s: int = HOUR_S) -> ForecastAnswer:
 
 
 def _check_zone(value: object) -> None:
-    """If the value is a text but not the code of a known zone, raise UnknownZone."""
     if isinstance(value, str) and value not in Zone and len(value) <= _LONGEST_TEXT:
         raise UnknownZone(value)
 
 
 def settled_from(document: object) -> dict[int, float]:
-    """Read the hourly settled prices from the answer of `GET /api/series`.
+    """Read the start and the settled price (EUR/MWh) of each hour from the answer of `GET /api/series`.
 
-    The prices are in EUR/MWh. The keys are the starts of the hours. Raises Malformed.
+    Raises Malformed.
     """
     return {hour["ts"]: hour["eurMwh"] for hour in _checked(_SERIES, document)["actuals"]}
 
@@ -113,10 +108,9 @@ def plan_score_from(document: object) -> PlanScore | None:
 
 
 def past_prices_from(document: object, zone: Zone) -> dict[int, float]:
-    """Read the quarter-hour or hourly settled prices from the answer of `GET /api/v1/history`.
+    """Read the start and the settled price (EUR/MWh) of each period from the answer of `GET /api/v1/history`.
 
-    The prices are in EUR/MWh. The keys are the starts of the periods. Raises Malformed if the document breaks the
-    specification or has the prices of another zone.
+    Raises Malformed if the document breaks the API's specification or has the prices of another zone.
     """
     fields = _checked(_HISTORY, document)
     if fields["zone"] != zone:
@@ -131,14 +125,12 @@ def _backtest_from(fields: dict[str, Any] | None) -> Backtest | None:
 
 
 def _zones_from(addresses: list[dict[str, Any]]) -> dict[Zone, str]:
-    """Return the path of each known zone, relative to the path of the first zone."""
     paths = {item["zone"]: URL(item["url"]).path.rstrip("/") for item in addresses}
     root = next(iter(paths.values()), "")
     return {Zone(zone): path.removeprefix(root) for zone, path in paths.items() if zone in Zone}
 
 
 def _mode_from(value: object) -> Mode:
-    """Return the server's mode. If the mode is missing or unknown, return the live mode."""
     return next((mode for mode in Mode if mode == value), Mode.LIVE)
 
 
@@ -228,7 +220,6 @@ def _settled(step_s: int) -> Callable[[object], Any]:
 
 
 def _prices(step_s: int) -> Callable[[object], Any]:
-    """Return the schema of an answer with prices for periods of `step_s` seconds."""
     band = _record({"ts": _start_of(step_s), "p10": _price, "p50": _price, "p90": _price})
     return _record(
         {

@@ -13,30 +13,29 @@ from .answers import ForecastAnswer
 from .client import Client, pause_s
 from .clock import home_now
 
-# The prices of today and yesterday are kept. Together, the two days have at most 49 hours. If the window of a plan
-# began before midnight, the plan needs yesterday's prices.
+# Today and yesterday together have at most 49 hours. A plan needs yesterday's prices if its window began before
+# midnight.
 KEEP_S: Final = 49 * HOUR_S
-# The market publishes prices only up to the end of the next day. If a settled price is for a time after the next day,
-# the server's clock was ahead.
+# Prices are published up to the end of the next day, so a later settled price comes from a server whose clock was
+# ahead.
 SETTLED_AHEAD_S: Final = 48 * HOUR_S
 # A request may be sent this many seconds before the pause ends, because the times of polls vary.
 _MARGIN_S: Final = 30
-# The server counts each day as 24 hours. After the clock change in autumn, 48 hours may not cover all of yesterday.
+# The server counts a day as 24 hours, so two days may not cover all of yesterday after the clock change in autumn.
 _DAYS_SINCE_YESTERDAY: Final = 3
-# If a server had no quarter-hour prices, they are requested again after this time. An update of the server may have
-# added quarter-hour prices.
+# Missing quarter-hour prices are requested again after this time, because an update of the server may have added them.
 ASK_AGAIN_S: Final = HOUR_S
 
 
 def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> ForecastAnswer:
-    """Add prices of `older` that are missing in `newer`, and return the result.
+    """Return `newer` with the prices of `older` that are missing in `newer`.
 
     `now` is the time of the entry's clock in UTC seconds. Prices that are more than 49 hours old are dropped.
 
-    A server forecasts only periods that have not begun. So the older forecast of a period is kept if the period has
+    A server forecasts only periods that have not begun. Therefore, forecasts of `older` are kept for periods that have
     begun by the entry's clock or by the server's clock. If the server's clock is more than an hour behind the entry's
-    clock, all older forecasts are kept. If a settled price in `older` is more than 48 hours ahead of both clocks, it is
-    dropped.
+    clock, all forecasts of `older` are kept. Settled prices of `older` that are more than 48 hours ahead of both clocks
+    are dropped.
     """
     if older and older.step_s < newer.step_s:
         older = older.in_hours()
@@ -52,19 +51,18 @@ def merged(older: ForecastAnswer | None, newer: ForecastAnswer, now: int) -> For
 
 
 def with_settled(known: ForecastAnswer, settled: Mapping[int, float], now: int) -> ForecastAnswer:
-    """Add the `settled` prices to the known prices, and return the result.
+    """Return `known` with the prices in `settled`, which maps the start of each period to its price in EUR/MWh.
 
-    `settled` maps the starts of periods to prices in EUR/MWh. Settled prices that are more than 49 hours old at `now`
-    (UTC seconds) are dropped.
+    Settled prices that are more than 49 hours old at `now` (UTC seconds) are dropped.
     """
     both = {**known.settled, **settled}
     return replace(known, settled={start: both[start] for start in sorted(both) if start >= now - KEEP_S})
 
 
 class History:
-    """Requests the missing past prices of today and yesterday. The pause grows with each request.
+    """Requests the missing past prices of today and yesterday, after a pause that grows with each request.
 
-    After a request, `is_missing` is true if past prices of today are still missing.
+    `is_missing` is true if past prices of today are still missing after a request.
     """
 
     def __init__(self, client: Client) -> None:
@@ -74,14 +72,11 @@ class History:
         self._attempts = 0
 
     def is_due(self, now: int) -> bool:
-        """Return whether it is time to repeat the last request.
-
-        `now` is the time of the entry's clock in UTC seconds.
-        """
+        """Return whether to repeat the last request at `now`, the time of the entry's clock in UTC seconds."""
         return self._attempts > 0 and not 0 <= now - self._asked_at < pause_s(self._attempts - 1) - _MARGIN_S
 
     def forget(self) -> None:
-        """Forget all earlier requests. If past prices are missing, the next poll requests these prices at once."""
+        """Forget all earlier requests, so that the next poll requests missing past prices at once."""
         self.is_missing = False
         self._asked_at = self._attempts = 0
 
@@ -120,7 +115,7 @@ class NewestPrices:
 
     @property
     def has_no_quarters(self) -> bool:
-        """True if the server sent no valid prices when quarter-hour prices were requested."""
+        """True if the last request for quarter-hour prices returned no valid prices."""
         return self._refused_at is not None
 
     def forget(self) -> None:
@@ -136,7 +131,7 @@ class NewestPrices:
         if not in_quarters:
             self._refused_at = None
             return await self._client.forecast(HOUR_S)
-        # If Home Assistant's clock was set back, the time since the refusal is negative.
+        # If Home Assistant's clock was set back, the time since the failed request is negative.
         if self._refused_at is not None and 0 <= home_now() - self._refused_at < ASK_AGAIN_S:
             return await self._client.forecast(HOUR_S)
         try:

@@ -14,11 +14,10 @@ from .client import LONGEST_PAUSE_AT_HOME_S, LONGEST_PAUSE_S, Client, is_at_home
 from .clock import EntryClock, home_now
 from .known import History, NewestPrices, merged
 
-# A working server makes a new answer at least once an hour. If an answer is more than an hour old, it comes from a
-# cache, and the server behind the cache no longer works.
+# A working server makes a new answer at least once an hour, so an older answer comes from the cache of a failed server.
 ANSWER_LIFE_S: Final = HOUR_S
-# After this time, the server's description is requested again. An update of the server may change the description
-# without a failed poll.
+# The server's description is requested again after this time, because an update of the server may change the
+# description without a failed poll.
 ABOUT_LIFE_S: Final = HOUR_S
 
 
@@ -52,7 +51,7 @@ class Contact:
 
     `answered_at` is the time of the last answer, or 0 before the first answer. `answer_made_at` is the time at which
     the server made the last answer. `clock_ahead_s` shows how many seconds the server's clock is ahead of the entry's
-    clock. `are_quarters_missing` is true if the household is billed or paid by the quarter but the server has only
+    clock. `are_quarters_missing` is true if the household is billed or paid by the quarter-hour but the server has only
     hourly prices. If the entry can't use the server's prices, `wrong_server` names the problem.
     """
 
@@ -64,10 +63,7 @@ class Contact:
     wrong_server: Problem | None
 
     def silence_s(self, now: int) -> int:
-        """Return the seconds since the server last sent an answer that was less than an hour old.
-
-        An answer that is more than an hour old comes from a cache.
-        """
+        """Return the seconds since the server last sent an answer that was less than an hour old."""
         return now - min(self.answered_at, self.answer_made_at + ANSWER_LIFE_S)
 
 
@@ -106,10 +102,7 @@ class Polling:
         self._failures = 0
 
     def restore(self, about: About | None, known: ForecastAnswer | None) -> None:
-        """Start with the server's stored description and prices, even if they are old.
-
-        Restore the entry's clock before this call.
-        """
+        """Start with the server's stored description and prices. Restore the entry's clock before this call."""
         self.about = about
         self._answered_id = self._instance_id
         if known:
@@ -126,7 +119,7 @@ class Polling:
     def contact(self, *, needs_quarters: bool) -> Contact:
         """Return the state of the contact with the server.
 
-        `needs_quarters` is true if the household is billed or paid by the quarter.
+        `needs_quarters` is true if the household is billed or paid by the quarter-hour.
         """
         return Contact(
             answered_at=self._answered_at,
@@ -145,7 +138,7 @@ class Polling:
         """
         answer = await self._newest_prices.ask(in_quarters=in_quarters)
         self._answered_zone = answer.zone
-        if answer.zone is self._zone:  # prices of another zone are refused without a description
+        if answer.zone is self._zone:  # prices of another zone are refused without further requests
             in_doubt = self._wrong_server is not None or not self._clock.agrees_with(answer.now)
             await self._ask_about(at_once=in_doubt and answer is not self._newest)
         self._failures = 0
@@ -165,10 +158,10 @@ class Polling:
         return self.known, beginning
 
     async def past(self, days: int) -> dict[int, float]:
-        """Return all known settled prices and the settled prices of the last `days` days in EUR/MWh.
+        """Return the known settled prices and the settled prices of the last `days` days in EUR/MWh.
 
-        The keys are the starts of the periods. `days` is from 2 to 14. If the server doesn't answer, or the wrong
-        server answers, return only the known settled prices.
+        The prices are keyed by the start of their period. `days` is from 2 to 14. If the server doesn't answer, or the
+        wrong server answers, return only the known settled prices.
         """
         known = self._known_or_fail()
         if self._wrong_server:
@@ -182,8 +175,8 @@ class Polling:
     def failed(self, error: TunnihindError) -> float:
         """Note that a poll failed, and return the seconds to wait before the next poll.
 
-        The pause grows with each failure. For a server at home, the longest pause is shorter than for other servers. If
-        the server requests a longer pause, return the requested pause, but at most an hour.
+        The pause grows with each failure. If the server requests a longer pause, return the requested pause, but at
+        most an hour.
         """
         pause = pause_s(self._failures, self._longest_pause_s)
         asked_for = error.retry_after or 0
@@ -193,27 +186,22 @@ class Polling:
         return max(pause, min(asked_for, HOUR_S))
 
     def _known_or_fail(self) -> ForecastAnswer:
-        """Return the known prices. If no price is known, raise an error that names the problem with the server."""
         if not self.known:
             raise _WRONG_SERVERS[self._wrong_server or Problem.SERVER_IS_REHEARSAL](self._client.shown_url)
         return self.known
 
     def _note_server_time(self, answer: ForecastAnswer) -> None:
-        """Synchronise the entry's clock with the time in an answer.
-
-        If the time has not changed since the last answer, the answer comes from a cache and is ignored.
-        """
+        """Synchronise the entry's clock with an answer. If a cache repeats the last answer, do nothing."""
         if not self.known or answer.now != self.known.now:
             self._clock.synchronise(answer.now)
             self._answer_made_at = self._clock.now()
 
     def _beginning(self, answer: ForecastAnswer) -> Beginning | None:
-        """If the earlier prices must be dropped, return the reason. Otherwise return None.
+        """Return the reason to drop the earlier prices, or None to keep the earlier prices.
 
         If another server answers, the earlier prices are dropped, because the earlier server may have been a demo. If
-        the other server has no price for the present, the earlier prices are kept. A server without such a price may be
-        the earlier server, which has lost its data and got a new id. If a rehearsal has started again, the earlier
-        prices are dropped too.
+        the answer has no price for the present, the earlier prices are kept, because the earlier server may have lost
+        its data and got a new id.
         """
         if self._answered_id not in {None, self._instance_id}:
             if not answer.covers(self._clock.now()):
@@ -232,8 +220,8 @@ class Polling:
         """Request the server's description of itself after the start, after a failed poll, and once an hour.
 
         If `at_once` is true, send a request even if the last request is recent. The caller sets `at_once` after a jump
-        of the server's clock, because the server may have begun or ended a rehearsal. If a request with `at_once` fails
-        and the server has sent a description before, raise CannotConnect.
+        of the server's clock, or while the wrong server answers, because a rehearsal may have begun or ended. Raises
+        CannotConnect if a request with `at_once` fails and the server has described itself before.
         """
         # If Home Assistant's clock was set back, the time since the last request is negative.
         if not at_once and 0 <= home_now() - self._about_asked_at < ABOUT_LIFE_S:
