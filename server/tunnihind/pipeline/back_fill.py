@@ -58,7 +58,7 @@ def unavailable_days_key(source: str) -> str:
 
 
 def first_part(source: CovariateSource, history_start: date) -> date:
-    """Return the first UTC day of a source's history. If the history is filled by month, a month begins on this day."""
+    """Return the first UTC day of a source's history, or the first of its month if the history is filled by month."""
     first = max(source.history_since, history_start)
     return first.replace(day=1) if source.back_fill.by == "month" else first
 
@@ -204,7 +204,7 @@ def missing_months(state: StateBook, source: CovariateSource, history_start: dat
 def refill_damaged(store: Store, covariate_sources: Sequence[CovariateSource]) -> None:
     """Delete damaged prices and covariates, so that the back-fill fetches them again. Raises StoreError.
 
-    Other damaged rows stay in the database and are logged, because no source can provide their data again.
+    Damaged rows of other tables stay in the database and are logged, because no source can provide their data again.
     """
     _forget_damaged(store, YEARS_FILLED, store.prices.remove_damaged(), _year, column="ts")
     series = store.covariates.remove_damaged()
@@ -234,7 +234,7 @@ def _forget_damaged(
 
 
 def _rows_of_source(series: Iterable[Cells], source: CovariateSource) -> list[Cells]:
-    """Return a source's rows with a readable `run_ts`. Other rows would make the back-fill request all runs again."""
+    """Leave out rows with an unreadable `run_ts`, because they would make the back-fill request all runs again."""
     return [cells for cells in series if cells["name"] in source.names and isinstance(cells["run_ts"], int)]
 
 

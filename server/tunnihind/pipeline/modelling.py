@@ -143,9 +143,10 @@ def forecast_past_days(
 ) -> PastForecasts:
     """Forecast some of the past days that the scores at `as_of` need, oldest days first. Raises StoreError.
 
-    If `recent` is true, forecast only days that are at most two days old. If `recent` is false, forecast all other
-    days. The call makes at least one missing forecast, and begins no further forecast after `slice_s` seconds. `model`
-    is the identity of the server's model. After an upgrade, this process may run newer code than the server.
+    If `recent` is true, forecast only days that are at most two days old. If `recent` is false, forecast only days that
+    are more than two days old. The call makes at least one missing forecast, and begins no further forecast after
+    `slice_s` seconds. `model` is the identity of the server's model. After an upgrade, this process may run newer code
+    than the server.
     """
     ends = monotonic() + slice_s
     past = store.backtests.state_of_past()
@@ -222,7 +223,7 @@ def accuracy(store: Store, as_of: int, market: Market, model: str) -> LiveScores
 
 
 class ProcessModeller:
-    """Makes runs and scores in separate processes. At most one of the processes runs at a time.
+    """Makes runs and scores in separate processes, of which at most one runs at a time.
 
     A process ends soon after its work, so that it takes no memory between two hourly runs.
     """
@@ -241,9 +242,9 @@ class ProcessModeller:
     async def forecast_past_days(self, market: Market, as_of: int) -> PastForecasts:
         """Forecast past days for the scores, for about a second. Raises StoreError, WorkerError.
 
-        The process that makes the hourly runs also forecasts the recent days, for which its model needs hardly any
-        further learning. A separate process with the lowest priority forecasts all older days, because its learning
-        takes a long time.
+        The process that makes the hourly runs also forecasts the last two days, for which its model needs hardly any
+        further learning. A separate process with the lowest priority forecasts all days before the last two days,
+        because its learning takes a long time.
         """
         model = model_identity(market)
         if market.zone not in self._recent_are_made:
@@ -279,7 +280,7 @@ class ProcessModeller:
             return await chosen.do(partial(_with_store, self._database_url, work, as_of))
 
     def close(self) -> None:
-        """End the processes at once. This is safe even during work, because the processes never write to the store."""
+        """End the processes at once, even in the middle of work. The processes never write to the store."""
         self._worker.close()
         self._past_worker.close()
 

@@ -2,7 +2,7 @@
 
 
 class Observer:
-    """Does nothing at the events that the pipeline reports. A method of a subclass must not raise an error."""
+    """An observer that ignores all events of the pipeline. Methods of subclasses must not raise errors."""
 
     def source_asked(self, source: str, *, answered: bool) -> None:
         """Note whether a source gave a usable answer."""

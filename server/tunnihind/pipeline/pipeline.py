@@ -214,7 +214,7 @@ class Pipeline:
 
     async def _nap(self) -> None:
         """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
-        # This list is made before the situation is read, so a task that ends in the meantime ends the sleep at once.
+        # `running` is made before the situation is read, so a task that ends in the meantime ends the sleep at once.
         running = tuple(self._running.values())
         now = self._now()
         try:
@@ -322,7 +322,7 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # If there is nothing to forecast, the task counts as done until the next full hour, or until new data come.
+            # If there is nothing to forecast, the task counts as done until new data arrive or the next full hour.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)
@@ -332,7 +332,7 @@ class Pipeline:
         _LOG.info("made a forecast of %d hours of %s from tier %s", runs.hours.p50.size, market.code, runs.hours.tier)
 
     async def _score_part(self, market: Market, now: int) -> None:
-        """Make and store some of the missing forecasts of past days. If none is missing, make and store the scores."""
+        """Make and store some missing forecasts of past days. If no forecast is missing, make and store the scores."""
         zone, model = market.zone, self._models[market.zone]
         part = await self._modeller.forecast_past_days(market, now)
         if part.forecasts:

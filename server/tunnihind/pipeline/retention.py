@@ -1,14 +1,14 @@
 """Deletes stored rows that are no longer needed.
 
-All runs of the last `RUN_DAYS` days are kept. For each earlier day, two runs are kept: the last run before gate closure
-and the last run of the day. The scores of all runs are kept for ever.
+All runs of the last `RUN_DAYS` days are kept, and for each day before, the last run before gate closure and the last
+run of the day. The scores of all runs are kept for ever.
 
-All covariate issues of the last `COVARIATE_DAYS` days are kept. For each earlier day, the last issue is kept. The last
-issue before gate closure is kept, because a forecast of the next day may have used this issue. The last issue before
-`issue_instant` is kept, because forecasts of past days use the data known at this instant. The 00 UTC weather model run
-is kept, because the model is trained on 00 UTC runs. In effect, the weather model runs of 00 and 12 UTC are kept, and
-training uses weather forecasts of the same age as in a live run. The back-fill stores only rows that `thin` would keep,
-so that the back-fill never restores deleted rows.
+All covariate issues of the last `COVARIATE_DAYS` days are kept, and for each day before, the last issue of the day. The
+last issue before gate closure is kept, because a forecast of the next day may have used this issue. The last issue
+before `issue_instant` is kept, because forecasts of past days use the data known at this instant. The 00 UTC weather
+model run is kept, because the model is trained on 00 UTC runs. In effect, the weather model runs of 00 and 12 UTC are
+kept, and training uses weather forecasts of the same age as in a live run. The back-fill stores only rows that `thin`
+would keep, so that the back-fill never restores deleted rows.
 
 A year of data takes 32 MB in SQLite: 7 MB for prices (140,000 quarters of four zones), 9 MB for runs (3 MB for hours, 6
 MB for quarters), 11 MB for weather forecasts (42 series) and 5 MB for ENTSO-E's forecasts (21 series). A back-filled
@@ -55,7 +55,7 @@ def superfluous_runs(now: int, made_at: Collection[int]) -> set[int]:
 def superfluous_issues(now: int, issues: Mapping[int, int | None]) -> set[int]:
     """Return the instants of the covariate issues that may be deleted.
 
-    `issues` maps the instant of each issue to the start of the issue's weather model run, or to None without a run.
+    `issues` maps each issue's instant to the start of the issue's weather model run, or to None if there is no run.
     """
     old = [issued for issued in issues if issued < now - COVARIATE_DAYS * DAY_S]
     return {issued for issued in superfluous(old, covariate_read_times) if not is_first_of_day(issues[issued])}
@@ -77,7 +77,7 @@ def is_first_of_day(run_ts: int | None) -> bool:
 
 
 def superfluous(issued: Iterable[int], read_times: ReadTimes) -> set[int]:
-    """Return the issues that were newest neither at one of the `read_times` nor at the end of their delivery day."""
+    """Return the issues that were not the newest at any of the `read_times` or at the end of their delivery day."""
     newest: dict[tuple[date, int], int] = {}
     instants = set(issued)
     for instant in sorted(instants):

@@ -192,8 +192,8 @@ def pause(failures: int, market: Market, now: int) -> int:
 def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
     """Return the end of the pause if a source asks at `now` for a pause of `asked_s` seconds.
 
-    The pause lasts two hours at most. It also ends when the publication watch begins, because prices are urgent then. A
-    pause of up to 15 minutes is never shortened.
+    The pause lasts two hours at most. The pause also ends when the publication watch begins, because prices are urgent
+    then. A pause of up to 15 minutes is never shortened.
     """
     end = now + min(ceil(asked_s), LONGEST_ASKED_PAUSE_S)
     watch_start, watch_end = (market.instant(market.local(now).date(), at) for at in market.publication_watch)
@@ -205,10 +205,10 @@ def asked_pause_end(market: Market, now: int, asked_s: float) -> int:
 def price_window(situation: Situation, now: int) -> tuple[date, date]:
     """Return the first and the last delivery day of the next request for prices.
 
-    By default, the request covers the days from two days ago to tomorrow. If earlier prices are missing, the request
-    begins with the first missing day, but at most `CATCH_UP_DAYS` days ago. If only tomorrow's prices are missing
-    during the publication watch, the request begins with yesterday, because the settled prices of yesterday and today
-    show whether the sources' answers are wrong.
+    By default, the request covers the days from two days ago to tomorrow. If prices of the last `CATCH_UP_DAYS` days
+    are missing, the request begins no later than the first missing day. If only tomorrow's prices are missing during
+    the publication watch, the request begins with yesterday, because the settled prices of yesterday and today show
+    whether the sources' answers are wrong.
     """
     today, tomorrow = delivery_day(now), next_day(now)
     if situation.market.is_publication_watch(now) and situation.settled_through == today:
@@ -226,7 +226,7 @@ def next_day(now: float) -> date:
 
 
 def _pause(task: Task, situation: Situation, now: int) -> int:
-    """Return the pause in seconds after a task's last failures, for a covariate source by the source's cadence."""
+    """Return the pause in seconds after a task's failures. A covariate source's pauses depend on its cadence."""
     failures = situation.of(task).failures
     if task.source not in situation.covariates:
         return pause(failures, situation.market, now)

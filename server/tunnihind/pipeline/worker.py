@@ -1,8 +1,8 @@
 """A separate process that runs only while there is work.
 
-The process runs the module `work`. `multiprocessing` and `concurrent.futures` would import the server's main module
-into the process, and start Python's resource tracker, a process that never ends. `concurrent.futures` would notice the
-death of the process only at the next piece of work.
+The process runs the module `work`. `multiprocessing` and `concurrent.futures` are not used, because they would import
+the server's main module into the process, and start Python's resource tracker, a process that never ends. An executor
+of `concurrent.futures` would notice the death of its process only at the next piece of work.
 """
 
 import asyncio
@@ -151,7 +151,7 @@ class Worker:
         _LOG.log(level, "%s; a new process starts when there is work", error)
 
     def _log(self, record: logging.LogRecord) -> None:
-        """Log a record of the process. Log each message only once, because each new process would repeat it."""
+        """Log a record from the process. Log each message only once, because each new process would repeat it."""
         key = f"{record.name} {record.levelno} {record.msg}"
         logger = logging.getLogger(record.name)
         if key not in self._logged and logger.isEnabledFor(record.levelno):
@@ -262,8 +262,8 @@ class _Process:
 def _environment() -> dict[str, str]:
     """Return the environment variables that the program needs to start.
 
-    The server sends other variables in a message, because they may contain secrets. Other users of the machine may be
-    able to read the environment with which a process was started (`/proc/PID/environ`).
+    All other variables may contain secrets, so the server sends these variables in a message. Other users of the
+    machine may be able to read the environment with which a process was started (`/proc/PID/environ`).
     """
     needed = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED_TO_START)}
     return needed | {"PYTHONPATH": os.pathsep.join(sys.path)}

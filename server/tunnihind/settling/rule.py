@@ -209,8 +209,8 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
     """Return the only credible claim, if any.
 
-    To change settled prices that it gave itself, a source must first repeat the new prices for an hour. To change
-    another source's prices, it must repeat the new prices for two hours.
+    A source must first repeat a change of its own settled prices for an hour, and a change of another source's settled
+    prices for two hours.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)

@@ -43,7 +43,7 @@ class PriceAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The numbers of stored prices, and `wrong_since`.
+    """The numbers of stored prices, and the instant since which settled prices were wrong.
 
     If all settled prices were wrong, `wrong_since` is the instant at which the first of these prices was settled.
     """

@@ -186,7 +186,7 @@ def _named(rows: Sequence[_CovariateRow]) -> list[tuple[str, IssuedSeries]]:
 def _archive(named: Iterable[tuple[str, IssuedSeries]]) -> CovariateArchive:
     """Group series by name, and sort each group by instant of issue.
 
-    The database does not sort the series, because it would copy the values too.
+    The database does not sort the series, because a sort would also copy the values.
     """
     found: dict[str, list[IssuedSeries]] = defaultdict(list)
     for name, series in named:
@@ -233,7 +233,7 @@ def _add(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows
 
 
 def _kept(connection: Connection, name: str, issues: Sequence[IssuedSeries], rows: _Rows) -> dict[int, IssuedSeries]:
-    """Return a covariate's stored series from the first to the last of `issues`, by instant of issue."""
+    """Map instants of issue to a covariate's stored series, from the first to the last instant of `issues`."""
     first, last = min(issue.issued_ts for issue in issues), max(issue.issued_ts for issue in issues)
     found = rows.read(connection, table.c.name == name, table.c.issued_ts.between(first, last))
     return {series.issued_ts: series for _, series in found}

@@ -71,7 +71,7 @@ class HealthBook:
         return failures == 1
 
     def keep_only(self, sources: Collection[str]) -> None:
-        """Delete the health of all sources whose names are not in `sources`. Raises StoreError."""
+        """Delete the health records of all sources whose names are not in `sources`. Raises StoreError."""
         with self._database.writing() as connection:
             connection.execute(delete(table).where(table.c.source.not_in(sources)))
 

@@ -59,7 +59,7 @@ class Holder:
 
 
 class _LeaseRow(Shape):
-    """A row of the table of leases. `pid` is at least 1, because `os.kill` takes 0 and less for groups of processes."""
+    """A row of the table of leases. `pid` is at least 1, because 0 and negative numbers mean groups of processes."""
 
     name: Plain
     token: Plain

@@ -119,9 +119,9 @@ def _has_all_columns(connection: Connection) -> bool:
 
 
 def require_readable(database: Database, *, newer_too: bool) -> None:
-    """Make sure, without a change, that this version of Tunnihind can read the tables. Raises SchemaError, StoreError.
+    """Make sure that this version of Tunnihind can read the tables. Raises SchemaError, StoreError.
 
-    If `newer_too` is false, the tables of a newer version are refused.
+    If `newer_too` is false, the tables of a newer version of Tunnihind are refused.
     """
     with database.reading() as connection:
         found, readable = current(connection), is_readable(connection)

@@ -149,7 +149,7 @@ class _InFull(NamedTuple):
 
 
 def _cells(run: Run, earlier: _InFull | None) -> dict[str, Any]:
-    """Return the values of the row that stores a run. If possible, the row refers to the run `earlier`."""
+    """Return the values of the row that stores a run. If the run repeats `earlier`, the row refers to `earlier`."""
     new = None if earlier is None else _new_periods(run, earlier.run.repeated(run.made_at, run.start_ts))
     said = [percentile[:new] for percentile in (run.p10, run.p50, run.p90)]
     p10, p50, p90 = map(pack_hundredths, said)

@@ -2,7 +2,7 @@
 
 Forecasts of past days are kept, so that a new score needs only a few new forecasts. A forecast of a past day uses the
 data that count as known at its instant of issue. If a transaction adds data that a stored forecast should have used,
-the transaction also deletes that forecast, and the model makes it again for the next score.
+the transaction also deletes that forecast.
 """
 
 from collections.abc import Iterable, Sequence

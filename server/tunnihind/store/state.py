@@ -164,8 +164,8 @@ class StateBook:
     def _count_up(self, connection: Connection, key: str) -> None:
         found: int | None = self._read(connection, key, _Count)
         if found is None and connection.execute(select(table.c.key).where(table.c.key == key)).first() is not None:
-            # The unix time in seconds replaces a damaged count, because it is higher than any earlier count. Clients
-            # compare counts to notice changes, so no count may occur twice.
+            # The unix time in seconds replaces a damaged count, because this time is higher than any earlier count.
+            # Clients compare counts to notice changes, so no count may occur twice.
             found = int(time.time())
         self.put(connection, key, (found or 0) + 1)
 

@@ -155,7 +155,7 @@ class Sqlite(System):
     def _close_held_file(self) -> None:
         """Write the write-ahead log of a deleted or replaced file into that file, and close the file.
 
-        If the log remained, SQLite would apply it to the new file. Only the connection `_anchor` has certainly opened
+        If the old file's log remained, SQLite would apply the log to the new file. Only `_anchor` has certainly opened
         the old file.
         """
         if self._anchor is not None:
@@ -192,7 +192,7 @@ class Sqlite(System):
         engine = _reading_engine(path)
         try:
             with engine.connect() as connection:
-                # If a copy is still being written, its end may be missing, and the check fails.
+                # `quick_check` also refuses a copy whose end is still being written.
                 found = connection.exec_driver_sql(_CHECK).scalar_one()
                 if found != "ok":
                     raise StoreError(f"the database {self.name} is damaged: {found}", reason="the new one is damaged")
