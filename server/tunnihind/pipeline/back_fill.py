@@ -116,7 +116,7 @@ def forget_filled(state: StateBook, key: str, since_ts: int) -> None:
 
 
 def filled(state: StateBook, key: str) -> dict[str, int]:
-    """Return the instant at which each year, month or day was last filled."""
+    """Return the instant at which each year, month or day of the history was last filled."""
     found: dict[str, int] | None = state.read(key, dict[str, Instant])
     return found or {}
 

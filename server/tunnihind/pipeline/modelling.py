@@ -201,7 +201,6 @@ def _recent_prices(store: Store, as_of: int, zone: Zone) -> PriceHistory:
 
 
 def _prices(store: Store, as_of: int, zone: Zone, since: int) -> PriceHistory:
-    """Return a zone's prices from `since` on, as known at `as_of`."""
     return store.prices.read_archive(since, zones=(zone,)).as_of(as_of)
 
 

@@ -174,7 +174,7 @@ class Pipeline:
         _LOG.info("asking the sources again for data that the copy of the database may lack")
 
     async def _forget_other_sources(self) -> None:
-        """Once after each start, delete the stored state of sources that are no longer in the settings."""
+        """Delete the stored state of sources that are no longer in the settings, once after each start."""
         if not self._has_forgotten_others:
             # If the store can't be written, the next task reports the error, and the deletion is retried.
             with suppress(StoreError):
@@ -275,8 +275,8 @@ class Pipeline:
         market = next(iter(self._markets.values()))
         not_before = asked_pause_end(market, now, error.retry_after_s) if isinstance(error, RateLimited) else 0
         self._tries[task] = replace(before, tried_ts=now, failures=before.failures + 1, not_before_ts=not_before)
-        # Failures of a source and the loss of the database file are already in the log. The loss of the lease is
-        # noticed when the lease is next renewed.
+        # Failures of a source and the loss of the database file are already in the log. The next renewal of the lease
+        # detects its loss.
         logged = not isinstance(error, TunnihindError) or isinstance(error, SourceError | StoreLost | LeaseLost)
         if not logged and before.failures == 0:
             _LOG.error("%s: %s; it will be tried again", task, error)

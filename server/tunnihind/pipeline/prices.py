@@ -149,7 +149,7 @@ class PriceIngest:
         return None
 
     async def _take(self, source: PriceSource, round_: _Round) -> Sequence[DaySheet]:
-        """Fetch a source's prices for a round. If the round is already over, settle the fetched prices at once.
+        """Fetch a source's prices for a round of requests. If the round is over, settle the prices at once.
 
         Raises SourceError, StoreError.
         """

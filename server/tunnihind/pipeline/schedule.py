@@ -1,4 +1,4 @@
-"""Decides from the situation and the time which tasks are due. All functions of this module are pure.
+"""Decides from the `Situation` and the time which tasks are due. All functions of this module are pure.
 
 During the publication watch (13:45 to 15:30), prices are requested every minute until tomorrow's prices are complete.
 At other times, prices are requested less often. Each covariate source has its own cadence of requests. A failed task is
@@ -114,7 +114,7 @@ class ZoneSituation:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The state that decides which tasks are due."""
+    """The facts that decide which tasks are due."""
 
     market: Market
     """The first served market. All markets have the same clock and publication watch."""

@@ -80,7 +80,7 @@ class Worker:
 
         If the work raises a TunnihindError, this call raises the same error. Any other error of the work becomes a
         RuntimeError whose notes contain the traceback. Raises WorkerError if the process can't be started, or if it
-        dies or takes too long twice at the same work. Cancelling this call ends the process.
+        dies or exceeds the time limit twice in a row. Cancelling this call ends the process.
         """
         async with self._turn:
             self._cancel_idle_end()
@@ -130,7 +130,6 @@ class Worker:
         return done
 
     async def _end_after_limit(self, process: _Process) -> None:
-        """End a process that exceeds the time limit."""
         for _ in range(round(_LIMIT_S / _PART_OF_LIMIT_S)):
             await self._clock.sleep(_PART_OF_LIMIT_S)
         _LOG.warning("the process that makes forecasts has taken longer than %g minutes: it is ended", _LIMIT_S / 60)

@@ -140,7 +140,7 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) ->
 
 
 def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Return the ruling on a day. `claims` begins with the claim of the most trusted source."""
+    """Rule on a day. `claims` begins with the claim of the most trusted source."""
     for pair in combinations(claims, 2):
         if pair[0].agrees_with(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
             return _agreed(pair, claims, settled)

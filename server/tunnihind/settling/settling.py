@@ -116,7 +116,6 @@ class Settling:
         return outcome
 
     def _settled(self, first: date, last: date) -> _Settled:
-        """Return the settled prices of each zone for the delivery days from `first` to `last`."""
         found: _Settled = {zone: {} for zone in self._market.zones}
         rows = defaultdict(list)
         for (zone, ts, step_s), version in sorted(

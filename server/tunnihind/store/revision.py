@@ -140,7 +140,7 @@ def require_readable(database: Database, *, newer_too: bool) -> None:
 
 
 def upgraded(database: Database) -> SchemaError:
-    """Return the error for a database that only a newer version can read."""
+    """Return the error for a database that only a newer version of Tunnihind can read."""
     return SchemaError(
         f"the database {database} was upgraded by a newer version of Tunnihind, which this one can't read: update it",
         reason="the database was upgraded by a newer version: update this server",

@@ -149,7 +149,7 @@ class TableRows[Row: Shape, Found]:
     def first(
         self, connection: Connection, *where: ColumnElement[bool], order_by: tuple[ColumnElement[Any], ...] = ()
     ) -> Found | None:
-        """Return the object of the first sound row, or None if no row is sound."""
+        """Return the object made from the first sound row, or None if no row is sound."""
         with closing(self.read(connection, *where, order_by=order_by)) as found:
             return next(found, None)
 

@@ -196,7 +196,7 @@ class _StoredRun(NamedTuple):
     """The content of a row of the table `runs`.
 
     If the row stores a complete run, `in_full` is this run. If the run repeats an earlier run, `repeats` is the earlier
-    run's id, and `new` holds the percentiles of the first periods, up to the last period in which the two runs differ.
+    run's id, and `new` contains the percentiles of the periods up to the last period that differs.
     """
 
     id: int

@@ -47,7 +47,7 @@ _SESSION: Final = (
     "SELECT set_config('lock_timeout', '15s', false), set_config('statement_timeout', '30s', false),"
     " set_config('idle_in_transaction_session_timeout', '60s', false)"
 )
-# With this time limit, a frozen or disconnected writer delays other writers for at most 10 seconds.
+# With the time limit of `_WRITING`, a frozen or disconnected writer delays other writers for at most 10 seconds.
 _WRITING: Final = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
 _MIGRATING: Final = "SELECT set_config('lock_timeout', '10min', true), set_config('statement_timeout', '0', true)"
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(:number)").bindparams(number=_ONE_WRITER)
@@ -221,7 +221,7 @@ class Postgresql(System):
         return StoreError(said, reason=f"the database can't be {done}", may_pass=state in _MAY_PASS)
 
     def _check_database(self, connection: Connection) -> None:
-        """Make sure that a new connection leads to the right database. Raises StoreError, StoreLost."""
+        """Make sure that a new connection leads to the opened database. Raises StoreError, StoreLost."""
         if _IS_KNOWN not in connection.info:
             _require_fit(connection, self.name)
             if self._recognise is None:

@@ -75,7 +75,8 @@ class Sqlite(System):
 
     @override
     def require(self) -> None:
-        # After trouble, the file is always examined, because a new file may have the inode number of the deleted file.
+        # After an outage, the file is always examined, because a new file may have the inode number of the deleted
+        # file.
         if self.path is None or (self._opened == _identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
@@ -312,5 +313,5 @@ def _begin(connection: Connection) -> None:
         # With `synchronous = FULL`, a commit returns only after its data are on the disk.
         synchronous = "FULL" if options.get(_IS_LASTING, True) else "NORMAL"
         connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
-    # If another process writes after a plain BEGIN, the first write of this transaction fails.
+    # If another process writes after a plain BEGIN, the transaction's first write fails.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
