@@ -58,7 +58,7 @@ def unavailable_days_key(source: str) -> str:
 
 
 def first_part(source: CovariateSource, history_start: date) -> date:
-    """Return the first UTC day of a source's history, or the first of its month if the history is filled by month."""
+    """Return the first UTC day of a source's history, or of its first month if the history is filled by month."""
     first = max(source.history_since, history_start)
     return first.replace(day=1) if source.back_fill.by == "month" else first
 

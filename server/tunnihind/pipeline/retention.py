@@ -1,10 +1,10 @@
 """Deletes stored rows that are no longer needed.
 
-All runs of the last `RUN_DAYS` days are kept, and for each day before, the last run before gate closure and the last
-run of the day. The scores of all runs are kept for ever.
+Runs older than `RUN_DAYS` days are deleted, except the last run of each day and the last run before each gate closure.
+The scores of all runs are kept for ever.
 
-All covariate issues of the last `COVARIATE_DAYS` days are kept, and for each day before, the last issue of the day. The
-last issue before gate closure is kept, because a forecast of the next day may have used this issue. The last issue
+Covariate issues older than `COVARIATE_DAYS` days are deleted, with four exceptions. The last issue of each day is kept.
+The last issue before gate closure is kept, because a forecast of the next day may have used this issue. The last issue
 before `issue_instant` is kept, because forecasts of past days use the data known at this instant. The 00 UTC weather
 model run is kept, because the model is trained on 00 UTC runs. In effect, the weather model runs of 00 and 12 UTC are
 kept, and training uses weather forecasts of the same age as in a live run. The back-fill stores only rows that `thin`

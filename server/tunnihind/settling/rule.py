@@ -209,8 +209,8 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
     """Return the only credible claim, if any.
 
-    A source must first repeat a change of its own settled prices for an hour, and a change of another source's settled
-    prices for two hours.
+    A claim may change its own source's settled prices after an hour of repetition, and another source's settled prices
+    after two hours.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)

@@ -75,8 +75,7 @@ class Sqlite(System):
 
     @override
     def require(self) -> None:
-        # After an outage, the file is always examined, because a new file may have the inode number of the deleted
-        # file.
+        # After an outage, the file is always examined, because a new file may have the deleted file's inode number.
         if self.path is None or (self._opened == _identity(self.path) and not self._outage.trouble):
             return
         with self._lock:
