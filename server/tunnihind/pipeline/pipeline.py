@@ -214,7 +214,7 @@ class Pipeline:
 
     async def _nap(self) -> None:
         """Sleep until a task is due or a running task has ended, but at most for `LONGEST_NAP_S` seconds."""
-        # `running` is made before the situation is read, so a task that ends in the meantime ends the sleep at once.
+        # Running tasks are listed before the situation is read, so a task that ends in the meantime ends the sleep.
         running = tuple(self._running.values())
         now = self._now()
         try:
@@ -322,7 +322,7 @@ class Pipeline:
         try:
             runs = await self._modeller.runs(market, now)
         except NothingToForecast as error:
-            # If there is nothing to forecast, the task counts as done until new data arrive or the next full hour.
+            # If there is nothing to forecast, the task is done until new data arrive or the next full hour begins.
             if str(error) != self._no_forecast.get(market.zone):
                 _LOG.warning("no forecast is made: %s", error)
             self._no_forecast[market.zone] = str(error)

@@ -1,9 +1,9 @@
 """Decides from the `Situation` and the time which tasks are due. All functions of this module are pure.
 
-During the publication watch (13:45 to 15:30), prices are requested every minute until tomorrow's prices are complete.
-At other times, prices are requested less often. Each covariate source has its own cadence of requests. A failed task is
-tried again after a pause that grows with each failure. A recorded instant in the future is ignored, because it was
-recorded before the clock was set back.
+During the publication watch (`Market.publication_watch`), prices are requested every minute until tomorrow's prices are
+complete. At other times, prices are requested less often. Each covariate source has its own cadence of requests. A
+failed task is tried again after a pause that grows with each failure. A recorded instant in the future is ignored,
+because it was recorded before the clock was set back.
 """
 
 from collections.abc import Collection, Mapping

@@ -140,7 +140,7 @@ def _answer(days: Mapping[date, Witness], settled: Mapping[date, SettledDay]) ->
 
 
 def _rule_on(claims: Sequence[Claim], settled: SettledDay | None, *, may_wait: bool) -> Ruling:
-    """Rule on a day. `claims` begins with the claim of the most trusted source."""
+    """`claims` begins with the claim of the most trusted source."""
     for pair in combinations(claims, 2):
         if pair[0].agrees_with(pair[1]) and not all(one.answer.is_off and one.answer.contradicts for one in pair):
             return _agreed(pair, claims, settled)
@@ -209,8 +209,8 @@ def _credible(claims: Sequence[Claim]) -> Iterator[Claim]:
 def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim | None:
     """Return the only credible claim, if any.
 
-    A claim may change its own source's settled prices after an hour of repetition, and another source's settled prices
-    after two hours.
+    A source may change its own settled prices after repeating the new prices for an hour, and another source's settled
+    prices after two hours.
     """
     if not credible or settled is None or credible[0].agrees_with(settled):
         return next(iter(credible), None)

@@ -140,7 +140,7 @@ class StateBook:
         return found or uuid.uuid5(uuid.NAMESPACE_URL, str(self._database)).hex
 
     def lacks_instance_id(self) -> bool:
-        """Return whether the database has no identity, not even a damaged one. Raises StoreError."""
+        """Return whether the database has no identity, not even a damaged identity. Raises StoreError."""
         with self._database.reading() as connection:
             return connection.execute(select(table.c.key).where(table.c.key == _INSTANCE)).first() is None
 

@@ -1,4 +1,4 @@
-"""Limits how long a PostgreSQL connection waits for an answer, and receives announced changes of the served data.
+"""Limits how long a PostgreSQL connection waits for an answer, and receives announcements of changed data.
 
 The database server ends statements that take too long, and TCP closes connections to a dead machine. If a proxy keeps a
 connection open but passes nothing on, only the time limit of this module ends the wait.
