@@ -219,7 +219,7 @@ def _only_claim(credible: Sequence[Claim], settled: SettledDay | None) -> Claim 
 
 
 def _distrust(one: Claim) -> tuple[bool, bool]:
-    """Return a key that sorts claims that contradict no agreed day first, and then claims with quarter-hour prices."""
+    """Return a sort key. Claims that contradict no agreed day come first, and then claims with quarter-hour prices."""
     lacks_quarters = market_time_unit(one.witness.day) == QUARTER_S and not one.prices.quarters
     return one.answer.contradicts, lacks_quarters
 

@@ -169,7 +169,7 @@ class Sqlite(System):
         found = _identity(path)
         if found == self._opened and not self._outage.trouble:
             return ""
-        # A connection to the old file that another thread still uses would write into the new file's log.
+        # If a thread still uses its connection to the old file, that connection would write into the new file's log.
         if isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedout():
             return f"the database file has been {'deleted' if found is None else 'replaced'}, and is still in use"
         self._close_held_file()
